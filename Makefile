@@ -14,8 +14,8 @@ FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py params \
     $(addprefix evalterms/, test_every_term.py test_limits.py test_types.py chess tictactoe) \
     $(addprefix tuner/, test_parallel.py io objectives datasets) \
     $(addprefix tuner/statistics/, test_pentanomial.py test_wilson.py) \
-    $(addprefix tuner/parameters/, test_diff.py test_parameters.py test_reader.py test_writer.py) \
-    $(addprefix tuner/match/, test_loop.py test_openings.py test_result_text.py test_tally.py) \
+    $(addprefix tuner/parameters/, test_diff.py test_reader.py test_writer.py) \
+    $(addprefix tuner/play/match/, test_loop.py test_openings.py test_result_text.py test_tally.py) \
     $(addprefix tuner/fit/, test_prior.py test_problem.py test_standard_errors.py) \
     $(addprefix tuner/report/, test_boards.py test_charts.py test_matches.py test_numbers.py test_significance.py) \
     commands/test_command_line.py)
@@ -26,16 +26,19 @@ tune: .venv/installed
 
 check: .venv/tested
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(PYTEST) -q $(FAST)
 
 test: .venv/tested
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(PYTEST)
 
 test-all: .venv/tested-all
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(PYTEST) -m ""
 

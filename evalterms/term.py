@@ -1,68 +1,135 @@
-"""A term: names and shapes of parameters, and a function that counts how often each one applies.
-
-    pawns = Term("pawns")
-    DOUBLED = pawns.parameter("doubled")
-    PASSED = pawns.parameter("passed", 8)
-
-    @pawns.counts
-    def pawn_structure(us, them, emit):
-        emit(DOUBLED, popcount(rear))
-        emit(PASSED + rank, 1)
-
-`us` and `them` are the two sides as `us` sees them, moving up the board. The framework calls the function for both sides and
-subtracts. A term counts and never scores: the weights are in the parameter file.
-
-A term may have several such functions. One that reads only some pieces is declared so, by words that the game's view defines;
-the search then keeps its sums and computes them only when these pieces have moved:
-
-    @pawns.counts(reads="pawns and kings")
-    def pawn_structure(us, them, emit):
-
-Such a function is given sides with no other fields.
-
-A term can be nonlinear. Its function is then applied to the tapered sum of weight * count of each side:
-
-    @danger.through
-    def quadratic(total):
-        return total * abs(total) / 100.0
-
-`total` and the result are centipawns. A function of two sums makes products: parameters declared with `part=1` belong to the
-second.
-
-    WEAK = danger.parameter("weak", part=1)
-
-    @danger.through
-    def product(attack, weakness):
-        return attack * weakness / 100.0
-
-A term that scales the evaluation counts what the side ahead has. The evaluation is multiplied by 1 + sum / 100: the weights are
-percent. The factor is kept between 0 and 2.
-
-    drawish = Term("drawish", scales=True)
-
-Counts of nonlinear terms are kept for each side apart (`evalterms.form`), so that gradients are analytic.
-"""
+"""Addresses of arrays, which compiled code passes more cheaply than arrays."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import types
 
-from games import jit
-from games.compiler import InnerCompiler
+from games.compile import jit
+from games.compile.compiler import InnerCompiler
+from games.compile.jit import address_of_arrays
+
+row_at, words_at, numbers_at = map(address_of_arrays, (types.int32, types.int64, types.float64))
+
+
+def _nonzero(builder, values):
+    lanes = ir.VectorType(ir.IntType(32), 64)
+    place = builder.bitcast(builder.gep(values[0], [values[1]]), lanes.as_pointer())
+    chunk = builder.load(place, align=4)
+    return builder.bitcast(builder.icmp_unsigned("!=", chunk, lanes(None)), ir.IntType(64))
+
+
+@jit.intrinsic(types.uint64, (types.CPointer(types.int32), types.int64), _nonzero)
+def nonzero(row, start):
+    """Return which of the 64 numbers from `start` on are not zero, as a bit set."""
+    return np.uint64(sum(1 << i for i in range(64) if row[start + i]))
+
+
+def row_function(length: int):
+    """Return a function that turns an address into an array of `length` uint64."""
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
+
+    def build(builder, values):
+        data = values[0]
+        shape = ir.Constant(ir.ArrayType(word, 1), [length])
+        strides = ir.Constant(ir.ArrayType(word, 1), [8])
+        kind = ir.LiteralStructType(
+            [pointer, pointer, word, word, data.type, shape.type, strides.type]
+        )
+        array = ir.Constant(kind, ir.Undefined)
+        for place, value in enumerate(
+            (pointer(None), pointer(None), word(length), word(8), data, shape, strides)
+        ):
+            array = builder.insert_value(array, value, place)
+        return array
+
+    @jit.intrinsic(types.Array(types.uint64, 1, "C"), (types.CPointer(types.uint64),), build)
+    def row_of(words):
+        """Return the words at an address as an array."""
+        return words
+
+    return row_of
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where inputs, sums and weights are. `column` and `sum` (inputs,) are the column and the sum
+    of each input, of `count` sums. By term: `second`, the first input of the second player; `sums`,
+    its first sum; `weights`, where the packed weights of each of its parts begin, see `packed`.
+    `copies` are the ranges of packed weights that are copied behind the others."""
+
+    column: np.ndarray
+    sum: np.ndarray
+    count: int
+    second: tuple[int, ...]
+    sums: tuple[int, ...]
+    weights: tuple[tuple[int, ...], ...]
+    copies: tuple[tuple[int, np.ndarray], ...]
+
+    def packed(self, weights: np.ndarray) -> np.ndarray:
+        """Return packed weights (columns,) with copies behind them for terms of two parts, each
+        with one part alone."""
+        return np.concatenate(
+            [
+                weights,
+                *(
+                    np.where(kept, weights[first : first + len(kept)], 0)
+                    for first, kept in self.copies
+                ),
+            ]
+        )
+
+
+def form_of(terms: Sequence[Term]) -> Form:
+    """Return the form of an evaluation of these terms."""
+    columns = sum(term.size for term in terms)
+    column, sums_of = list(range(columns)), [0] * columns
+    second, sums, weights, copies = [], [], [], []
+    base, end, free = 0, columns, 1
+    for term in terms:
+        second.append(len(column) if not term.linear else base)
+        sums.append(free if not term.linear else 0)
+        places = [base]
+        if not term.linear:
+            part = np.concatenate(
+                [np.full(parameter.size, parameter.part) for parameter in term.parameters]
+            )
+            sums_of[base : base + term.size] = (free + 2 * part).tolist()
+            column += range(base, base + term.size)
+            sums_of += (free + 2 * part + 1).tolist()
+            free += 2 * term.parts
+            if term.parts > 1:
+                places = [end + k * term.size for k in range(term.parts)]
+                copies += [(base, part == k) for k in range(term.parts)]
+                end += term.parts * term.size
+        weights.append(tuple(places))
+        base += term.size
+    return Form(
+        np.array(column, np.uint16),
+        np.array(sums_of, np.uint8),
+        free,
+        tuple(second),
+        tuple(sums),
+        tuple(weights),
+        tuple(copies),
+    )
+
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named array of weights. Shape `()` is one number, `(n,)` a list, `(8, 8)` a board with the first row at the bottom."""
+    """A named array of weights. Shape `()` is one number, `(n,)` a list, `(8, 8)` a board with the
+    first row at the bottom."""
 
     name: str
     shape: tuple[int, ...]
@@ -74,7 +141,8 @@ class Parameter:
 
 
 class Index(int):
-    """The index of a weight within its term; in plain Python it knows the range of its parameter."""
+    """The index of a weight within its term; in plain Python it knows the range of its
+    parameter."""
 
     numbers: range
 
@@ -109,12 +177,16 @@ class Term:
     parameters: list[Parameter] = field(default_factory=list)
     counting: list[Counting] = field(default_factory=list)
     documentation: str = ""
-    curve: Any = None  # compiled like `Counting.function`, applied to the tapered sums of a side; None: linear
+    # compiled like `Counting.function`, applied to the tapered sums of a side; None: linear
+    curve: Any = None
     scales: bool = False  # whether it multiplies the evaluation
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
-            raise ValueError(f"term name {self.name!r} must consist of lower-case letters, digits and underscores")
+            raise ValueError(
+                f"term name {self.name!r} must consist of lower-case letters, digits and"
+                " underscores"
+            )
 
     @property
     def size(self) -> int:
@@ -130,37 +202,63 @@ class Term:
         return 1 + max((parameter.part for parameter in self.parameters), default=0)
 
     def parameter(self, name: str, *shape: int, part: int = 0) -> int:
-        """Declare a parameter; returns the index of its first weight within the term, for `emit`."""
+        """Declare a parameter; returns the index of its first weight within the term, for
+        `emit`."""
         if not _NAME.match(name):
-            raise ValueError(f"parameter name {name!r} must consist of lower-case letters, digits and underscores")
+            raise ValueError(
+                f"parameter name {name!r} must consist of lower-case letters, digits and"
+                " underscores"
+            )
         if any(parameter.name == name for parameter in self.parameters):
             raise ValueError(f"{self.name}.{name} is declared twice")
         if not all(isinstance(length, int) and length > 0 for length in shape):
-            raise ValueError(f"{self.name}.{name} has shape {shape}, expected lengths of at least one")
+            raise ValueError(
+                f"{self.name}.{name} has shape {shape}, expected lengths of at least one"
+            )
         if part and self.scales:
-            raise ValueError(f"{self.name}.{name} has part {part!r}, but {self.name} scales by one sum; leave it out")
+            raise ValueError(
+                f"{self.name}.{name} has part {part!r}, but {self.name} scales by one sum; leave"
+                " it out"
+            )
         if part not in (0, 1):
-            raise ValueError(f"{self.name}.{name} has part {part!r}, expected 0 or 1: functions take one sum or two")
+            raise ValueError(
+                f"{self.name}.{name} has part {part!r}, expected 0 or 1: functions take one sum"
+                " or two"
+            )
         first = self.size
         self.parameters.append(Parameter(name, shape, part))
         return Index.of(first, range(first, self.size)) if jit.PLAIN else first
 
+    def declare(self, names: str, *shape: int) -> list[int]:
+        """Declare parameters of one shape, whose names a text lists; returns their indices, see
+        `parameter`."""
+        return [self.parameter(name, *shape) for name in names.split()]
+
     def counts(self, function: Callable | None = None, *, reads: str | None = None) -> Callable:
-        """Decorate a function that counts parameters of this term; `reads`: the only pieces that it reads."""
+        """Decorate a function that counts parameters of this term; `reads`: the only pieces that it
+        reads."""
         if function is None:
             return lambda function: self.counts(function, reads=reads)
-        self.documentation = "\n\n".join(filter(None, (self.documentation, (function.__doc__ or "").strip())))
-        self.counting.append(Counting(_compiled(function), reads))
+        self.documentation = "\n\n".join(
+            filter(None, (self.documentation, (function.__doc__ or "").strip()))
+        )
+        self.counting.append(Counting(inlined(function), reads))
         return self.counting[-1].function
 
     def through(self, function: Callable) -> Callable:
-        """Decorate the function (one or two float64 to float64, centipawns) of a nonlinear term, for the sums of one side."""
+        """Decorate the function (one or two float64 to float64, centipawns) of a nonlinear term,
+        for the sums of one side."""
         if self.scales:
             raise ValueError(f"{self.name} scales the evaluation by its sum; leave out `through`")
-        self.curve = _compiled(function)
+        self.curve = inlined(function)
         return self.curve
 
 
-def _compiled(function: Callable) -> Callable:
-    """Compile a function once per argument types; inlined, so that the score stays in a register."""
-    return function if jit.PLAIN else numba.njit(**jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)
+def inlined(function: Callable) -> Callable:
+    """Compile a function once per argument types; inlined, so that the score stays in a register.
+    Also a decorator of what several counting functions share."""
+    return (
+        function
+        if jit.PLAIN
+        else numba.njit(**jit.OPTIONS, pipeline_class=InnerCompiler, forceinline=True)(function)
+    )

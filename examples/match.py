@@ -1,7 +1,7 @@
 """Play a match between two evaluations and write its games: python examples/match.py [FOLDER]
 
-Twenty games are far too few to tell anything about strength: see docs/playing-in-a-gui.md for how many it takes.
-"""
+Twenty games are far too few to tell anything about strength: see docs/playing-in-a-gui.md for how
+many it takes."""
 
 import sys
 import tempfile
@@ -11,7 +11,9 @@ import tuner
 
 
 def main(folder: Path) -> None:
-    result = tuner.play_match("classic", "material", games=20, depth=2, pgn=folder / "games.pgn", run=folder / "match")
+    result = tuner.play_match(
+        "classic", "material", games=20, depth=2, pgn=folder / "games.pgn", run=folder / "match"
+    )
     print(result)
     print("points of classic:", result.wins + result.draws / 2)
     print("the report:", tuner.write_report(folder / "match"))

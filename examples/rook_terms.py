@@ -3,7 +3,7 @@
 from evalterms.chess.squares import fill_down
 from evalterms.term import Term
 from games.bits import lowest, popcount, without_lowest
-from games.chess.attacks import rook_attacks
+from games.chess.rules.attacks import rook_attacks
 
 rooks = Term("rooks")
 CONNECTED = rooks.parameter("connected")  # a rook that defends another rook

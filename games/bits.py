@@ -1,9 +1,9 @@
 """Bitboards: sets of up to 64 squares in one uint64, and the machine instructions on them.
 
-Square 0 is the first square of the first row, square 63 the last square of the last row, with eight squares per row. Squares
-and counts are int64, sets of squares uint64. Do not mix a set with a Python integer: in compiled code `uint64 + int` is a float
-and `uint64 & int` is signed. Use the constants of this module.
-"""
+Square 0 is the first square of the first row, square 63 the last square of the last row, with eight
+squares per row. Squares and counts are int64, sets of squares uint64. Do not mix a set with a
+Python integer: in compiled code `uint64 + int` is a float and `uint64 & int` is signed. Use the
+constants of this module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from games import jit
+from games.compile import jit
 
 EMPTY = np.uint64(0)
 ONE = np.uint64(1)
@@ -46,21 +46,29 @@ def flip(squares):
     return np.uint64(int.from_bytes(int(squares).to_bytes(8, "little"), "big"))
 
 
-@jit.intrinsic(types.uint64, (types.int64,), lambda builder, values: builder.shl(_I64(1), values[0]))
+@jit.intrinsic(
+    types.uint64, (types.int64,), lambda builder, values: builder.shl(_I64(1), values[0])
+)
 def bit(square):
     """Return the set of one square."""
     return np.uint64(1 << int(square))
 
 
-@jit.intrinsic(types.uint64, (types.uint64,), lambda builder, values: builder.and_(
-    values[0], builder.sub(values[0], _I64(1))))
+@jit.intrinsic(
+    types.uint64,
+    (types.uint64,),
+    lambda builder, values: builder.and_(values[0], builder.sub(values[0], _I64(1))),
+)
 def without_lowest(squares):
     """Return the set without its lowest square."""
     return np.uint64(int(squares) & (int(squares) - 1))
 
 
-@jit.intrinsic(types.uint64, (types.boolean, types.uint64), lambda builder, values: builder.select(
-    values[0], values[1], _I64(0)))
+@jit.intrinsic(
+    types.uint64,
+    (types.boolean, types.uint64),
+    lambda builder, values: builder.select(values[0], values[1], _I64(0)),
+)
 def when(condition, squares):
     """Return the set if the condition holds, otherwise the empty set."""
     return squares if condition else EMPTY

@@ -1,4 +1,7 @@
-"""The process of an engine: its output is read and its input written in threads, so that full pipes never block each other."""
+"""The process of an engine, and players that are processes.
+
+The output of a process is read and its input written in threads, so that full pipes never block
+each other."""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ import atexit
 import contextlib
 import os
 import queue
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import threading
 import time
+from abc import ABC, abstractmethod
+from typing import Protocol
 
-from games.evaluators import EngineFault
+from games.record import CRASH, STALL, EngineFault, Forfeit
 from games.streams import InputError
 
 PIECE = 1 << 16  # bytes
@@ -25,33 +31,63 @@ KEPT_COMPLAINTS = 1 << 12  # bytes
 COMPLAINT_SECONDS = 0.5
 QUIT_SECONDS = 1.0
 
-_alive: set[EngineProcess] = set()
+
+class Killable(Protocol):
+    """The process of an engine."""
+
+    def kill(self) -> None:
+        """Kill the process and its children; from any thread."""
+
+
+alive: set[Killable] = set()
+
+
+def words_of(command: str, what: str) -> list[str]:
+    """Return the words of a command, first the path of its program; InputError, which says `what`
+    was expected, without one."""
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise InputError(f"{command}: not a command: {problem}") from None
+    path = shutil.which(words[0]) if words else None
+    if path is None:
+        raise InputError(
+            f"{words[0] if words else repr('')}: no such program, expected the command of {what}"
+        )
+    return [path, *words[1:]]
+
+
+def kill_group(number: int) -> None:
+    """Kill the process of that number, which has a session of its own, and its children."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(number, signal.SIGKILL)  # the group outlives its leader
+        else:
+            os.kill(number, signal.SIGTERM)
 
 
 class EngineProcess:
     """A running engine; InputError, which says `what` was expected, if it cannot be started.
 
-    With `bulk` the output is read in large pieces, each a moment late, and the last line of standard error is kept; otherwise
-    at once, and standard error is dropped.
-    """
+    With `bulk` the output is read in large pieces, each a moment late, and the last line of
+    standard error is kept; otherwise at once, and standard error is dropped."""
 
     def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
         self.command, self._bulk = command, bulk
-        try:
-            words = shlex.split(command)
-        except ValueError as problem:
-            raise InputError(f"{command}: not a command: {problem}") from None
-        path = shutil.which(words[0]) if words else None
-        if path is None:
-            raise InputError(f"{words[0] if words else repr('')}: no such program, expected the command of {what}")
+        words = words_of(command, what)
         try:
             # a session of its own: Ctrl-C does not reach it, and its children can be killed with it
-            self._process = subprocess.Popen([path, *words[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.PIPE if bulk else subprocess.DEVNULL, bufsize=0,
-                                             start_new_session=hasattr(os, "killpg"))
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if bulk else subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=hasattr(os, "killpg"),
+            )
         except OSError as problem:
             raise InputError(f"{command}: {problem.strerror}; is it {what}?") from None
-        _alive.add(self)
+        alive.add(self)
         self._pieces: queue.Queue[bytes] = queue.Queue(WAITING_PIECES)
         self._texts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._rest = b""
@@ -77,22 +113,34 @@ class EngineProcess:
         self._texts.put(None)
 
     def piece(self, seconds: float) -> bytes:
-        """Return the next piece of the output; EngineFault if it has ended, or nothing comes within that time."""
+        """Return the next piece of the output; EngineFault if it has ended, or nothing comes within
+        that time."""
         rest, self._rest = self._rest, b""
         if piece := rest or self._piece(time.monotonic() + seconds):
             return piece
-        raise EngineFault(self._end_text() if self._ended else f"printed nothing within {seconds:g} s")
+        raise EngineFault(
+            self._end_text() if self._ended else f"printed nothing within {seconds:g} s"
+        )
 
     @property
     def complaint(self) -> str:
         """The last line that the engine printed to standard error, if that is kept."""
         if self._bulk:
-            self._complaining.join(COMPLAINT_SECONDS)  # one that has ended may have said why just before
-        return next((line.strip() for line in reversed(self._complaints.decode("utf-8", "replace").splitlines())
-                     if line.strip()), "")
+            self._complaining.join(
+                COMPLAINT_SECONDS
+            )  # one that has ended may have said why just before
+        return next(
+            (
+                line.strip()
+                for line in reversed(self._complaints.decode("utf-8", "replace").splitlines())
+                if line.strip()
+            ),
+            "",
+        )
 
     def until(self, last: bytes, seconds: float) -> list[bytes]:
-        """Read lines up to one that begins with `last`; EngineFault says what came instead: end, silence, or too much."""
+        """Read lines up to one that begins with `last`; EngineFault says what came instead: end,
+        silence, or too much."""
         lines: list[bytes] = []
         read, deadline = 0, time.monotonic() + seconds
         while True:
@@ -100,7 +148,7 @@ class EngineProcess:
             for i, line in enumerate(whole):
                 lines.append(line.rstrip(b"\r"))
                 if line.startswith(last):
-                    self._rest = b"\n".join([*whole[i + 1:], self._rest])
+                    self._rest = b"\n".join([*whole[i + 1 :], self._rest])
                     return lines
             if len(self._rest) > LONGEST_LINE:
                 raise EngineFault(f"a line of more than {LONGEST_LINE:,} bytes")
@@ -108,20 +156,22 @@ class EngineProcess:
             piece = self._piece(deadline)
             read += len(piece)
             if read > MOST_WITHOUT_ANSWER:
-                raise EngineFault(f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`")
+                raise EngineFault(
+                    f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`"
+                )
             if not piece:
-                raise EngineFault(self._end_text() if self._ended else f"no `{last.decode()}` within {seconds:g} s")
+                raise EngineFault(
+                    self._end_text()
+                    if self._ended
+                    else f"no `{last.decode()}` within {seconds:g} s"
+                )
             self._rest = before + piece
 
     def kill(self) -> None:
         """Kill the process and its children; from any thread."""
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)  # the group outlives its leader
-            else:
-                self._process.kill()
+        kill_group(self._process.pid)
         self._texts.put(None)
-        _alive.discard(self)
+        alive.discard(self)
 
     def quit(self) -> None:
         """Ask the engine to end, and kill it soon."""
@@ -178,7 +228,7 @@ class EngineProcess:
             while (text := self._texts.get()) is not None:
                 left = memoryview(text)
                 while left:
-                    left = left[into.write(left):]
+                    left = left[into.write(left) :]
         with contextlib.suppress(OSError):
             into.close()
 
@@ -196,5 +246,77 @@ def cpu_seconds(process: int) -> float | None:
 @atexit.register
 def _end_all() -> None:
     """Kill all engines when this process exits."""
-    for process in list(_alive):
+    for process in list(alive):
         process.kill()
+
+
+SILENT = re.compile("no `|printed nothing")
+
+
+class RestartedPlayer(ABC):
+    """A player that runs another program, which is started again for the next game after it has
+    ended."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start the program; InputError if that fails."""
+
+    @property
+    @abstractmethod
+    def running(self) -> bool:
+        """Whether the program is running."""
+
+    def begin(self, seed: str) -> None:
+        """Start the program if it is not running; Forfeit if that fails."""
+        if not self.running:
+            try:
+                self.start()
+            except InputError as problem:
+                raise Forfeit(CRASH, f"does not restart: {problem}") from None
+
+
+class ProcessPlayer(RestartedPlayer):
+    """A program that is asked and answers by lines; `start` sets the process."""
+
+    def __init__(self) -> None:
+        self._process: EngineProcess | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
+    def ask(self, text: str, last: bytes, patience: float) -> list[bytes]:
+        """Write a text and read lines up to one that begins with `last`; Forfeit after so many
+        seconds of silence."""
+        if self._process is None:
+            raise Forfeit(CRASH, "ended before")
+        self._process.say(text.encode())
+        try:
+            return self._process.until(last, patience)
+        except EngineFault as problem:
+            self._end()
+            silent = SILENT.match(str(problem))
+            raise Forfeit(
+                STALL if silent else CRASH,
+                f"no move within {patience:g} s" if silent else str(problem),
+            ) from None
+
+    def cpu_seconds(self) -> float | None:
+        """Return the CPU time that the program has used; None if it has ended, and where the system
+        does not tell."""
+        return cpu_seconds(self._process.number) if self._process else None
+
+    def abort(self) -> None:
+        if self._process:
+            self._process.kill()
+
+    def close(self) -> None:
+        if self._process:
+            self._process.quit()
+            self._process = None
+
+    def _end(self) -> None:
+        """Kill the program."""
+        if self._process:
+            self._process.kill()
+            self._process = None

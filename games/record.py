@@ -6,14 +6,13 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 import games
-from games.contest import Contest
 from games.search.searcher import Searcher
 from games.streams import InputError
 
@@ -21,8 +20,9 @@ Line: TypeAlias = Sequence[np.ndarray] | np.ndarray  # the positions of a game, 
 
 
 class Dice(NamedTuple):
-    """Where the dice of a game come from: each roll depends on a seed, the number of the game and the ply alone, so that games
-    with the same numbers have the same dice, whoever plays them and wherever."""
+    """Where the dice of a game come from: each roll depends on a seed, the number of the game and
+    the ply alone, so that games with the same numbers have the same dice, whoever plays them and
+    wherever."""
 
     seed: int
     game: int
@@ -32,10 +32,9 @@ class Dice(NamedTuple):
 class ReadOptions:
     """Which games and positions a reader takes.
 
-    `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the leaf of quiescence), or "auto" (the
-    game's choice for the kind of file). `evaluation`: addresses of a compiled evaluation and of its packed weights, for
-    "quiet" and "resolve".
-    """
+    `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the leaf of
+    quiescence), or "auto" (the game's choice for the kind of file). `evaluation`: addresses of a
+    compiled evaluation and of its packed weights, for "quiet" and "resolve"."""
 
     positions: str = "auto"
     evaluation: tuple[int, int] | None = None
@@ -71,11 +70,12 @@ class ReadReport:
 class PositionBatch:
     """Positions of g games, as a reader yields them.
 
-    `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first` (g,) int64, the index of the
-    first position of each game; `identities` and `openings` (g,) uint64, hashes of each game and of its opening; `numbers` (g,)
-    int64, the number of each game within its file, from 1. `scores` (n,) float32 are those of searches that the file records:
-    centipawns for the first player, infinite for forced wins, NaN where there is none; None: the format records no scores.
-    """
+    `positions` (n, words) uint64; `outcomes` (n,) float32 in [-1, 1] for the first player; `first`
+    (g,) int64, the index of the first position of each game; `identities` and `openings` (g,)
+    uint64, hashes of each game and of its opening; `numbers` (g,) int64, the number of each game
+    within its file, from 1. `scores` (n,) float32 are those of searches that the file records:
+    centipawns for the first player, infinite for forced wins, NaN where there is none; None: the
+    format records no scores."""
 
     positions: np.ndarray
     outcomes: np.ndarray
@@ -88,13 +88,20 @@ class PositionBatch:
     @property
     def recorded(self) -> np.ndarray:
         """The recorded scores (n,) float32, NaN where there is none."""
-        return np.full(len(self.positions), np.nan, np.float32) if self.scores is None else self.scores
+        return (
+            np.full(len(self.positions), np.nan, np.float32) if self.scores is None else self.scores
+        )
 
     def only(self, keep: np.ndarray) -> PositionBatch:
         """Return the positions that `keep` (n,) bool marks; games may be left with none."""
         before = np.concatenate([[0], np.cumsum(keep)])
-        return replace(self, positions=self.positions[keep], outcomes=self.outcomes[keep], first=before[self.first],
-                       scores=None if self.scores is None else self.scores[keep])
+        return replace(
+            self,
+            positions=self.positions[keep],
+            outcomes=self.outcomes[keep],
+            first=before[self.first],
+            scores=None if self.scores is None else self.scores[keep],
+        )
 
 
 USUAL_SCALE = 0.00255  # the value of a pawn of chess is tanh(0.255) = 0.25 (KnightCap, EXchess)
@@ -104,10 +111,10 @@ USUAL_SCALE = 0.00255  # the value of a pawn of chess is tanh(0.255) = 0.25 (Kni
 class Wording:
     """How text for people names what a game has.
 
-    `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for. `ratios`: the single numbers
-    of the first term are compared with the first of them, as pieces with a pawn. `columns`: the order within a row of a table.
-    `scores`: where its files record scores of searches; empty if they record none.
-    """
+    `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for.
+    `ratios`: the single numbers of the first term are compared with the first of them, as pieces
+    with a pawn. `columns`: the order within a row of a table. `scores`: where its files record
+    scores of searches; empty if they record none."""
 
     unit: str = "centipawns"
     value: str = "p = (1 + v) / 2"
@@ -128,52 +135,124 @@ class Wording:
 
 
 @dataclass(frozen=True)
+class Files:
+    """What a game has of files: the reader, and what is written."""
+
+    read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
+    suffixes: tuple[str, ...]  # of files of games
+    of_games: Callable[[str], bool] = lambda name: (
+        True
+    )  # whether a file contains games rather than labelled positions
+    holds_games: Callable[[str], bool] = lambda name: (
+        False
+    )  # whether a file in a folder is one of games, despite its name
+    game_text: Callable[[PlayedGame], str] | None = (
+        None  # a game as text for a file of games; None: no such files
+    )
+    # makes a function from texts of games, in turn, to what a file takes for each; None: the texts
+    session: Callable[[], Callable[[str], str]] | None = None
+    openings: Callable[[str, Callable[[str], None]], Openings] | None = (
+        None  # of a file; reports skipped lines; InputError
+    )
+    picture: Callable[[np.ndarray], str] | None = (
+        None  # a position as SVG; None: `Game.draw` is used
+    )
+
+
+class Chance(NamedTuple):
+    """The dice of a game, whose positions come before the roll or have dice; results depend on the
+    last position alone."""
+
+    roll: Callable[
+        [np.ndarray, Dice], np.ndarray
+    ]  # a position before the roll to the same with dice
+    # all rolls of a position that differ: positions with dice (k, words), and how likely each is
+    # (k,)
+    rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class UsualSettings:
+    """Usual settings of matches and of learning: depths of searches, random plies of openings, and
+    so on."""
+
+    match_depth: int = 4
+    match_random_plies: int = 8
+    judge: tuple[
+        str, ...
+    ] = ()  # evaluations that measure the luck of the dice in a match, the first that is bundled
+    advice: str = "--depth 4 --games 400"  # options of a match that shows what was learned
+    method: str = "rootstrap"  # of self-play, as what follows
+    selfplay_depth: int = 3
+    selfplay_random_plies: int = 4
+    selfplay_plies: int = 160  # of the longest game
+    rates: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of learning, where they differ from those of the update rules
+    calibration_games: int = 0  # played for the page of a run of self-play
+
+
+@dataclass(frozen=True)
 class Game:
-    """A game as a record of functions. A position is an array of `words` uint64; a move is an int."""
+    """A game: its rules, its files and its players. A position is an array of `words` uint64; a
+    move is an int."""
 
     name: str
     words: int
     stages: tuple[str, ...]  # stages of a tapered evaluation, first to last
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
-    play: Callable[[np.ndarray, int], np.ndarray]  # the position after a move; in a game with dice before the next roll
-    result: Callable[[Line], float | None]  # reward in [-1, 1] of a line, for the first player; None: the game continues
+    play: Callable[
+        [np.ndarray, int], np.ndarray
+    ]  # the position after a move; in a game with dice before the next roll
+    result: Callable[
+        [Line], float | None
+    ]  # reward in [-1, 1] of a line, for the first player; None: the game continues
     second_to_move: Callable[[np.ndarray], bool]
+    plies: Callable[
+        [np.ndarray], np.ndarray
+    ]  # (n,) plies played before positions (n, words) of one game, up to a constant
     position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
-    text: Callable[[np.ndarray], str]
+    texts: Callable[[np.ndarray], list[str]]  # of positions (n, words)
     draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
     move_text: Callable[[np.ndarray, int], str]  # in the notation of the game: Nf3
     move_name: Callable[[np.ndarray, int], str]  # in coordinates: g1f3
-    move_named: Callable[[np.ndarray, str], int]  # by either name; ValueError if no legal move has it
-    plies: Callable[[np.ndarray], np.ndarray]  # (n,) plies played before positions (n, words) of one game, up to a constant
-    read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
-    suffixes: tuple[str, ...]  # of files of games
-    of_games: Callable[[str], bool] = lambda name: True  # whether a file contains games rather than labelled positions
-    holds_games: Callable[[str], bool] = lambda name: False  # whether a file in a folder is one of games, despite its name
-    searcher: Callable[[int, int, bool, float, int], Searcher] | None = None  # see games.search.searcher; None: no search
-    contest: Contest | None = None  # functions that matches need; None: no matches
-    picture: Callable[[np.ndarray], str] | None = None  # a position as SVG; None: `draw` is used
-    many_texts: Callable[[np.ndarray], list[str]] | None = None  # `text` of positions (n, words); None: one by one
+    move_named: Callable[
+        [np.ndarray, str], int
+    ]  # by either name; ValueError if no legal move has it
+    files: Files
+    contest: Contest
+    chance: Chance | None = None  # None: no dice
+    points: int = (
+        1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
+    )
+    # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
+    scale: float = USUAL_SCALE
     wording: Wording = Wording()
-    scale: float = USUAL_SCALE  # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
-    points: int = 1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
-    deepest: int | None = None  # the greatest depth of its search, which then has no other limit; None: any limits
-    # games with dice: a position before the roll to the same with dice; the result depends on the last position of a line alone
-    roll: Callable[[np.ndarray, Dice], np.ndarray] | None = None  # None: no dice
-    # all rolls of a position that differ: positions with dice (k, words), and how likely each is (k,)
-    rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
-    whole_games: Any = None  # games that compiled loops play, see `tuner.networks.calls.WholeGames`; None: no such loops
+    usual: UsualSettings = UsualSettings()
 
-    def texts(self, positions: np.ndarray) -> list[str]:
-        """Return the text of each position (n, words)."""
-        return [self.text(words) for words in positions] if self.many_texts is None else self.many_texts(positions)
+    @property
+    def has_dice(self) -> bool:
+        """Whether dice are rolled before each move."""
+        return self.chance is not None
+
+    @property
+    def in_points(self) -> bool:
+        """Whether games are won by different numbers of points, so that strength is points a game,
+        not Elo."""
+        return in_points(self.points)
+
+    def text(self, words: np.ndarray) -> str:
+        """Return the text of a position."""
+        return self.texts(words[None])[0]
 
     def rolled(self, words: np.ndarray, dice: Dice | None = None) -> np.ndarray:
-        """Return a position with its dice rolled: the position itself in a game without dice, and when the game is over."""
-        if self.roll is None or self.result([words]) is not None:
+        """Return a position with its dice rolled: the position itself in a game without dice, and
+        when the game is over."""
+        if self.chance is None or self.result([words]) is not None:
             return words
         assert dice is not None, f"{self.name} is a game with dice"
-        return self.roll(words, dice)
+        return self.chance.roll(words, dice)
 
     def after(self, words: np.ndarray, move: int, dice: Dice | None = None) -> np.ndarray:
         """Return the position after a move, with the dice rolled for the next one."""
@@ -184,28 +263,34 @@ class Game:
         return round(reward * self.points)
 
     def forfeited(self, loser: int) -> float:
-        """Return the reward of the first player when player 0 or 1 loses by a fault or gives up: one point is lost."""
-        lost = 1 if self.points == 1 else 1 / self.points
+        """Return the reward of the first player when player 0 or 1 loses by a fault or gives up:
+        one point is lost."""
+        lost = 1 / self.points if self.in_points else 1
         return lost if loser else -lost
 
     @property
     def searchable(self) -> bool:
-        """Whether positions of games can be searched: there is a search, and no dice have to be rolled first."""
-        return self.searcher is not None and self.roll is None
+        """Whether positions of games can be searched: there is a search, and no dice have to be
+        rolled first."""
+        return self.contest.searcher is not None and not self.has_dice
 
-    @property
-    def matches(self) -> Contest:
-        """The functions that matches need; InputError for a game without."""
-        if self.contest is None:
-            raise InputError(f"{self.name} has no matches")
-        return self.contest
+
+def in_points(points: int) -> bool:
+    """Whether games that are won by up to so many points are counted in points, not in wins, draws
+    and losses."""
+    return points > 1
 
 
 @functools.cache
 def available() -> tuple[str, ...]:
     """Return the names of all games: subfolders of `games` with a module `game`."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg
-                        and importlib.util.find_spec(f"games.{module.name}.game")))
+    return tuple(
+        sorted(
+            module.name
+            for module in pkgutil.iter_modules(games.__path__)
+            if module.ispkg and importlib.util.find_spec(f"games.{module.name}.game")
+        )
+    )
 
 
 def scale_of(name: str) -> float:
@@ -214,24 +299,33 @@ def scale_of(name: str) -> float:
 
 
 def wording_of(name: str) -> Wording:
-    """Return the words of the game of that name; the usual ones for a game whose rules are not known."""
+    """Return the words of the game of that name; the usual ones for a game whose rules are not
+    known."""
     return find(name).wording if name in available() else Wording()
 
 
 def points_of(name: str) -> int:
-    """Return the most points that the game of that name is won by; 1 for a game whose rules are not known."""
+    """Return the most points that the game of that name is won by; 1 for a game whose rules are not
+    known."""
     return find(name).points if name in available() else 1
 
 
 def games_of(protocol: str) -> list[str]:
     """Return the names of the games whose engines can speak a protocol, such as uci, as players."""
-    return [name for name in available() if (contest := find(name).contest) is not None and protocol in contest.protocols]
+    return [name for name in available() if protocol in find(name).contest.protocols]
 
 
 def game_with_player(player: str, game: str | None = None) -> str | None:
-    """Return the name of the game that has a player of this name of its own, among all games or one; None if there is none."""
-    return next((name for name in available() if game in (None, name) and (contest := find(name).contest) is not None
-                 and player in contest.players), None)
+    """Return the name of the game that has a player of this name of its own, among all games or
+    one; None if there is none."""
+    return next(
+        (
+            name
+            for name in available()
+            if game in (None, name) and player in find(name).contest.players
+        ),
+        None,
+    )
 
 
 def find(name: str) -> Game:
@@ -239,3 +333,305 @@ def find(name: str) -> Game:
     if name not in available():
         raise InputError(f"unknown game {name!r}; available: {', '.join(available())}")
     return importlib.import_module(f"games.{name}.game").GAME
+
+
+@dataclass(frozen=True)
+class Control:
+    """The limits of a player; times in seconds; None: no such limit."""
+
+    depth: int | None = None
+    nodes: int | None = None
+    movetime: float | None = None
+    base: float | None = None  # clock for the whole game
+    increment: float = 0.0  # added after each move
+
+    @property
+    def text(self) -> str:
+        """The control in words, also for the tags of games."""
+        if self.base is not None:
+            return f"{self.base:g}+{self.increment:g}"
+        if self.movetime is not None:
+            return f"{self.movetime:g} s a move"
+        return f"depth {self.depth}" if self.depth is not None else f"{self.nodes:,} nodes a move"
+
+
+class Choice(NamedTuple):
+    """A move and the player's own evaluation of it; None: not reported."""
+
+    move: int
+    score: float | None = None  # centipawns
+    win_in: int | None = None  # plies to a forced win, or minus those to a loss
+    depth: int = 0
+
+
+class Forfeit(Exception):
+    """The player loses this game; `kind` is RESIGNS or one of FAULTS, `detail` the circumstances in
+    words."""
+
+    def __init__(self, kind: str, detail: str = "") -> None:
+        super().__init__(kind, detail)
+        self.kind, self.detail = kind, detail
+
+
+class Player(Protocol):
+    """A player of a match. Each thread has its own players; their moves must not depend on earlier
+    games."""
+
+    def begin(self, seed: str) -> None:
+        """Start a new game; draw all random numbers from the seed "match/pair/game/side". Raises
+        Forfeit if it fails to start."""
+
+    def choose(
+        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
+    ) -> Choice:
+        """Choose a move in the last position of a game: positions (n, words), the n - 1 moves
+        between them, and, with a clock, the seconds left to this player and to the other. Raises
+        Forfeit instead of returning an illegal move."""
+
+    def abort(self) -> None:
+        """Make `choose` return soon, with any result; called from another thread."""
+
+    def close(self) -> None:
+        """Release all resources; no further games follow."""
+
+
+# how a game ended; FAULTS are ends that no working player causes
+RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS = (
+    "rules",
+    "plies",
+    "resign rule",
+    "draw rule",
+    "resigns",
+)
+FAULTS = ILLEGAL, CRASH, STALL, TIME = ("illegal move", "crash", "stall", "time")
+
+
+@dataclass
+class PlayedGame:
+    """A played game.
+
+    `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to
+    the opening. There is one choice for each other move, or none at all, and one number of seconds
+    for each choice, or none. `outcome` is the reward of the first player, see `Game.result`, None
+    for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited."""
+
+    line: np.ndarray
+    moves: list[int]
+    book: int
+    choices: list[Choice]
+    seconds: list[float]
+    outcome: float | None
+    end: str
+    loser: int | None = None
+    detail: str = ""
+    players: tuple[str, str] = ("?", "?")
+    named_first: int = 0  # the player, 0 or 1, whom all games of a match name first
+    round: str = "?"
+    control: str = "?"
+    date: str = "????.??.??"
+    event: str = "tuner match"
+    luck: float | None = None  # points that the dice gave the first player, None if not measured
+
+
+@dataclass(frozen=True)
+class Openings:
+    """Openings of games: positions `starts` (n, words) uint64, and moves from there; those of
+    opening i end at ends[i]."""
+
+    starts: np.ndarray
+    moves: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
+    ends: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, i: int) -> tuple[np.ndarray, list[int]]:
+        """Return the first position of an opening and its moves."""
+        if self.ends is None:
+            return self.starts[i], []
+        return self.starts[i], self.moves[self.ends[i - 1] if i else 0 : self.ends[i]].tolist()
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who plays a game: its search, players and other programs, and when games end in practice;
+    each may be None."""
+
+    # see games.search.searcher; without it, evaluations cannot play
+    searcher: Callable[[int, int, bool, float, int], Searcher] | None = None
+    deepest: int | None = (
+        None  # the greatest depth of the search, which then has no other limit; None: any limits
+    )
+    whole_games: Any = (
+        None  # games that compiled loops play, see `tuner.evaluation.networks.compiled.WholeGames`
+    )
+    players: Mapping[str, Callable[[], Player]] = field(
+        default_factory=dict
+    )  # that need no evaluation and no engine, by name
+    # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control,
+    # megabytes of hash; InputError
+    external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
+    protocols: tuple[str, ...] = ()  # of these engines
+    # an external engine as a source of evaluations: command, options, pattern of its static
+    # evaluations; InputError
+    evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = (
+        None
+    )
+    evaluating: str = "uci"  # the protocol of these engines
+    patterns: Mapping[str, EvaluationPattern] = field(
+        default_factory=dict
+    )  # of engines' static evaluations, by name
+    reason: Callable[[PlayedGame], str] | None = None  # why a game ended: White mates
+    lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind
+    level_is_drawn: bool = (
+        True  # whether long games in which no side is ahead are draws in practice
+    )
+    drawn_ending: Callable[[np.ndarray], bool] | None = (
+        None  # a draw in practice, unless a search sees a forced win
+    )
+    # results from tables in a folder: a function from a position to the first player's result, None
+    # if unknown; InputError
+    tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None
+
+
+class EngineFault(InputError):
+    """An engine that died, fell silent or answered nonsense: what was asked and what came, and how
+    many positions of how many were done."""
+
+    def __init__(self, what: str, done: int = 0, total: int = 0) -> None:
+        super().__init__(what + (f"; {done:,} of {total:,} positions were done" if total else ""))
+        self.what = what
+
+
+@dataclass(frozen=True)
+class EngineOption:
+    """An option as the engine declares it; `low` and `high` are those of a spin, `choices` those of
+    a combo."""
+
+    name: str
+    kind: str  # spin, check, combo, button or string
+    default: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """The limits of the search of a position; one of them is given."""
+
+    depth: int | None = None
+    nodes: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The limits as the protocol and the names of caches have them: `nodes 1000`."""
+        return f"depth {self.depth}" if self.depth is not None else f"nodes {self.nodes}"
+
+
+class Searched(NamedTuple):
+    """The result of a search: centipawns of the first player's view, infinite for a forced mate;
+    moves to that mate, negative if the first player is mated, 0 if the position itself is mate,
+    None without a forced mate; the names of the PV's moves."""
+
+    score: float
+    mate: int | None
+    pv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """n positions in the notation of the engine, prepared once for any number of evaluations: the
+    texts, and (n,) bool whether the second player moves, whether in check, whether there are legal
+    moves. `variant`: of a variant that the engine must be set to, such as Chess960."""
+
+    texts: list[bytes]
+    second: np.ndarray
+    checked: np.ndarray
+    playable: np.ndarray
+    variant: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, some: slice) -> Asked:
+        return Asked(
+            self.texts[some],
+            self.second[some],
+            self.checked[some],
+            self.playable[some],
+            self.variant,
+        )
+
+
+class Evaluator(Protocol):
+    """An engine in a process of its own, for one thread at a time. All scores are of the first
+    player's view."""
+
+    @property
+    def name(self) -> str:
+        """Name and version, by the engine's own account."""
+
+    @property
+    def options(self) -> Mapping[str, EngineOption]:
+        """The options by name, in the engine's order."""
+
+    def set(self, values: Mapping[str, object]) -> None:
+        """Set options before the next position. InputError for unknown options and for values out
+        of range."""
+
+    def restart(self) -> None:
+        """Start the engine again, with the same options."""
+
+    def asked(self, positions: np.ndarray) -> Asked:
+        """Prepare positions (n, words)."""
+
+    def evaluates(self) -> bool:
+        """Whether the engine has static evaluations."""
+
+    def evaluations(self, asked: Asked) -> np.ndarray:
+        """Return static evaluations (n,) in centipawns, NaN where the engine has none: in check."""
+
+    def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
+        """Search each position afresh; yield the results in order, each as soon as it is there."""
+
+    def abort(self) -> None:
+        """Kill the engine, from any thread: what waits for it raises EngineFault."""
+
+    def close(self) -> None:
+        """End the engine."""
+
+
+@dataclass(frozen=True)
+class EvaluationPattern:
+    """How an engine prints its static evaluation: a regular expression of one line with one group,
+    the number.
+
+    `unit`: centipawns for each 1 printed; `mover`: of the side to move instead of the first player.
+    """
+
+    regex: str
+    unit: float = 1.0
+    mover: bool = False
+
+
+def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The names that any of these names or globs matches, capitals or not; InputError for a pattern
+    that matches none."""
+    from fnmatch import fnmatchcase
+
+    found: set[str] = set()
+    for pattern in patterns:
+        matching = [name for name in names if name == pattern] or [
+            name for name in names if fnmatchcase(name.lower(), pattern.lower())
+        ]
+        if not matching:
+            listed = ", ".join(names[:8]) + (
+                f" and {len(names) - 8} more" if len(names) > 8 else ""
+            )
+            raise InputError(
+                f"{pattern!r} names no option of the engine that is a number; it has"
+                f" {listed or 'none'}"
+            )
+        found.update(matching)
+    return [name for name in names if name in found]

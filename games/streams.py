@@ -15,7 +15,8 @@ from pathlib import Path
 
 PIECE = 1 << 20
 COMPRESSED_PIECE = 1 << 14  # bytes read from an archive at a time
-# bytes handed to Zstandard at a time: its output has no limit, up to 128 KiB for four bytes of input
+# bytes handed to Zstandard at a time: its output has no limit, up to 128 KiB for four bytes of
+# input
 ZSTANDARD_PIECE = 1 << 10
 LARGEST_WINDOW = 1 << 27  # of Zstandard, kept in memory; the default limit of `zstd -d`
 LONGEST_LINE = 1 << 24
@@ -24,14 +25,26 @@ LONGEST_MESSAGE = 2000  # characters; what a file holds may be quoted in it
 
 
 class InputError(ValueError):
-    """A mistake in the user's input; the message is one line: where, what was found, what was expected, what to do."""
+    """A mistake in the user's input; the message is one line: where, what was found, what was
+    expected, what to do."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE - 500]} ... {text[-400:]}")
+        super().__init__(
+            text
+            if len(text) <= LONGEST_MESSAGE
+            else f"{text[: LONGEST_MESSAGE - 500]} ... {text[-400:]}"
+        )
 
 
-# Each yields the decompressed content of some bytes of an archive member, in pieces of bounded size, and returns the bytes after
-# the member's end.
+def one_line(text: str) -> str:
+    """Return the text with escapes for line ends and control characters, which names of files may
+    contain."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+# Each yields the decompressed content of some bytes of an archive member, in pieces of bounded
+# size, and returns the bytes after the member's end.
+
 
 def _gunzip(member, data: bytes) -> Generator[bytes, None, bytes]:
     while data and not member.eof:
@@ -49,9 +62,9 @@ def _bunzip2(member: bz2.BZ2Decompressor, data: bytes) -> Generator[bytes, None,
 
 def _unzstd(member, data: bytes) -> Generator[bytes, None, bytes]:
     for begin in range(0, len(data), ZSTANDARD_PIECE):
-        yield member.decompress(data[begin:begin + ZSTANDARD_PIECE])
+        yield member.decompress(data[begin : begin + ZSTANDARD_PIECE])
         if member.eof:
-            return member.unused_data + data[begin + ZSTANDARD_PIECE:]
+            return member.unused_data + data[begin + ZSTANDARD_PIECE :]
     return b""
 
 
@@ -79,7 +92,8 @@ def plain_name(name: str) -> str:
 
 
 def compression_of(name: str, start: bytes) -> str | None:
-    """Detect the compression by a file's first bytes or its name: a key of DECOMPRESSORS, or None."""
+    """Detect the compression by a file's first bytes or its name: a key of DECOMPRESSORS, or
+    None."""
     for suffix, (magic, *_) in DECOMPRESSORS.items():
         if start.startswith(magic) or name.endswith(suffix):
             return suffix
@@ -87,8 +101,8 @@ def compression_of(name: str, start: bytes) -> str | None:
 
 
 def pieces(source: str | Path, text: bool = True) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text as UTF-8, unless the bytes are
-    not `text`.
+    """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text
+    as UTF-8, unless the bytes are not `text`.
 
     Raises InputError for unreadable files and damaged archives.
     """
@@ -114,16 +128,26 @@ def beginning(stream: Iterator[bytes], size: int) -> bytes:
 
 
 def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[bytes]:
-    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by `pieces`.
+    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by
+    `pieces`.
 
     InputError for more than LONGEST_LINE bytes of one line, or of empty lines and #.
     """
-    begun, size, empty = [], 0, 0  # pieces of an incomplete line, and their size; bytes without text
-    for piece in (whole[at:at + SLICE] for whole in (pieces(source) if stream is None else stream)
-                  for at in range(0, len(whole), SLICE)):
+    begun, size, empty = (
+        [],
+        0,
+        0,
+    )  # pieces of an incomplete line, and their size; bytes without text
+    for piece in (
+        whole[at : at + SLICE]
+        for whole in (pieces(source) if stream is None else stream)
+        for at in range(0, len(whole), SLICE)
+    ):
         empty = 0 if piece.translate(None, b"# \t\r\n") else empty + len(piece)
         if empty > LONGEST_LINE:
-            raise InputError(f"{source}: more than {LONGEST_LINE:,} bytes of empty lines; expected lines of text")
+            raise InputError(
+                f"{source}: more than {LONGEST_LINE:,} bytes of empty lines; expected lines of text"
+            )
         first, *others = piece.split(b"\n")
         begun.append(first)
         size += len(first)
@@ -133,7 +157,9 @@ def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator
             yield from others
             begun, size = [last], len(last)
         if size > LONGEST_LINE:
-            raise InputError(f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text")
+            raise InputError(
+                f"{source}: a line of more than {LONGEST_LINE:,} bytes; expected lines of text"
+            )
     if size:
         yield b"".join(begun)
 
@@ -144,13 +170,17 @@ def _pieces(name: str, stream, text: bool) -> Iterator[bytes]:
         yield from _unzipped(name, stream, text)
         return
     suffix = compression_of(name, first)
-    found = (chain([first], iter(lambda: stream.read(PIECE), b"")) if suffix is None
-             else _decompressed(name, stream, first, suffix))
+    found = (
+        chain([first], iter(lambda: stream.read(PIECE), b""))
+        if suffix is None
+        else _decompressed(name, stream, first, suffix)
+    )
     yield from _text(name, found) if text else found
 
 
 def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """Convert UTF-16 to UTF-8 and pass on other bytes; InputError for an archive within the archive."""
+    """Convert UTF-16 to UTF-8 and pass on other bytes; InputError for an archive within the
+    archive."""
     start = beginning(stream, 4)
     if start.startswith((ZIP, *(magic for magic, *_ in DECOMPRESSORS.values()))):
         raise InputError(f"{name}: contains an archive within an archive; unpack it first")
@@ -165,26 +195,36 @@ def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unzipped(name: str, stream, text: bool) -> Iterator[bytes]:
-    """Yield the files of a .zip, one after another. Its directory is at the end, so it must be seekable."""
+    """Yield the files of a .zip, one after another. Its directory is at the end, so it must be
+    seekable."""
     import zipfile
 
     if not stream.seekable():
         raise InputError(f"{name}: a zip archive cannot be read from a pipe; name the file")
     try:
         with zipfile.ZipFile(stream) as archive:
-            members = [member for member in archive.infolist()
-                       if not member.is_dir() and not member.filename.startswith("__MACOSX/")]
+            members = [
+                member
+                for member in archive.infolist()
+                if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+            ]
             if sum(member.compress_size for member in members) > stream.seek(0, 2):
-                raise InputError(f"{name}: the files in this zip archive overlap; compress them again")
+                raise InputError(
+                    f"{name}: the files in this zip archive overlap; compress them again"
+                )
             for member in members:
                 if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise InputError(f"{name}: {member.filename!r} in this zip archive is not stored or deflated; compress it "
-                                     "again as usual")
+                    raise InputError(
+                        f"{name}: {member.filename!r} in this zip archive is not stored or"
+                        " deflated; compress it again as usual"
+                    )
                 with archive.open(member) as opened:
                     found = iter(lambda: opened.read(PIECE), b"")
                     yield from _member(f"{name}: {member.filename!r}", found) if text else found
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
-        raise InputError(f"{name}: corrupt zip archive ({problem}); download or compress it again") from None
+        raise InputError(
+            f"{name}: corrupt zip archive ({problem}); download or compress it again"
+        ) from None
 
 
 def _member(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -220,13 +260,20 @@ def _decompressed(name: str, stream, data: bytes, suffix: str) -> Iterator[bytes
                 break
             read += len(data)
     if begun:
-        raise InputError(f"{name}: truncated {kind} archive: it ends at byte {read} before its last block is complete; "
-                         "download or compress it again")
+        raise InputError(
+            f"{name}: truncated {kind} archive: it ends at byte {read} before its last block is"
+            " complete; download or compress it again"
+        )
 
 
 def _damage(name: str, kind: str, begin: int, end: int, problem: Exception) -> str:
     if "too much memory" in str(problem):
-        return (f"{name}: this zst archive needs a window of more than {LARGEST_WINDOW >> 20} MiB of memory; unpack it with "
-                "zstd -d --long=31, or compress it again without --long and --ultra")
-    return (f"{name}: corrupt {kind} archive between bytes {begin} and {end} ({problem}); "
-            "download or compress it again")
+        return (
+            f"{name}: this zst archive needs a window of more than {LARGEST_WINDOW >> 20} MiB of"
+            " memory; unpack it with zstd -d --long=31, or compress it again without --long and"
+            " --ultra"
+        )
+    return (
+        f"{name}: corrupt {kind} archive between bytes {begin} and {end} ({problem}); "
+        "download or compress it again"
+    )

@@ -10,9 +10,9 @@ import sys
 import evalterms
 import games
 import tuner
-from games.jit import PLAIN, Entry
+from games.compile.jit import PLAIN, Entry
 from games.record import available
-from tuner.engine.loading import load_engine, make_engine
+from tuner.evaluation.loading import load_engine, make_engine
 from tuner.io.files import BUNDLED
 
 # of chess and what it is used with: as much work as all others

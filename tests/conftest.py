@@ -1,6 +1,5 @@
-"""What tests in several folders share: games from the samples, and the dataset that they make, built
-once a session; and what keeps the processes that run tests small.
-"""
+"""What tests in several folders share: games from the samples, and the dataset that they make,
+built once a session; and what keeps the processes that run tests small."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 os.environ.update(MALLOC_ARENA_MAX="2", MALLOC_MMAP_THRESHOLD_=str(1 << 20))
 if os.environ.get("CI") != "newcomer":  # who lacks programs that some tests need
     # where Debian puts games, which is not on the PATH of root
-    os.environ["PATH"] = f'{os.environ.get("PATH", os.defpath)}{os.pathsep}/usr/games'
+    os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/games"
 
 pytest_plugins = ["tests.skips"]
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -109,7 +108,7 @@ def small_pgn(tmp_path_factory) -> Path:
         text += piece
         if text.count(b"[Event ") > SMALL:
             break
-    games = text.split(b"[Event ")[1:SMALL + 1]
+    games = text.split(b"[Event ")[1 : SMALL + 1]
     path = tmp_path_factory.mktemp("small") / "small.pgn"
     path.write_bytes(b"".join(b"[Event " + game for game in games))
     return path
@@ -119,18 +118,25 @@ def small_pgn(tmp_path_factory) -> Path:
 def small_dataset(small_pgn):
     """The quiet positions of those games, counted with all terms."""
     from games.record import ReadOptions
-    from tuner.engine.loading import load_engine, quiescence_of
-    from tuner.ingest.build import build
+    from tuner.evaluation.loading import load_engine, quiescence_of
+    from tuner.learn.build import build
 
     engine, _ = load_engine("classic")
     options = ReadOptions(skip_start=8)
-    return build(engine, [str(small_pgn)], small_pgn.with_name("small.ds"), options, quiescence_of(engine, "classic"), print)[0]
+    return build(
+        engine,
+        [str(small_pgn)],
+        small_pgn.with_name("small.ds"),
+        options,
+        quiescence_of(engine, "classic"),
+        print,
+    )[0]
 
 
 @pytest.fixture(scope="session")
 def chess(small_dataset):
     """A function that gives engine, bundled parameters (tapered or not) and the small dataset."""
-    from tuner.engine.loading import load_engine
+    from tuner.evaluation.loading import load_engine
     from tuner.parameters.parameters import untapered
 
     engine, parameters = load_engine("classic")

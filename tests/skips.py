@@ -1,5 +1,5 @@
-"""Where CI is set, a test that is skipped for a reason not listed here fails the run: nothing is left out unnoticed. With
-CI=newcomer programs of Debian may be missing, too.
+"""Where CI is set, a test that is skipped for a reason not listed here fails the run: nothing is
+left out unnoticed. With CI=newcomer programs of Debian may be missing, too.
 
 A pytest plugin, loaded by tests/conftest.py. Patterns match the whole reason of a skip.
 """
@@ -12,9 +12,15 @@ import re
 import pytest
 
 ALLOWED = {
-    r"\.\./shared/data/nasty_pgn is not here": "a collection of others that no checkout has; our own bad files are always read",
-    r"\.\./shared/data is not here": "games of a tournament that no checkout has; games that tests make are always read",
-    r"no nvcc; .*": "gigabytes for a second opinion: NVRTC, which CuPy uses, compiles the kernels too",
+    r"\.\./shared/data/nasty_pgn is not here": (
+        "a collection of others that no checkout has; our own bad files are always read"
+    ),
+    r"\.\./shared/data is not here": (
+        "games of a tournament that no checkout has; games that tests make are always read"
+    ),
+    r"no nvcc; .*": (
+        "gigabytes for a second opinion: NVRTC, which CuPy uses, compiles the kernels too"
+    ),
 }
 NEWCOMER = "newcomer"
 FOR_NEWCOMERS = {
@@ -41,14 +47,20 @@ def unexpected(config: pytest.Config) -> list[tuple[str, str]]:
     skipped = [] if reporter is None or not in_ci() else reporter.stats.get("skipped", [])
     found = ((report.nodeid, reason_of(report)) for report in skipped)
     patterns = [*ALLOWED, *(FOR_NEWCOMERS if in_ci() == NEWCOMER else ())]
-    return [(test, reason) for test, reason in found if not any(re.fullmatch(pattern, reason) for pattern in patterns)]
+    return [
+        (test, reason)
+        for test, reason in found
+        if not any(re.fullmatch(pattern, reason) for pattern in patterns)
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name the tests that should have run."""
     found = unexpected(terminalreporter.config)
     if found:
-        terminalreporter.section("skipped, but CI must run them; what may be skipped stands in tests/skips.py", red=True)
+        terminalreporter.section(
+            "skipped, but CI must run them; what may be skipped stands in tests/skips.py", red=True
+        )
         for test, reason in found:
             terminalreporter.line(f"{test}: {reason}")
 
@@ -56,5 +68,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail a run that would otherwise pass. Processes of xdist report to the one that prints."""
-    if exitstatus == pytest.ExitCode.OK and not hasattr(session.config, "workerinput") and unexpected(session.config):
+    if (
+        exitstatus == pytest.ExitCode.OK
+        and not hasattr(session.config, "workerinput")
+        and unexpected(session.config)
+    ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

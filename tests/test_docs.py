@@ -1,4 +1,5 @@
-"""The pages of docs, CONVENTIONS and the README name files and options that exist, and their examples run."""
+"""The pages of docs, CONVENTIONS and the README name files and options that exist, and their
+examples run."""
 
 from __future__ import annotations
 
@@ -13,24 +14,27 @@ import numpy as np
 import pytest
 
 import tuner
-from evalterms.encoding import encodings_of
-from games.backgammon.board import counts_of, turn_of, with_dice
-from games.chess.fen import position
+from evalterms.framework.encoding import encodings_of
+from games.backgammon.rules.board import counts_of, turn_of, with_dice
+from games.chess.files.fen import position
 from games.record import available
-from tests.evalterms.chess.test_encodings import boards
+from tests.evalterms.chess.test_counts import played_boards
 from tests.games.backgammon.support import rolls_of_games
 from tests.games.support import REPOSITORY
-from tests.tuner.networks.support import network
+from tests.tuner.evaluation.networks.support import network
 from tuner.cli import COMMANDS, make_parser
-from tuner.engine.loading import load_engine, parameter_path
-from tuner.networks.evaluation import network_evaluation
-from tuner.networks.files import NetworkFile, write_network
+from tuner.evaluation.loading import load_engine, parameter_path
+from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.parameters.reader import KEYS, read_parameters
 
 PAGES = [REPOSITORY / name for name in ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md")] + sorted(
-    (REPOSITORY / "docs").glob("*.md"))
+    (REPOSITORY / "docs").glob("*.md")
+)
 FOLDERS = {path.name for path in REPOSITORY.iterdir() if path.is_dir()} - {".venv", "build"}
-EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+EVERY = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix()
+)
 NETWORKS = REPOSITORY / "docs" / "networks.md"
 PYTHON = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 
@@ -38,7 +42,10 @@ PYTHON = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 def blocks(page: Path) -> list[str]:
     """The indented blocks of a page."""
     text = page.read_text(encoding="utf-8")
-    return [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)]
+    return [
+        textwrap.dedent(block)
+        for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.MULTILINE)
+    ]
 
 
 @EVERY
@@ -49,20 +56,38 @@ def test_every_link_leads_to_a_file(page):
 
 @EVERY
 def test_every_path_in_code_marks_exists(page):
-    """A path begins with a folder of the repository, or is one of its files; globs match something."""
+    """A path begins with a folder of the repository, or is one of its files; globs match
+    something."""
     named = re.findall(r"`([\w./*-]+)`", page.read_text(encoding="utf-8"))
-    paths = [name for name in named if name.partition("/")[0] in FOLDERS and "/" in name or name.endswith((".cfg", ".toml"))]
+    paths = [
+        name
+        for name in named
+        if name.partition("/")[0] in FOLDERS and "/" in name or name.endswith((".cfg", ".toml"))
+    ]
     # commands are shown with games and parameters that readers have
-    assert [path for path in paths if not list(REPOSITORY.glob(path.rstrip("/")))
-            and not (REPOSITORY / "params" / f"{path}.yaml").is_file() and path != "games/*.pgn.zst"] == []
+    assert [
+        path
+        for path in paths
+        if not list(REPOSITORY.glob(path.rstrip("/")))
+        and not (REPOSITORY / "params" / f"{path}.yaml").is_file()
+        and path != "games/*.pgn.zst"
+    ] == []
 
 
 @EVERY
 def test_every_module_named_exists(page):
     text = page.read_text(encoding="utf-8")
-    named = re.findall(r"`(?:python -m )?((?:tuner|games|evalterms|tests)(?:\.(?!pgn)[a-z_]+)+)`", text)
-    places = [REPOSITORY.joinpath(*name.split(".")) for name in named if name.removeprefix("tuner.") not in tuner.__all__]
-    assert [place for place in places if not place.is_dir() and not place.with_suffix(".py").is_file()] == []
+    named = re.findall(
+        r"`(?:python -m )?((?:tuner|games|evalterms|tests)(?:\.(?!pgn)[a-z_]+)+)`", text
+    )
+    places = [
+        REPOSITORY.joinpath(*name.split("."))
+        for name in named
+        if name.removeprefix("tuner.") not in tuner.__all__
+    ]
+    assert [
+        place for place in places if not place.is_dir() and not place.with_suffix(".py").is_file()
+    ] == []
 
 
 @EVERY
@@ -70,7 +95,11 @@ def test_every_command_shown_is_understood(page):
     """Lines of blocks, and marks in the text that begin with `tuner COMMAND`."""
     text = page.read_text(encoding="utf-8")
     marked = re.findall(r"`tuner ([^`]+)`", text)
-    lines = [line for block in blocks(page) for line in re.findall(r"^(?:\$ )?tuner (.*)", block, re.MULTILINE)]
+    lines = [
+        line
+        for block in blocks(page)
+        for line in re.findall(r"^(?:\$ )?tuner (.*)", block, re.MULTILINE)
+    ]
     parser, commands = make_parser(COMMANDS)
     for line in [*lines, *marked]:
         words = shlex.split(line, comments=True)
@@ -89,15 +118,20 @@ def test_a_learned_file_is_made_before_it_is_used(name):
         for line in re.findall(r"^tuner (.*)", block, re.MULTILINE):
             words = shlex.split(line, comments=True)
             output = words.index("-o") + 1 if "-o" in words else None
-            read = [word for k, word in enumerate(words)
-                    if word.endswith((".yaml", ".csv")) and k != output]
+            read = [
+                word
+                for k, word in enumerate(words)
+                if word.endswith((".yaml", ".csv")) and k != output
+            ]
             assert set(read) <= made | {"labels.csv"}, line
             made.add(words[output] if output else None)
 
 
 @EVERY
 def test_every_option_named_is_one_of_a_command(page):
-    named = set(re.findall(r"`(--[a-z][a-z-]+)", page.read_text(encoding="utf-8"))) - {"--resolution"}
+    named = set(re.findall(r"`(--[a-z][a-z-]+)", page.read_text(encoding="utf-8"))) - {
+        "--resolution"
+    }
     _, commands = make_parser(COMMANDS)
     known = {option for command in commands.values() for option in command._option_string_actions}
     assert named - known == set()
@@ -120,8 +154,12 @@ def test_the_page_of_the_python_api_shows_every_public_name():
 
 
 def test_a_parameter_file_may_have_what_the_page_shows(tmp_path):
-    (example,) = [block for block in blocks(REPOSITORY / "docs" / "your-own-evaluation.md") if "game: chess" in block]
-    options = example[example.index("fixed:"):]
+    (example,) = [
+        block
+        for block in blocks(REPOSITORY / "docs" / "your-own-evaluation.md")
+        if "game: chess" in block
+    ]
+    options = example[example.index("fixed:") :]
     path = tmp_path / "my.yaml"
     path.write_text(parameter_path("classic", "chess").read_text() + options)
     parameters = read_parameters(path, load_engine("classic")[0].layout, "chess")
@@ -129,7 +167,7 @@ def test_a_parameter_file_may_have_what_the_page_shows(tmp_path):
 
 
 def test_the_page_of_formats_lists_every_key_and_every_array():
-    from tuner.datasets.format import ARRAYS
+    from tuner.datasets.files import ARRAYS
 
     text = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
     rows = "\n".join(re.findall(r"^\| `.*", text, re.MULTILINE))
@@ -157,8 +195,15 @@ def chess_inputs(board, name: str) -> np.ndarray:
     for square, piece in board.piece_map().items():
         rank, file = square // 8 + 1, square % 8 + 1
         rank = rank if board.turn else 9 - rank
-        pieces.append((8 * (rank - 1) + file - 1, kinds.index(piece.symbol().lower()),
-                       piece.color == board.turn, rank, file))
+        pieces.append(
+            (
+                8 * (rank - 1) + file - 1,
+                kinds.index(piece.symbol().lower()),
+                piece.color == board.turn,
+                rank,
+                file,
+            )
+        )
     pieces.sort()
     sizes = {"bitboard768": 768, "mailbox64": 64, "antisymmetric384": 384}
     if name in sizes:
@@ -175,20 +220,42 @@ def chess_inputs(board, name: str) -> np.ndarray:
     whole = name.startswith("pieces")
     for k, room in enumerate((8, 10, 10, 10, 9, 1) if whole else (8, 4, 4, 4, 4, 1)):
         for side in (True, False):
-            found = [(rank, file) if both == 2 else (rank, 9 - rank, file, 9 - file)
-                     for _, kind, ours, rank, file in pieces if kind == k and ours == side][:room]
+            found = [
+                (rank, file) if both == 2 else (rank, 9 - rank, file, 9 - file)
+                for _, kind, ours, rank, file in pieces
+                if kind == k and ours == side
+            ][:room]
             x += [number / 8 for piece in found for number in piece]
             x += [0] * (both * (room - len(found)))
     return np.array(x)
 
 
-@pytest.mark.parametrize("encoding", [
-    "bitboard768", "mailbox64", "antisymmetric384", "pieces384", "pieces192", "compressed200", "compressed100"])
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "bitboard768",
+        "mailbox64",
+        "antisymmetric384",
+        "pieces384",
+        "pieces192",
+        "compressed200",
+        "compressed100",
+    ],
+)
 def test_the_page_of_networks_suffices_to_evaluate_those_of_chess(tmp_path, by_the_page, encoding):
-    some = list(boards(40))
+    some = list(played_boards(40))
     size = len(chess_inputs(some[0], encoding))
-    write_network(tmp_path / "net.yaml", NetworkFile("chess", encoding, network(
-        size, [(7, "relu"), (5, "tanh"), (1, "sigmoid")]), 1, "", 0.003))
+    write_network(
+        tmp_path / "net.yaml",
+        NetworkFile(
+            "chess",
+            encoding,
+            network(size, [(7, "relu"), (5, "tanh"), (1, "sigmoid")]),
+            1,
+            "",
+            0.003,
+        ),
+    )
     positions = np.array([position(board.fen()) for board in some])
     found = network_evaluation(tmp_path / "net.yaml").values(positions)
     for board, evaluation in zip(some, found, strict=True):
@@ -198,14 +265,21 @@ def test_the_page_of_networks_suffices_to_evaluate_those_of_chess(tmp_path, by_t
     assert {board.turn for board in some} == {True, False} and np.ptp(found) > 1
 
 
-@pytest.mark.parametrize(("encoding", "points", "last"), [
-    ("perspective196", 3, "sigmoid"), ("tesauro198", 3, "tanh"), ("tesauro198", 1, "sigmoid")])
+@pytest.mark.parametrize(
+    ("encoding", "points", "last"),
+    [("perspective196", 3, "sigmoid"), ("tesauro198", 3, "tanh"), ("tesauro198", 1, "sigmoid")],
+)
 def test_the_page_of_networks_suffices_to_evaluate_those_of_backgammon(
-        tmp_path, by_the_page, encoding, points, last):
+    tmp_path, by_the_page, encoding, points, last
+):
     some = np.array([with_dice(words, (0, 0)) for words in rolls_of_games(3, 300)])
     size = 196 if encoding == "perspective196" else 198
-    write_network(tmp_path / "net.yaml", NetworkFile("backgammon", encoding, network(
-        size, [(6, "sigmoid"), (1, last)]), points, "", 0.004))
+    write_network(
+        tmp_path / "net.yaml",
+        NetworkFile(
+            "backgammon", encoding, network(size, [(6, "sigmoid"), (1, last)]), points, "", 0.004
+        ),
+    )
     found = network_evaluation(tmp_path / "net.yaml").values(some)
     for words, evaluation in zip(some, found, strict=True):
         turn = turn_of(words)

@@ -12,7 +12,7 @@ import pytest
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
 from tuner.cli import COMMANDS
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -31,12 +31,20 @@ def printed(small_pgn, tmp_path_factory) -> dict[str, str]:
     """What the commands of the README print for fewer games."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("readme"))
-        tune = done("tune", "classic", small_pgn, "-o", "learned.yaml", "--depth", 1, "--per-game", 40)
+        tune = done(
+            "tune", "classic", small_pgn, "-o", "learned.yaml", "--depth", 1, "--per-game", 40
+        )
         match = done("match", "learned.yaml", "classic", "--depth", 1, "--games", 4)
         # as if of a hundred times as many games: more than 20 changes are supported
         learned = load_parameters("learned.yaml")
-        write_parameters(Path("learned.yaml"), replace(learned, standard_errors=learned.standard_errors / 10))
-        return {"tune": tune.err + tune.out, "diff": done("diff", "classic", "learned.yaml").out, "match": match.out}
+        write_parameters(
+            Path("learned.yaml"), replace(learned, standard_errors=learned.standard_errors / 10)
+        )
+        return {
+            "tune": tune.err + tune.out,
+            "diff": done("diff", "classic", "learned.yaml").out,
+            "match": match.out,
+        }
 
 
 def test_the_readme_is_short():
@@ -45,13 +53,16 @@ def test_the_readme_is_short():
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
 def test_the_output_shown_is_that_of_the_commands(command, shown, printed):
-    """Line by line, but for the numbers, which are those of all bundled games, and the names of the largest changes."""
+    """Line by line, but for the numbers, which are those of all bundled games, and the names of the
+    largest changes."""
     shapes = {shape_of(line) for line in printed[command].splitlines()}
     lines = [line for line in textwrap.dedent(shown).splitlines() if line.strip() != ELLIPSIS]
     assert len(lines) > 3
     missing = [line for line in lines if shape_of(line) not in shapes]
     parameters = re.compile(r"[a-z_]+\.[a-z_]+(\[\d\])* (mg|eg) ( +[+-]?[\d.]+){4}")
-    assert [line for line in missing if not (command == "diff" and parameters.fullmatch(line))] == []
+    assert [
+        line for line in missing if not (command == "diff" and parameters.fullmatch(line))
+    ] == []
 
 
 def test_the_three_commands_are_shown():

@@ -32,20 +32,30 @@ def ran(folder: Path, content: str, *options: str, ci: str = "true") -> subproce
     """Run pytest with the plugin on a file with this content."""
     (folder / "test_some.py").write_text(content)
     environment = os.environ | {"CI": ci, "PYTHONPATH": str(REPOSITORY)}
-    return subprocess.run([sys.executable, "-m", "pytest", "-p", "tests.skips", "-p", "no:cacheprovider", *options], cwd=folder,
-                          env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "tests.skips", "-p", "no:cacheprovider", *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
 def test_a_skip_that_is_not_listed_fails_the_run_and_is_named(tmp_path, options):
     found = ran(tmp_path, TESTS.format(LISTED, OTHER), *options)
     assert found.returncode == 1 and "1 passed, 2 skipped" in found.stdout
-    assert f"test_some.py::test_that_skips_itself: {OTHER}" in found.stdout and "test_that_is_marked: " not in found.stdout
+    assert (
+        f"test_some.py::test_that_skips_itself: {OTHER}" in found.stdout
+        and "test_that_is_marked: " not in found.stdout
+    )
 
 
 def test_marks_are_looked_at_too_and_whole_files(tmp_path):
     assert ran(tmp_path, TESTS.format(OTHER, LISTED)).returncode == 1
-    found = ran(tmp_path, "import pytest\npytest.importorskip('nowhere_at_all', reason='no such package')\n")
+    found = ran(
+        tmp_path, "import pytest\npytest.importorskip('nowhere_at_all', reason='no such package')\n"
+    )
     assert "test_some.py: no such package" in found.stdout
 
 
@@ -63,7 +73,10 @@ def test_newcomers_may_lack_programs_of_debian_and_nothing_else(tmp_path):
 
 
 def test_every_reason_that_is_listed_is_one_of_a_test_and_says_why():
-    sources = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py")
-                      if path != Path(__file__))
+    sources = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (REPOSITORY / "tests").rglob("test_*.py")
+        if path != Path(__file__)
+    )
     for pattern, why in ALLOWED.items():
         assert pattern.removesuffix(".*").replace("\\", "") in sources and len(why.split()) > 3

@@ -29,7 +29,12 @@ def test_a_shim_with_nothing_behind_it_is_no_tool(program):
     program("rustc", "#!/bin/sh\necho 'no default toolchain is configured' >&2\nexit 1\n")
     program("broken", "no program at all")
     program("interpreted", "#!/nowhere/at/all\n")
-    assert tool("rustc") is None and tool("broken") is None and tool("interpreted") is None and tool("absent") is None
+    assert (
+        tool("rustc") is None
+        and tool("broken") is None
+        and tool("interpreted") is None
+        and tool("absent") is None
+    )
 
 
 def test_a_program_behind_a_shim_of_its_name_is_found(program, tmp_path, monkeypatch):
@@ -44,5 +49,7 @@ def test_a_program_behind_a_shim_of_its_name_is_found(program, tmp_path, monkeyp
 
 def test_the_first_tool_that_works_is_taken(program):
     program("first", "#!/bin/sh\nexit 3\n")
-    second = program("second", f"#!{sys.executable}\nimport sys\nsys.exit(sys.argv[1:] != ['--version'])\n")
+    second = program(
+        "second", f"#!{sys.executable}\nimport sys\nsys.exit(sys.argv[1:] != ['--version'])\n"
+    )
     assert tool("absent", "first", "second") == second

@@ -1,4 +1,5 @@
-"""What mypy finds in programs of users, who have the types of the package by py.typed; and what setup.cfg leaves unchecked."""
+"""What mypy finds in programs of users, who have the types of the package by py.typed; and what
+setup.cfg leaves unchecked."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import tuner
 from tests.games.support import REPOSITORY
 
 MYPY = find_spec("mypy") is not None
-USER = '''
+USER = """
 from pathlib import Path
 
 import chess
@@ -35,30 +36,35 @@ def study(games: Path, folder: Path) -> str:
     pawn: NDArray[np.float64] = evaluation["material.pawn"]["mg"]
     names: list[str] = [name for name in evaluation if name in evaluation]
     try:
-        data: tuner.Dataset = tuner.build_dataset([games], folder / "data", evaluation, positions="quiet")
-        learned: tuner.Tuned = tuner.tune(evaluation, tuner.open_dataset(folder / "data").path, output=folder / "a.yaml",
+        data: tuner.Dataset = tuner.build_dataset([games], folder / "data", evaluation,
+            positions="quiet")
+        learned: tuner.Tuned = tuner.tune(evaluation, tuner.open_dataset(folder / "data").path,
+            output=folder / "a.yaml",
                                           run=folder / "run", depth=2)
     except tuner.InputError as problem:
         return str(problem)
     learned.save(folder / "learned.yaml")
-    match: tuner.MatchResult = tuner.play_match(learned.evaluation, "classic", games=10, sprt=(0.0, 5.0), run=folder / "match")
+    match: tuner.MatchResult = tuner.play_match(learned.evaluation, "classic", games=10,
+        sprt=(0.0, 5.0), run=folder / "match")
     own: tuner.OwnGames = tuner.play_games(evaluation, folder / "own", games=10, noise=5.0)
-    left: tuner.Measured = tuner.measure_headroom(evaluation, [games], sample=1000, teacher="uci:stockfish")
+    left: tuner.Measured = tuner.measure_headroom(evaluation, [games], sample=1000,
+        teacher="uci:stockfish")
     order: tuner.Measured = tuner.rank_files([folder / "a.yaml", "classic"], games, nodes=100)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
     wins: int = match.wins - match.losses
-    text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own} {left.lines} {order.notes}"
+    text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
+    text += f"{left.lines} {order.notes}"
     return text + evaluation.compare(learned.evaluation)
-'''
+"""
 # each line after the first is a mistake, of the kind that follows it
-MISUSE = '''import tuner
+MISUSE = """import tuner
 tuner.load(3)  # arg-type
 tuner.open_dataset()  # call-arg
 tuner.load("classic").evaluate(3)  # call-overload
 text: str = tuner.load("classic").evaluate("8/8/8/8/8/2k5/2p5/2K5 w - - 0 1")  # assignment
 tuner.play_match("classic", "zero", depth="4")  # arg-type
-tuner.learn("classic", "games.pgn")  # attr-defined
-'''
+tuner.teach("classic", "games.pgn")  # attr-defined
+"""
 
 
 @pytest.mark.long
@@ -66,11 +72,19 @@ tuner.learn("classic", "games.pgn")  # attr-defined
 def test_programs_of_users_are_checked_against_the_public_interface(tmp_path):
     (tmp_path / "user.py").write_text(USER)
     (tmp_path / "misuse.py").write_text(MISUSE)
-    ran = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--config-file=", "user.py", "misuse.py"], cwd=tmp_path,
-                         capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "user.py", "misuse.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
     found = re.findall(r"^(\S+):(\d+): error: .*\[([a-z-]+)\]$", ran.stdout, re.MULTILINE)
-    expected = [("misuse.py", str(number), line.rpartition("# ")[2])
-                for number, line in enumerate(MISUSE.splitlines(), 1) if "#" in line]
+    expected = [
+        ("misuse.py", str(number), line.rpartition("# ")[2])
+        for number, line in enumerate(MISUSE.splitlines(), 1)
+        if "#" in line
+    ]
     assert found == expected, ran.stdout + ran.stderr
 
 
@@ -81,8 +95,12 @@ def test_that_program_uses_every_public_name():
 def test_exceptions_of_mypy_name_modules_that_exist():
     settings = ConfigParser()
     settings.read(REPOSITORY / "setup.cfg")
-    named = [name.removesuffix(".*") for section in settings.sections() if section.startswith("mypy-")
-             for name in section.removeprefix("mypy-").split(",")]
+    named = [
+        name.removesuffix(".*")
+        for section in settings.sections()
+        if section.startswith("mypy-")
+        for name in section.removeprefix("mypy-").split(",")
+    ]
     ours = [name for name in named if name.split(".")[0] in ("games", "evalterms", "tuner")]
     assert len(set(ours)) == len(ours) > 0
     assert not [name for name in ours if find_spec(name) is None]

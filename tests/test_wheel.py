@@ -1,4 +1,5 @@
-"""The built wheel, in a bare environment, an empty folder and an empty home: it works without the sources beside it."""
+"""The built wheel, in a bare environment, an empty folder and an empty home: it works without the
+sources beside it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,19 @@ from tests.games.support import REPOSITORY
 from tuner.cli import COMMANDS, make_parser
 
 PACKAGES = ("tuner", "evalterms", "games", "params")
-DEPENDENCIES = ("numpy", "scipy", "numba", "llvmlite", "yaml", "chess", "rich", "zstandard", "jinja2", "matplotlib", "shtab")
+DEPENDENCIES = (
+    "numpy",
+    "scipy",
+    "numba",
+    "llvmlite",
+    "yaml",
+    "chess",
+    "rich",
+    "zstandard",
+    "jinja2",
+    "matplotlib",
+    "shtab",
+)
 SETUPTOOLS = (70, 1)  # builds wheels by itself
 GAMES = 40
 
@@ -33,7 +46,9 @@ def builds_wheels() -> bool:
         return False
 
 
-pytestmark = pytest.mark.skipif(not builds_wheels(), reason="setuptools is older than 70.1; pip install '.[test]'")
+pytestmark = pytest.mark.skipif(
+    not builds_wheels(), reason="setuptools is older than 70.1; pip install '.[test]'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +56,27 @@ def wheel(tmp_path_factory) -> Path:
     """Built from a copy of the sources, for building leaves folders behind."""
     sources, built = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("built")
     for name in PACKAGES:
-        shutil.copytree(REPOSITORY / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            REPOSITORY / name, sources / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, sources)
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
-                    "--wheel-dir", built, sources], check=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+            "--wheel-dir",
+            built,
+            sources,
+        ],
+        check=True,
+    )
     (found,) = built.iterdir()
     return found
 
@@ -62,8 +93,13 @@ class Installed:
         kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG") if name in os.environ}
         home = self.folder.with_name("home")
         home.mkdir(exist_ok=True)
-        ran = subprocess.run([self.programs / program, *map(str, arguments)], cwd=self.folder, env=kept | {"HOME": str(home)},
-                             capture_output=True, text=True)
+        ran = subprocess.run(
+            [self.programs / program, *map(str, arguments)],
+            cwd=self.folder,
+            env=kept | {"HOME": str(home)},
+            capture_output=True,
+            text=True,
+        )
         assert ran.returncode == 0, ran.stderr
         return ran
 
@@ -74,46 +110,104 @@ def installed(wheel, tmp_path_factory) -> Installed:
     folder = tmp_path_factory.mktemp("bare")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    subprocess.run([sys.executable, "-m", "pip", "--python", programs / "python", "install", "--quiet", "--no-deps", "--no-index",
-                    wheel], check=True)
-    asked = subprocess.run([programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True,
-                           capture_output=True, text=True)
-    places = {str(Path(importlib.import_module(name).__file__).resolve().parents[1]) for name in DEPENDENCIES}
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            programs / "python",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            wheel,
+        ],
+        check=True,
+    )
+    asked = subprocess.run(
+        [programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    places = {
+        str(Path(importlib.import_module(name).__file__).resolve().parents[1])
+        for name in DEPENDENCIES
+    }
     (Path(asked.stdout.strip()) / "dependencies.pth").write_text("\n".join(sorted(places)) + "\n")
     (folder / "empty").mkdir()
     return Installed(programs, folder / "empty")
 
 
 def test_every_file_that_is_no_source_is_in_the_wheel(wheel):
-    wanted = {path.relative_to(REPOSITORY).as_posix() for name in PACKAGES for path in (REPOSITORY / name).rglob("*")
-              if path.is_file() and path.suffix not in (".pyc", ".md")}
+    wanted = {
+        path.relative_to(REPOSITORY).as_posix()
+        for name in PACKAGES
+        for path in (REPOSITORY / name).rglob("*")
+        if path.is_file() and path.suffix not in (".pyc", ".md")
+    }
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert wanted == packed
-    assert {Path(name).suffix for name in wanted} >= {".py", ".yaml", ".zst", ".cu", ".j2", ".css", ".js"}
+    assert {Path(name).suffix for name in wanted} >= {
+        ".py",
+        ".yaml",
+        ".zst",
+        ".cu",
+        ".j2",
+        ".css",
+        ".js",
+    }
 
 
 @pytest.mark.long
 def test_the_program_learns_compares_and_reports_from_an_empty_folder(installed, small_pgn):
-    where = installed.run("python", "-c", "import tuner, games; print(tuner.__file__, *games.__path__)").stdout
+    where = installed.run(
+        "python", "-c", "import tuner, games; print(tuner.__file__, *games.__path__)"
+    ).stdout
     assert str(REPOSITORY) not in where and where.count(str(installed.programs.parent)) == 2
-    assert "usage: tuner" in installed.run("tuner", "--help").stdout == installed.run("python", "-m", "tuner", "--help").stdout
-    text = small_pgn.read_bytes().split(b"[Event ")[1:GAMES + 1]
+    assert (
+        "usage: tuner"
+        in installed.run("tuner", "--help").stdout
+        == installed.run("python", "-m", "tuner", "--help").stdout
+    )
+    text = small_pgn.read_bytes().split(b"[Event ")[1 : GAMES + 1]
     (installed.folder / "games.pgn").write_bytes(b"".join(b"[Event " + game for game in text))
-    installed.run("tuner", "tune", "classic", "games.pgn", "-o", "learned.yaml", "--run", "run", "--only", "material.*")
+    installed.run(
+        "tuner",
+        "tune",
+        "classic",
+        "games.pgn",
+        "-o",
+        "learned.yaml",
+        "--run",
+        "run",
+        "--only",
+        "material.*",
+    )
     assert "material.pawn" in installed.run("tuner", "diff", "classic", "learned.yaml").stdout
     installed.run("tuner", "report", "run")
     (page,) = (installed.folder / "run").glob("*.html")
-    assert "</html>" in page.read_text(encoding="utf-8") and "<style>" in page.read_text(encoding="utf-8")
+    assert "</html>" in page.read_text(encoding="utf-8") and "<style>" in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         about = email.message_from_bytes(archive.read(name))
-    assert about["Author"] and "chess" in about["Keywords"] and about["License-Expression"] or about["License"]
+    assert (
+        about["Author"]
+        and "chess" in about["Keywords"]
+        and about["License-Expression"]
+        or about["License"]
+    )
     versions = {f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)}
-    assert versions <= set(about.get_all("Classifier")) and about["Requires-Python"] == "<3.15,>=3.10"
+    assert (
+        versions <= set(about.get_all("Classifier")) and about["Requires-Python"] == "<3.15,>=3.10"
+    )
     text = about.get_payload()
     assert re.findall(r"\]\((?!https?://)|<img", text) == []
     for line in re.findall(r"^tuner (.*)", text, re.MULTILINE):
@@ -123,13 +217,26 @@ def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow
 @pytest.mark.long
 @pytest.mark.parametrize("start", ["classic", "shogi/zero", "backgammon/zero"])
 def test_the_first_command_of_the_readme_needs_no_clone(installed, start):
-    games = installed.run("tuner", "tune", start, "samples", "--dry-run", "--per-game", 1, "--skip-start", 30, "--json").stdout
+    games = installed.run(
+        "tuner",
+        "tune",
+        start,
+        "samples",
+        "--dry-run",
+        "--per-game",
+        1,
+        "--skip-start",
+        30,
+        "--json",
+    ).stdout
     assert json.loads(games)["games"] > 900
 
 
 @pytest.mark.long
 def test_kernels_and_all_parameter_files_can_be_read(installed):
-    code = ("from tuner.device.gpu.library import source; from tuner.engine.loading import parameter_path; "
-            "print('__global__' in source(), "
-            "*(parameter_path(name).is_file() for name in ('zero', 'classic', 'tictactoe/zero')))")
+    code = (
+        "from tuner.fit.device.gpu.chunks import source; from tuner.evaluation.loading import"
+        " parameter_path; print('__global__' in source(), *(parameter_path(name).is_file() for name"
+        " in ('zero', 'classic', 'tictactoe/zero')))"
+    )
     assert installed.run("python", "-c", code).stdout.split() == ["True"] * 4

@@ -11,12 +11,25 @@ from tests.games.support import REPOSITORY
 
 def test_the_workflow_runs_on_the_oldest_and_the_newest_python():
     """Of python_requires; YAML reads the key `on` as true."""
-    workflow = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
-    requires = re.search(r"^python_requires = >=3\.(\d+),<3\.(\d+)$", (REPOSITORY / "setup.cfg").read_text(), re.MULTILINE)
+    workflow = yaml.safe_load(
+        (REPOSITORY / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    )
+    requires = re.search(
+        r"^python_requires = >=3\.(\d+),<3\.(\d+)$",
+        (REPOSITORY / "setup.cfg").read_text(),
+        re.MULTILINE,
+    )
     oldest, newest = f"3.{requires[1]}", f"3.{int(requires[2]) - 1}"
     included = workflow["jobs"]["tests"]["strategy"]["matrix"]["include"]
-    assert {(one["python"], one["dependencies"]) for one in included} == {(oldest, "lowest"), (newest, "newest")}
+    assert {(one["python"], one["dependencies"]) for one in included} == {
+        (oldest, "lowest"),
+        (newest, "newest"),
+    }
     assert set(workflow["jobs"]) == {"check", "tests", "wheel"} and True in workflow
     targets = set(re.findall(r"\bmake ([\w.-]+)", str(workflow))) - {"check"}
     makefile = (REPOSITORY / "Makefile").read_text()
-    assert [target for target in targets if not re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)] == []
+    assert [
+        target
+        for target in targets
+        if not re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
+    ] == []

@@ -19,27 +19,63 @@ from tuner.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from games.streams import InputError
-    from tuner.api.data import build_dataset, open_dataset
     from tuner.api.evaluation import Evaluation, load
-    from tuner.api.learning import Tuned, tune
-    from tuner.api.measuring import Measured, measure_headroom, rank_files
-    from tuner.api.own_games import OwnGames, play_games
-    from tuner.api.pages import write_report
-    from tuner.api.playing import MatchResult, play_match
+    from tuner.api.learning import (
+        Measured,
+        OwnGames,
+        Tuned,
+        build_dataset,
+        measure_headroom,
+        open_dataset,
+        play_games,
+        rank_files,
+        tune,
+    )
+    from tuner.api.playing import MatchResult, play_match, write_report
     from tuner.datasets.dataset import Dataset
 
-__all__ = ["Dataset", "Evaluation", "InputError", "MatchResult", "Measured", "OwnGames", "Tuned", "build_dataset", "load",
-           "measure_headroom", "open_dataset", "play_games", "play_match", "rank_files", "tune", "write_report"]
+__all__ = [
+    "Dataset",
+    "Evaluation",
+    "InputError",
+    "MatchResult",
+    "Measured",
+    "OwnGames",
+    "Tuned",
+    "build_dataset",
+    "load",
+    "measure_headroom",
+    "open_dataset",
+    "play_games",
+    "play_match",
+    "rank_files",
+    "tune",
+    "write_report",
+]
 
-_HOMES = {"Dataset": "tuner.datasets.dataset", "Evaluation": "tuner.api.evaluation", "InputError": "games.streams",
-          "MatchResult": "tuner.api.playing", "Measured": "tuner.api.measuring", "OwnGames": "tuner.api.own_games",
-          "Tuned": "tuner.api.learning", "build_dataset": "tuner.api.data", "load": "tuner.api.evaluation",
-          "measure_headroom": "tuner.api.measuring", "open_dataset": "tuner.api.data", "rank_files": "tuner.api.measuring",
-          "play_games": "tuner.api.own_games", "play_match": "tuner.api.playing", "tune": "tuner.api.learning",
-          "write_report": "tuner.api.pages"}
+_HOMES = {
+    "Dataset": "tuner.datasets.dataset",
+    "Evaluation": "tuner.api.evaluation",
+    "InputError": "games.streams",
+    "MatchResult": "tuner.api.playing",
+    "Measured": "tuner.api.learning",
+    "OwnGames": "tuner.api.learning",
+    "Tuned": "tuner.api.learning",
+    "build_dataset": "tuner.api.learning",
+    "load": "tuner.api.evaluation",
+    "measure_headroom": "tuner.api.learning",
+    "open_dataset": "tuner.api.learning",
+    "rank_files": "tuner.api.learning",
+    "play_games": "tuner.api.learning",
+    "play_match": "tuner.api.playing",
+    "tune": "tuner.api.learning",
+    "write_report": "tuner.api.playing",
+}
 
 
-if not TYPE_CHECKING:  # type checkers know the names from the imports above, and would take any other name for granted
+if (
+    not TYPE_CHECKING
+):  # type checkers know the names from the imports above, and would take any other name for granted
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used, so that `import tuner` takes no time."""
@@ -59,5 +95,7 @@ def require_own_packages() -> None:
         ours, found = Path(__file__).resolve().parent.parent / package, find_spec(package)
         origin = found and found.origin
         if not origin or Path(origin).resolve().parent != ours:
-            raise ImportError(f"{origin or package}: hides the package {package!r} of evaltune; rename it, or start from another "
-                              "folder")
+            raise ImportError(
+                f"{origin or package}: hides the package {package!r} of evaltune; rename it, or"
+                " start from another folder"
+            )

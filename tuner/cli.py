@@ -1,9 +1,11 @@
-"""The command line: `tuner COMMAND ...`. Each command is a module of `tuner.commands`, imported only when it is used."""
+"""The command line: `tuner COMMAND ...`. Each command is a module of `tuner.commands`, imported
+only when it is used."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib
 import json
 import os
@@ -13,13 +15,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tuner.commands.completion import SHELLS, completion_of
-from tuner.commands.parser import Help, Parser, nearest
-from tuner.commands.standard_streams import make_usable, trouble
 from tuner.io.interrupt import prompt_interrupts
-from tuner.io.text import one_line
+from tuner.options.parser import Help, Parser, nearest
 from tuner.version import __version__
 
-# The matrices here are small: the threads of a linear algebra library would wait longer than they work.
+# The matrices here are small: the threads of a linear algebra library would wait longer than they
+# work.
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
@@ -29,25 +30,30 @@ GROUPS = {  # each command with what it is wanted for
         "selfplay": "you have no games, and few weights: learn from self-play",
         "games": "you have no games, and many weights: play games to learn from",
         "dataset": "you tune on the same games again: count their terms once",
-        "params": "you write a parameter file: check it, or add what it lacks"},
+        "params": "you write a parameter file: check it, or add what it lacks",
+    },
     "judge": {
         "match": "is it stronger? play two files or engines, with Elo or SPRT",
         "diff": "what changed? compare parameter files",
         "report": "how did a run go? write an HTML page about it",
         "rank": "which of many files is best? order them without playing",
-        "eval": "why this value? explain the evaluation of a position"},
+        "eval": "why this value? explain the evaluation of a position",
+    },
     "engines": {
         "trace": "yours shall print what it counts: write the source for that",
         "probe": "you have no source: measure what an engine's options do",
-        "export": "yours needs the numbers: write them, also into its source"},
+        "export": "yours needs the numbers: write them, also into its source",
+    },
     "play": {
         "uci": "play in any chess program",
         "usi": "play in any shogi program",
-        "ubgi": "play in any backgammon program"},
+        "ubgi": "play in any backgammon program",
+    },
     "research": {
         "network": "learn a small network from values of positions",
         "headroom": "measure what better weights and other functions could gain",
-        "bench": "measure the speed of the parts"},
+        "bench": "measure the speed of the parts",
+    },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
@@ -82,38 +88,66 @@ class _Grouped(Help):
 class _PrintCompletion(argparse.Action):
     """Print a shell's script for completion, and end."""
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: str | Sequence[Any] | None,
-                 option_string: str | None = None) -> None:
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
         print(completion_of(make_parser(COMMANDS)[0], str(values)))
         parser.exit()
 
 
 def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Parser]]:
-    """The parser of the whole command line, and those of its commands; only `names` of them have their arguments."""
-    parser = Parser(prog="tuner", usage="tuner COMMAND [options]", add_help=False, formatter_class=_Grouped, epilog=EPILOG,
-                    description="Learn the weights of a hand-written evaluation from games.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="tuner",
-                                     parser_class=Parser)
+    """The parser of the whole command line, and those of its commands; only `names` of them have
+    their arguments."""
+    parser = Parser(
+        prog="tuner",
+        usage="tuner COMMAND [options]",
+        add_help=False,
+        formatter_class=_Grouped,
+        epilog=EPILOG,
+        description="Learn the weights of a hand-written evaluation from games.",
+    )
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", prog="tuner", parser_class=Parser
+    )
     options = parser.add_argument_group("options")
     options.add_argument("-h", "--help", action="help", help="show this help message and exit")
     options.add_argument("--version", action="version", version=f"evaltune {__version__}")
-    options.add_argument("--print-completion", choices=SHELLS, metavar="SHELL", action=_PrintCompletion,
-                        help=f"print a script that completes commands, options and files, for {', '.join(SHELLS)}")
+    options.add_argument(
+        "--print-completion",
+        choices=SHELLS,
+        metavar="SHELL",
+        action=_PrintCompletion,
+        help=f"print a script that completes commands, options and files, for {', '.join(SHELLS)}",
+    )
     for name, text in COMMANDS.items():
         if name in names:
             module = importlib.import_module(f"tuner.commands.{name}")
-            own = commands.add_parser(name, help=text, usage=f"tuner {name} {module.USAGE}", description=module.__doc__,
-                                      epilog=module.EXAMPLE, formatter_class=Help)
-            module.add_arguments(own)
-            own.add_argument("--json", action="store_true", help="print the result as one JSON object")
-            own.set_defaults(perform=module.run)
+            own = commands.add_parser(
+                name,
+                help=text,
+                usage=f"tuner {name} {module.USAGE}",
+                description=module.__doc__,
+                epilog=module.EXAMPLE,
+                formatter_class=Help,
+            )
+            from tuner.options.option import add_to
+            from tuner.options.shared import JSON
+
+            add_to(own, module.TABLE)
+            JSON.add_to(own)
+            own.set_defaults(perform=module.run, table=(*module.TABLE, JSON))
         else:
             commands.add_parser(name, help=text, add_help=False)
     return parser, commands.choices
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 success, 1 a failure of the program, 2 a usage error, reported in one line."""
+    """Run a command; returns the exit status: 0 success, 1 a failure of the program, 2 a usage
+    error, reported in one line."""
     if sys.stdout is None:
         _say("tuner: standard output is closed; use > /dev/null to discard it")
         return 2
@@ -138,8 +172,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+# disk full, quota, file size limit, device error, read-only, too many open files: problems of the
+# system, not of the program
+ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE)
+
+
+def make_usable() -> None:
+    """Print characters that the encoding lacks as escapes, and connect closed streams to the null
+    device."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                opened = os.open(os.devnull, os.O_RDWR)
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
+            setattr(
+                sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False)
+            )
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def trouble(problem: OSError) -> str | None:
+    """Return an error message for output that a full disk or a broken device refused; None for
+    other errors."""
+    if problem.errno not in ROOM:
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError:  # it would fail again at exit, with a traceback
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    where = (
+        os.fsdecode(problem.filename) if problem.filename else "output"
+    )  # files are named, standard output is not
+    return f"{where}: cannot be written: {problem.strerror}; make room, or choose another place"
+
+
 def _discard_output() -> None:
-    """Send what is still to be printed to the null device: it would fail again when Python exits."""
+    """Send what is still to be printed to the null device: it would fail again when Python
+    exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -149,14 +224,16 @@ def _perform(arguments: list[str]) -> int:
     except Exception as problem:
         from games.streams import InputError
 
-        if not isinstance(problem, InputError):  # choices are imported: a Numba that is too new is refused
+        if not isinstance(
+            problem, InputError
+        ):  # choices are imported: a Numba that is too new is refused
             raise
         _say(f"tuner: {problem}")
         return 2
     if parsed is None:
         return 0
     from games.streams import InputError
-    from tuner.commands.logged import show_warnings
+    from tuner.commands.warnings import show_warnings
 
     show_warnings()
     try:
@@ -170,15 +247,19 @@ def _perform(arguments: list[str]) -> int:
         _say(f"tuner: out of memory: {problem or 'the data do not fit'}")
         return 1
     finally:
-        if "games.jit" in sys.modules:
-            sys.modules["games.jit"].compilation.finish()
+        if "games.compile.jit" in sys.modules:
+            sys.modules["games.compile.jit"].compilation.finish()
     return 0
 
 
 def _parsed(arguments: list[str]) -> argparse.Namespace | None:
-    """The arguments of a command; None if there are none, so that the help was printed. Errors and --help raise SystemExit."""
-    words = [word for before, word in zip(["", *arguments], arguments, strict=False)
-             if not word.startswith("-") and before != "--print-completion"]
+    """The arguments of a command; None if there are none, so that the help was printed. Errors and
+    --help raise SystemExit."""
+    words = [
+        word
+        for before, word in zip(["", *arguments], arguments, strict=False)
+        if not word.startswith("-") and before != "--print-completion"
+    ]
     command = words[0] if words else None
     parser, commands = make_parser([command])
     if not arguments:
@@ -187,12 +268,13 @@ def _parsed(arguments: list[str]) -> argparse.Namespace | None:
     if command in COMMANDS:
         at = arguments.index(command)
         parser.require_known_options(arguments[:at])
-        commands[command].require_known_options(arguments[at + 1:])
+        commands[command].require_known_options(arguments[at + 1 :])
         parsed, others = parser.parse_known_args(arguments)
         if others:
             commands[command].error(f"unexpected {shlex.join(others)}")
-        parsed.words = arguments
-        return parsed
+        from tuner.options.option import Arguments
+
+        return Arguments(parsed, arguments)
     if command is not None:
         parser.error(f"no command {command!r}{nearest(command, list(COMMANDS))}")
     parser.require_known_options(arguments)
@@ -203,6 +285,8 @@ def _parsed(arguments: list[str]) -> argparse.Namespace | None:
 def _say(text: str) -> None:
     """Print a line on standard error, if it is open."""
     if sys.stderr is not None:
+        from games.streams import one_line
+
         with contextlib.suppress(OSError):
             print(one_line(text), file=sys.stderr, flush=True)
 

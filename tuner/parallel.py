@@ -1,10 +1,10 @@
 """Run work on threads: compiled passes and searches release Python's lock.
 
-Work that may also run on other machines is a `Job`: plain data, and functions at the top level of a module. An `Executor` runs
-it: `OnThreads` here, `tuner.cluster` on many machines. `run` yields its results as they are ready.
-`Threads` takes tasks of any kind; each thread has its own state. `in_order` yields results in the order of the tasks, so that
-sums do not depend on the number of threads.
-"""
+Work that may also run on other machines is a `Job`: plain data, and functions at the top level of a
+module. An `Executor` runs it: `OnThreads` here, `tuner.cluster` on many machines. `run` yields its
+results as they are ready. `Threads` takes tasks of any kind; each thread has its own state.
+`in_order` yields results in the order of the tasks, so that sums do not depend on the number of
+threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class JobState(Protocol):
         """Called once before the first task. InputError for what would make every task fail."""
 
     def abort(self) -> None:
-        """Make the task under way return soon, with any result; called from another thread, maybe repeatedly."""
+        """Make the task under way return soon, with any result; called from another thread, maybe
+        repeatedly."""
 
     def close(self) -> None:
         """Release all resources; no further tasks follow."""
@@ -51,10 +52,11 @@ class JobState(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """Work as data. `make` makes the state of a thread from `spec` and a function that says whether the work was stopped; `work`
-    turns a state, a task and what tasks share into a result, None if it was stopped. Both are functions at the top level of a
-    module; `spec`, tasks and results are plain data: records of numbers, text and arrays. A result depends on `spec` and its
-    task alone, so that a task can be repeated anywhere. `named` is the task in words, such as "game 12"."""
+    """Work as data. `make` makes the state of a thread from `spec` and a function that says whether
+    the work was stopped; `work` turns a state, a task and what tasks share into a result, None if
+    it was stopped. Both are functions at the top level of a module; `spec`, tasks and results are
+    plain data: records of numbers, text and arrays. A result depends on `spec` and its task alone,
+    so that a task can be repeated anywhere. `named` is the task in words, such as "game 12"."""
 
     make: Callable[[Any, Callable[[], bool]], JobState]
     work: Callable[..., Any]
@@ -63,7 +65,8 @@ class Job:
 
 
 class Running(Protocol):
-    """A job under way; a context manager that ends it. Leaving it stops tasks that have not ended."""
+    """A job under way; a context manager that ends it. Leaving it stops tasks that have not
+    ended."""
 
     @property
     def room(self) -> int:
@@ -76,8 +79,8 @@ class Running(Protocol):
         """Return what stands for plain data that several tasks use."""
 
     def completed(self, interrupted: threading.Event | None = None) -> Iterator[Any]:
-        """Yield results as they come, until no task is left; more may be submitted meanwhile. Once `interrupted` is set, stop all
-        tasks and yield the results that are ready."""
+        """Yield results as they come, until no task is left; more may be submitted meanwhile. Once
+        `interrupted` is set, stop all tasks and yield the results that are ready."""
 
     def end(self) -> None:
         """Stop all tasks."""
@@ -85,7 +88,12 @@ class Running(Protocol):
     def __enter__(self) -> Running:
         """Make the job ready. InputError for what would make every task fail."""
 
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Stop all tasks."""
 
 
@@ -98,7 +106,8 @@ class Executor(Protocol):
 
     @property
     def at_once(self) -> int:
-        """The number of tasks that run at the same time, for now: workers of a cluster come and go."""
+        """The number of tasks that run at the same time, for now: workers of a cluster come and
+        go."""
 
     def start(self, job: Job, ahead: int = 1) -> Running:
         """Return a job to run, with room for `ahead` tasks for each that runs at the same time."""
@@ -106,7 +115,8 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class OnThreads:
-    """The threads of this process. A state of the job is made for each of them, in the thread that starts the job."""
+    """The threads of this process. A state of the job is made for each of them, in the thread that
+    starts the job."""
 
     threads: int = 1
     remote = False
@@ -137,10 +147,14 @@ def _close(state: JobState) -> None:
     state.close()
 
 
-def run(running: Running, tasks: Iterable[Any], interrupted: threading.Event | None = None,
-        shared: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Yield the results of tasks, which all have the same `shared` values, as they are ready; the next task is prepared while
-    others run."""
+def run(
+    running: Running,
+    tasks: Iterable[Any],
+    interrupted: threading.Event | None = None,
+    shared: tuple[Any, ...] = (),
+) -> Iterator[Any]:
+    """Yield the results of tasks, which all have the same `shared` values, as they are ready; the
+    next task is prepared while others run."""
     waiting = iter(tasks)
     prepared = list(itertools.islice(waiting, 1))
 
@@ -156,25 +170,36 @@ def run(running: Running, tasks: Iterable[Any], interrupted: threading.Event | N
 
 
 class Threads(Generic[State, Result]):
-    """Threads that call work(state, task, *shared), one thread for each state. A result of None means that the work was aborted.
+    """Threads that call work(state, task, *shared), one thread for each state. A result of None
+    means that the work was aborted.
 
-    Use as a context manager. Leaving it drops tasks that have not begun, sets `stop`, which work may check, calls `abort` with
-    each state, repeatedly until its thread has ended, then `close`.
+    Use as a context manager. Leaving it drops tasks that have not begun, sets `stop`, which work
+    may check, calls `abort` with each state, repeatedly until its thread has ended, then `close`.
     """
 
-    def __init__(self, work: Callable[..., Result | None], states: Sequence[State],
-                 abort: Callable[[State], None] = lambda state: None, close: Callable[[State], None] = lambda state: None,
-                 stop: threading.Event | None = None, ahead: int = 1) -> None:
+    def __init__(
+        self,
+        work: Callable[..., Result | None],
+        states: Sequence[State],
+        abort: Callable[[State], None] = lambda state: None,
+        close: Callable[[State], None] = lambda state: None,
+        stop: threading.Event | None = None,
+        ahead: int = 1,
+    ) -> None:
         self._work, self._states, self._abort, self._close = work, states, abort, close
         self._most = ahead * len(states)
         self._stop = threading.Event() if stop is None else stop
         self._tasks: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = (
+            queue.SimpleQueue()
+        )
         self._threads: list[threading.Thread] = []
         self.pending = 0  # tasks without a result yet
 
     def __enter__(self) -> Threads[State, Result]:
-        self._threads = [threading.Thread(target=self._run, args=(state,), daemon=True) for state in self._states]
+        self._threads = [
+            threading.Thread(target=self._run, args=(state,), daemon=True) for state in self._states
+        ]
         for thread in self._threads:
             thread.start()
         return self
@@ -197,15 +222,18 @@ class Threads(Generic[State, Result]):
         self._tasks.put((task, *shared))
 
     def completed(self, interrupted: threading.Event | None = None) -> Iterator[Result]:
-        """Yield results as they come, until none is pending; more tasks may be submitted meanwhile. Exceptions of tasks are
-        raised here. Once `interrupted` is set, abort all work and yield the results that are ready."""
+        """Yield results as they come, until none is pending; more tasks may be submitted meanwhile.
+        Exceptions of tasks are raised here. Once `interrupted` is set, abort all work and yield the
+        results that are ready."""
         while self.pending:
             if interrupted is not None and interrupted.is_set():
                 self.end()
                 yield from self._ready()
                 return
             try:
-                result, problem = self._results.get(timeout=None if interrupted is None else POLL_SECONDS)
+                result, problem = self._results.get(
+                    timeout=None if interrupted is None else POLL_SECONDS
+                )
             except queue.Empty:
                 continue
             self.pending -= 1
@@ -246,12 +274,15 @@ class Threads(Generic[State, Result]):
                 yield result
 
 
-def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
-    """Yield work(task) for each task, in order, on `workers` threads; few tasks run ahead of the result taken, so that memory
-    is bounded."""
+def in_order(
+    work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
+) -> Iterator[Result]:
+    """Yield work(task) for each task, in order, on `workers` threads; few tasks run ahead of the
+    result taken, so that memory is bounded."""
     if workers < 2:
         yield from map(work, tasks)
         return
+
     def numbered(_: None, task: tuple[int, Task]) -> tuple[int, Result]:
         return task[0], work(task[1])
 

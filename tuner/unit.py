@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from games import jit
+from games.compile import jit
 
 SOURCES = [
-    *jit.modules("games", "addresses"),
     *jit.modules("tuner", "unit"),
-    *jit.modules("tuner.datasets", "array_types column_use"),
-    *jit.modules("tuner.device.cpu", "kernels linearised_kernels products temporal_kernels"),
-    *jit.modules("tuner.rows", "json_parser numbers svmlight_parser"),
+    *jit.modules("tuner.datasets", "files summary"),
+    *jit.modules("tuner.fit.device.cpu", "kernels sums"),
     *sorted((jit.ROOT / "tuner" / "objectives").glob("*.py")),  # each loss is a module
 ]
 TUNER = jit.Unit("tuner", lambda: SOURCES)

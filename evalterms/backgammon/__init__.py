@@ -1,9 +1,7 @@
 """The terms of the backgammon evaluation."""
 
-from evalterms.backgammon.points import points
+from evalterms.backgammon.points import points, roll
 from evalterms.backgammon.race import race
-from evalterms.backgammon.roll import roll
-from evalterms.backgammon.safety import safety
-from evalterms.backgammon.structure import structure
+from evalterms.backgammon.structure import safety, structure
 
 TERMS = (points, race, safety, structure, roll)

@@ -1,8 +1,9 @@
-"""What networks see of a position: counts of the raw board, of both sides instead of their difference.
+"""What networks see of a position: counts of the raw board, of both sides instead of their
+difference.
 
-An input is a count times its unit. `tesauro198` is that of TD-Gammon: both players, then who rolls next; outputs are for the
-first player. `perspective196` has the side that rolls next and the other side; outputs are for the side that rolls next.
-"""
+An input is a count times its unit. `tesauro198` is that of TD-Gammon: both players, then who rolls
+next; outputs are for the first player. `perspective196` has the side that rolls next and the other
+side; outputs are for the side that rolls next."""
 
 from __future__ import annotations
 
@@ -13,18 +14,19 @@ from numba.core import types
 
 from evalterms.backgammon.points import count_points, points
 from evalterms.backgammon.view import CORE, WORDS, across, first_side, second_side, side_type
-from evalterms.emit import count_at, count_emitter, count_emitter_type
-from evalterms.encoding import Encoding, native
-from evalterms.pointers import row_function
-from games import jit
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
+from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.term import row_function
+from games.compile import jit
 
-UNIT = jit.Unit("encodings-backgammon", lambda: {*Path(__file__).parent.glob("*.py"), *Path(__file__).parent.parent.glob("*.py")},
-                salt=CORE.name)
+UNIT = jit.Unit("encodings-backgammon", lambda: sources_of(Path(__file__).parent), salt=CORE.name)
 SIDE = points.size
 UNITS = np.tile([1, 1, 1, 0.5], 24).tolist() + [0.5, 1 / 15]  # of a side
 row_of = row_function(WORDS)
-ABOUT = ("for each point, as the side numbers them: 1 with a checker, 1 with two, 1 with three, and those beyond three; checkers "
-         "on the bar; checkers off")
+ABOUT = (
+    "for each point, as the side numbers them: 1 with a checker, 1 with two, 1 with three, and"
+    " those beyond three; checkers on the bar; checkers off"
+)
 
 
 @UNIT.inner(types.void(side_type, side_type, count_emitter_type))
@@ -58,8 +60,23 @@ def write_perspective196(position, row):
     return 2 * SIDE
 
 
-ENCODINGS = {each.name: each for each in (
-    Encoding("tesauro198", np.array(2 * UNITS + [1, 1]), False, write_tesauro198,
-             f"{ABOUT}; of the first player, then of the second; then 1 if the first player rolls next, 1 if the second does"),
-    Encoding("perspective196", np.array(2 * UNITS), True, write_perspective196,
-             f"{ABOUT}; of the side that rolls next, then of the other"))}
+ENCODINGS = {
+    each.name: each
+    for each in (
+        Encoding(
+            "tesauro198",
+            np.array(2 * UNITS + [1, 1]),
+            False,
+            write_tesauro198,
+            f"{ABOUT}; of the first player, then of the second; then 1 if the first player rolls"
+            " next, 1 if the second does",
+        ),
+        Encoding(
+            "perspective196",
+            np.array(2 * UNITS),
+            True,
+            write_perspective196,
+            f"{ABOUT}; of the side that rolls next, then of the other",
+        ),
+    )
+}

@@ -1,15 +1,19 @@
 """What networks see of a chess position: the seven boards of Hui's dissertation.
 
-All see the board from the side to move, up the board, and outputs are for that side: positions with colours exchanged have the
-same counts. Pieces are ordered pawn, rook, knight, bishop, queen, king as there, squares from a1 to h8.
+All see the board from the side to move, up the board, and outputs are for that side: positions with
+colours exchanged have the same counts. Pieces are ordered pawn, rook, knight, bishop, queen, king
+as there, squares from a1 to h8.
 
     mailbox64         a number for each square: 1 to 6 for ours, negative for theirs
     bitboard768       for each kind of piece the squares of ours, then for each kind those of theirs
     antisymmetric384  for each kind the squares of ours minus theirs
-    pieces384         a list of pieces with four coordinates each: rank, 9 - rank, file, 9 - file; 0 without the piece. For each
-                      kind there is room for all that promotion allows, first for ours, then for theirs
+    pieces384         a list of pieces with four coordinates each: rank, 9 - rank, file, 9 - file; 0
+                      without the piece. For each
+                      kind there is room for all that promotion allows, first for ours, then for
+                      theirs
     pieces192         the same with two coordinates: rank, file
-    compressed200     as pieces384, with room for 4 rooks, knights, bishops and queens; further ones are left out
+    compressed200     as pieces384, with room for 4 rooks, knights, bishops and queens; further ones
+                      are left out
     compressed100     as compressed200 with two coordinates
 """
 
@@ -23,15 +27,14 @@ import numpy as np
 from numba.core import types
 
 from evalterms.chess.view import CORE
-from evalterms.emit import count_at, count_emitter, count_emitter_type
-from evalterms.encoding import Encoding, native
-from evalterms.pointers import row_function
-from games import jit
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
+from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.term import row_function
 from games.bits import flip, lowest, without_lowest
-from games.chess.position import WORDS, black_to_move, load
+from games.chess.rules.position import WORDS, black_to_move, load
+from games.compile import jit
 
-UNIT = jit.Unit("encodings-chess", lambda: {*Path(__file__).parent.glob("*.py"), *Path(__file__).parent.parent.glob("*.py")},
-                salt=CORE.name)
+UNIT = jit.Unit("encodings-chess", lambda: sources_of(Path(__file__).parent), salt=CORE.name)
 KINDS, SQUARES = 6, 64
 ROOM, COMPRESSED = (8, 10, 10, 10, 9, 1), (8, 4, 4, 4, 4, 1)  # in a list, of each kind
 row_of = row_function(WORDS)
@@ -62,8 +65,19 @@ def both(position):
     else:
         ours, theirs, pawns, rooks, knights = p.white, p.black, p.pawns, p.rooks, p.knights
         bishops, queens, kings = p.bishops, p.queens, p.kings
-    return (Pieces(pawns & ours, rooks & ours, knights & ours, bishops & ours, queens & ours, kings & ours),
-            Pieces(pawns & theirs, rooks & theirs, knights & theirs, bishops & theirs, queens & theirs, kings & theirs))
+    return (
+        Pieces(
+            pawns & ours, rooks & ours, knights & ours, bishops & ours, queens & ours, kings & ours
+        ),
+        Pieces(
+            pawns & theirs,
+            rooks & theirs,
+            knights & theirs,
+            bishops & theirs,
+            queens & theirs,
+            kings & theirs,
+        ),
+    )
 
 
 @UNIT.inner(count_emitter_type(types.CPointer(types.int32), types.int64), forceinline=True)
@@ -82,9 +96,13 @@ def emit_squares(squares, count, emit):
         squares = without_lowest(squares)
 
 
-@UNIT.inner(types.void(pieces_type, types.int64, types.int64, types.int64, count_emitter_type), forceinline=True)
+@UNIT.inner(
+    types.void(pieces_type, types.int64, types.int64, types.int64, count_emitter_type),
+    forceinline=True,
+)
 def emit_kinds(pieces, count, step, apart, emit):
-    """Count the squares of each kind of piece, count + step * kind times each, kinds `apart` numbers from each other."""
+    """Count the squares of each kind of piece, count + step * kind times each, kinds `apart`
+    numbers from each other."""
     emit_squares(pieces.pawns, count, count_at(emit, 0))
     emit_squares(pieces.rooks, count + step, count_at(emit, apart))
     emit_squares(pieces.knights, count + 2 * step, count_at(emit, 2 * apart))
@@ -95,7 +113,8 @@ def emit_kinds(pieces, count, step, apart, emit):
 
 @UNIT.inner(types.int64(types.uint64, types.int64, types.int64, types.int64, count_emitter_type))
 def emit_places(squares, room, coordinates, first, emit):
-    """Count the coordinates of the first `room` squares of a set, from the number `first` on; return the number after them."""
+    """Count the coordinates of the first `room` squares of a set, from the number `first` on;
+    return the number after them."""
     at, end = first, first + room * coordinates
     while squares and at < end:
         square = lowest(squares)
@@ -113,9 +132,19 @@ def emit_places(squares, room, coordinates, first, emit):
     return end
 
 
-@UNIT.inner(types.void(types.CPointer(types.uint64), types.int64, types.int64, types.int64, types.int64, count_emitter_type))
+@UNIT.inner(
+    types.void(
+        types.CPointer(types.uint64),
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        count_emitter_type,
+    )
+)
 def emit_list(position, pieces, queens, pawns, coordinates, emit):
-    """Count the coordinates of a list with room for so many rooks, knights or bishops, queens and pawns a side."""
+    """Count the coordinates of a list with room for so many rooks, knights or bishops, queens and
+    pawns a side."""
     us, them = both(position)
     at = emit_places(us.pawns, pawns, coordinates, 0, emit)
     at = emit_places(them.pawns, pawns, coordinates, at, emit)
@@ -182,22 +211,51 @@ def write_compressed100(position, row):
     return 100
 
 
-ORDER = "pawn, rook, knight, bishop, queen, king; squares a1, b1, ... h8, seen from the side to move"
+ORDER = (
+    "pawn, rook, knight, bishop, queen, king; squares a1, b1, ... h8, seen from the side to move"
+)
 
 
 def _list(name: str, room: tuple[int, ...], coordinates: int, write) -> Encoding:
     which = "rank, file" if coordinates == 2 else "rank, 9 - rank, file, 9 - file"
-    return Encoding(name, np.full(2 * coordinates * sum(room), 1 / 8), True, write,
-                    f"{which} of each piece, from 1 to 8, 0 without it; with room for {', '.join(map(str, room))} "
-                    f"of the kinds, first ours and then theirs, by {ORDER}")
+    return Encoding(
+        name,
+        np.full(2 * coordinates * sum(room), 1 / 8),
+        True,
+        write,
+        f"{which} of each piece, from 1 to 8, 0 without it; with room for"
+        f" {', '.join(map(str, room))} of the kinds, first ours and then theirs, by {ORDER}",
+    )
 
 
-ENCODINGS = {each.name: each for each in (
-    Encoding("bitboard768", np.ones(2 * KINDS * SQUARES), True, write_bitboard768,
-             f"1 where a piece stands: 64 squares for each kind of ours, then of theirs, by {ORDER}"),
-    Encoding("mailbox64", np.full(SQUARES, 1 / KINDS), True, write_mailbox64,
-             f"the number of the piece on each square, negative for theirs; pieces are numbered from 1 as {ORDER}"),
-    Encoding("antisymmetric384", np.ones(KINDS * SQUARES), True, write_antisymmetric384,
-             f"1 where a piece of ours stands, -1 for theirs: 64 squares for each kind, by {ORDER}"),
-    _list("pieces384", ROOM, 4, write_pieces384), _list("pieces192", ROOM, 2, write_pieces192),
-    _list("compressed200", COMPRESSED, 4, write_compressed200), _list("compressed100", COMPRESSED, 2, write_compressed100))}
+ENCODINGS = {
+    each.name: each
+    for each in (
+        Encoding(
+            "bitboard768",
+            np.ones(2 * KINDS * SQUARES),
+            True,
+            write_bitboard768,
+            f"1 where a piece stands: 64 squares for each kind of ours, then of theirs, by {ORDER}",
+        ),
+        Encoding(
+            "mailbox64",
+            np.full(SQUARES, 1 / KINDS),
+            True,
+            write_mailbox64,
+            "the number of the piece on each square, negative for theirs; pieces are numbered from"
+            f" 1 as {ORDER}",
+        ),
+        Encoding(
+            "antisymmetric384",
+            np.ones(KINDS * SQUARES),
+            True,
+            write_antisymmetric384,
+            f"1 where a piece of ours stands, -1 for theirs: 64 squares for each kind, by {ORDER}",
+        ),
+        _list("pieces384", ROOM, 4, write_pieces384),
+        _list("pieces192", ROOM, 2, write_pieces192),
+        _list("compressed200", COMPRESSED, 4, write_compressed200),
+        _list("compressed100", COMPRESSED, 2, write_compressed100),
+    )
+}

@@ -5,29 +5,25 @@ import numpy as np
 from evalterms.chess.squares import FILE_A, down
 from evalterms.term import Term
 from games.bits import EMPTY, lowest, popcount
-from games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
+from games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_attacks
 
 king = Term("king")
-SHELTER = king.parameter("shelter", 8)
-SHELTER_BESIDE = king.parameter("shelter_beside", 8)
-STORM = king.parameter("storm", 8)
-STORM_BESIDE = king.parameter("storm_beside", 8)
-ZONE_KNIGHT = king.parameter("zone_knight")
-ZONE_BISHOP = king.parameter("zone_bishop")
-ZONE_ROOK = king.parameter("zone_rook")
-ZONE_QUEEN = king.parameter("zone_queen")
+SHELTER, SHELTER_BESIDE, STORM, STORM_BESIDE = king.declare(
+    "shelter shelter_beside storm storm_beside", 8
+)
+ZONE_KNIGHT, ZONE_BISHOP, ZONE_ROOK, ZONE_QUEEN = king.declare(
+    "zone_knight zone_bishop zone_rook zone_queen"
+)
 ZONE_ATTACKERS = king.parameter("zone_attackers", 5)
-ZONE_WEAK = king.parameter("zone_weak")
-CHECK_KNIGHT = king.parameter("check_knight")
-CHECK_BISHOP = king.parameter("check_bishop")
-CHECK_ROOK = king.parameter("check_rook")
-CHECK_QUEEN = king.parameter("check_queen")
+ZONE_WEAK, CHECK_KNIGHT, CHECK_BISHOP, CHECK_ROOK, CHECK_QUEEN = king.declare(
+    "zone_weak check_knight check_bishop check_rook check_queen"
+)
 
 
 @king.counts(reads="pawns and kings")
 def count_shelter(us, them, emit):
-    """Shelter and storm: the lowest rank, as we see it, of own and enemy pawns (0: none) on our king's file and the files beside
-    it."""
+    """Shelter and storm: the lowest rank, as we see it, of own and enemy pawns (0: none) on our
+    king's file and the files beside it."""
     file = lowest(us.king) & 7
     for offset in range(-1, 2):
         if 0 <= file + offset < 8:
@@ -45,9 +41,9 @@ def count_shelter(us, them, emit):
 
 @king.counts
 def count_attack(us, them, emit):
-    """Attack on the enemy king's zone (the squares next to it, and one row further towards us): squares attacked by each kind
-    of piece, number of kinds that attack, weak squares (attacked by us, and defended at most once and not by a pawn), safe checks
-    by each kind."""
+    """Attack on the enemy king's zone (the squares next to it, and one row further towards us):
+    squares attacked by each kind of piece, number of kinds that attack, weak squares (attacked by
+    us, and defended at most once and not by a pawn), safe checks by each kind."""
     zone = them.king_attacks | them.king | down(them.king_attacks)
     by_knights, by_bishops = us.knight_attacks & zone, us.bishop_attacks & zone
     by_rooks, by_queens = us.rook_attacks & zone, us.queen_attacks & zone
@@ -55,14 +51,22 @@ def count_attack(us, them, emit):
     emit(ZONE_BISHOP, popcount(by_bishops))
     emit(ZONE_ROOK, popcount(by_rooks))
     emit(ZONE_QUEEN, popcount(by_queens))
-    kinds = int(by_knights != EMPTY) + int(by_bishops != EMPTY) + int(by_rooks != EMPTY) + int(by_queens != EMPTY)
+    kinds = (
+        int(by_knights != EMPTY)
+        + int(by_bishops != EMPTY)
+        + int(by_rooks != EMPTY)
+        + int(by_queens != EMPTY)
+    )
     emit(ZONE_ATTACKERS + kinds, 1)
     emit(ZONE_WEAK, popcount(zone & us.attacks & ~them.double_attacks & ~them.pawn_attacks))
 
     target = lowest(them.king)
     occupied = us.pieces | them.pieces
     safe = ~(us.pieces | them.attacks)
-    diagonal, straight = bishop_attacks(target, occupied) & safe, rook_attacks(target, occupied) & safe
+    diagonal, straight = (
+        bishop_attacks(target, occupied) & safe,
+        rook_attacks(target, occupied) & safe,
+    )
     emit(CHECK_KNIGHT, popcount(knight_attacks(target) & safe & us.knight_attacks))
     emit(CHECK_BISHOP, popcount(diagonal & us.bishop_attacks))
     emit(CHECK_ROOK, popcount(straight & us.rook_attacks))

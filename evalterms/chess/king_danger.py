@@ -5,33 +5,26 @@ import numpy as np
 from evalterms.chess.squares import FILE_A, down
 from evalterms.term import Term
 from games.bits import EMPTY, lowest, popcount
-from games.chess.attacks import bishop_attacks, knight_attacks, rook_attacks
+from games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_attacks
 
 THEIR_HALF = np.uint64(0xFFFFFFFF00000000)
 
 king_danger = Term("king_danger")
-BASE = king_danger.parameter("base")
-ZONE_KNIGHT = king_danger.parameter("zone_knight")
-ZONE_BISHOP = king_danger.parameter("zone_bishop")
-ZONE_ROOK = king_danger.parameter("zone_rook")
-ZONE_QUEEN = king_danger.parameter("zone_queen")
-ZONE_WEAK = king_danger.parameter("zone_weak")
-CHECK_KNIGHT = king_danger.parameter("check_knight")
-CHECK_BISHOP = king_danger.parameter("check_bishop")
-CHECK_ROOK = king_danger.parameter("check_rook")
-CHECK_QUEEN = king_danger.parameter("check_queen")
-CHECK_UNSAFE = king_danger.parameter("check_unsafe")
-NO_QUEEN = king_danger.parameter("no_queen")
-DEFENDED = king_danger.parameter("defended")
-FLANK = king_danger.parameter("flank")
+BASE, ZONE_KNIGHT, ZONE_BISHOP, ZONE_ROOK, ZONE_QUEEN, ZONE_WEAK = king_danger.declare(
+    "base zone_knight zone_bishop zone_rook zone_queen zone_weak"
+)
+CHECK_KNIGHT, CHECK_BISHOP, CHECK_ROOK, CHECK_QUEEN, CHECK_UNSAFE = king_danger.declare(
+    "check_knight check_bishop check_rook check_queen check_unsafe"
+)
+NO_QUEEN, DEFENDED, FLANK = king_danger.declare("no_queen defended flank")
 SHELTER = king_danger.parameter("shelter", 4)
 
 
 @king_danger.counts
 def count_king_danger(us, them, emit):
-    """What we threaten their king with: squares of its zone that each kind of piece attacks, weak ones, those that their knights
-    and bishops defend; safe and unsafe checks; no queen; squares that we attack on its files in their half; their pawns next to
-    or before it."""
+    """What we threaten their king with: squares of its zone that each kind of piece attacks, weak
+    ones, those that their knights and bishops defend; safe and unsafe checks; no queen; squares
+    that we attack on its files in their half; their pawns next to or before it."""
     zone = them.king_attacks | them.king | down(them.king_attacks)
     emit(BASE, 1)
     emit(ZONE_KNIGHT, popcount(us.knight_attacks & zone))

@@ -1,34 +1,40 @@
 """Pawn structure."""
 
-from evalterms.chess.squares import distance, down, files, fill_down, fill_up, sideways, up
+from evalterms.chess.squares import (
+    distance,
+    down,
+    emit_ranks,
+    files,
+    fill_down,
+    fill_up,
+    sideways,
+    up,
+)
 from evalterms.term import Term
 from games.bits import EMPTY, bit, lowest, popcount, without_lowest
 
 pawns = Term("pawns")
-DOUBLED = pawns.parameter("doubled")
-ISOLATED = pawns.parameter("isolated")
-ISOLATED_EXPOSED = pawns.parameter("isolated_exposed")
-BACKWARD = pawns.parameter("backward")
-BACKWARD_EXPOSED = pawns.parameter("backward_exposed")
-DEFENDED = pawns.parameter("defended", 8)
-PHALANX = pawns.parameter("phalanx", 8)
-BLOCKED = pawns.parameter("blocked", 8)
-CANDIDATE = pawns.parameter("candidate", 8)
-PASSED = pawns.parameter("passed", 8)
-PASSED_BLOCKED = pawns.parameter("passed_blocked", 8)
-PASSED_DEFENDED = pawns.parameter("passed_defended", 8)
-PASSED_SAFE_STEP = pawns.parameter("passed_safe_step", 8)
-PASSED_OUR_KING = pawns.parameter("passed_our_king", 8)
-PASSED_THEIR_KING = pawns.parameter("passed_their_king", 8)
+DOUBLED, ISOLATED, ISOLATED_EXPOSED, BACKWARD, BACKWARD_EXPOSED = pawns.declare(
+    "doubled isolated isolated_exposed backward backward_exposed"
+)
+DEFENDED, PHALANX, BLOCKED, CANDIDATE, PASSED, PASSED_BLOCKED, PASSED_DEFENDED = pawns.declare(
+    "defended phalanx blocked candidate passed passed_blocked passed_defended", 8
+)
+PASSED_SAFE_STEP, PASSED_OUR_KING, PASSED_THEIR_KING = pawns.declare(
+    "passed_safe_step passed_our_king passed_their_king", 8
+)
 
 
 @pawns.counts(reads="pawns and kings")
 def count_pawn_structure(us, them, emit):
-    """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn beside or behind it can defend;
-    exposed: no enemy pawn ahead on the file); defended, phalanx, blocked, candidate and passed pawns by rank (0 is the first);
-    the distances of both kings from the square before a passed pawn."""
+    """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn
+    beside or behind it can defend; exposed: no enemy pawn ahead on the file); defended, phalanx,
+    blocked, candidate and passed pawns by rank (0 is the first); the distances of both kings from
+    the square before a passed pawn."""
     ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
-    guarded = fill_down(them.pawn_attacks)  # squares that an enemy pawn attacks, now or after advancing
+    guarded = fill_down(
+        them.pawn_attacks
+    )  # squares that an enemy pawn attacks, now or after advancing
     beside = sideways(files(us.pawns))
     rear = us.pawns & fill_down(down(us.pawns))
     isolated = us.pawns & ~beside
@@ -39,18 +45,9 @@ def count_pawn_structure(us, them, emit):
     emit(BACKWARD, popcount(unsupported))
     emit(BACKWARD_EXPOSED, popcount(unsupported & ~ahead))
 
-    rest = us.pawns & us.pawn_attacks
-    while rest:
-        emit(DEFENDED + (lowest(rest) >> 3), 1)
-        rest = without_lowest(rest)
-    rest = us.pawns & sideways(us.pawns)
-    while rest:
-        emit(PHALANX + (lowest(rest) >> 3), 1)
-        rest = without_lowest(rest)
-    rest = us.pawns & down(them.pawns)
-    while rest:
-        emit(BLOCKED + (lowest(rest) >> 3), 1)
-        rest = without_lowest(rest)
+    emit_ranks(us.pawns & us.pawn_attacks, DEFENDED, emit)
+    emit_ranks(us.pawns & sideways(us.pawns), PHALANX, emit)
+    emit_ranks(us.pawns & down(them.pawns), BLOCKED, emit)
 
     free = us.pawns & ~ahead & ~rear
     rest = free & guarded
@@ -77,7 +74,8 @@ def count_pawn_structure(us, them, emit):
 
 @pawns.counts
 def count_steps_of_passed_pawns(us, them, emit):
-    """Passed pawns by rank whose next square is occupied by an enemy piece; those whose next square is not attacked otherwise."""
+    """Passed pawns by rank whose next square is occupied by an enemy piece; those whose next square
+    is not attacked otherwise."""
     rest = us.pawns & ~fill_down(down(them.pawns | us.pawns) | them.pawn_attacks)
     while rest:
         step = up(bit(lowest(rest)))

@@ -1,30 +1,44 @@
 """Placement of knights, bishops, rooks and queens in relation to pawns and files."""
 
-from evalterms.chess.squares import DARK, LIGHT, RANK_7, RANK_8, RANKS_4_TO_6, down, files, fill_down
+import numpy as np
+
+from evalterms.chess.squares import (
+    CENTRE_FILES,
+    DARK,
+    LIGHT,
+    RANK_7,
+    RANK_8,
+    RANKS_2_TO_4,
+    RANKS_4_TO_6,
+    down,
+    files,
+    fill_down,
+)
 from evalterms.term import Term
-from games.bits import popcount
+from games.bits import lowest, popcount, without_lowest
+from games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_attacks
 
 pieces = Term("pieces")
-BISHOP_PAIR = pieces.parameter("bishop_pair")
-BISHOP_PAWNS = pieces.parameter("bishop_pawns")
-KNIGHT_OUTPOST = pieces.parameter("knight_outpost")
-KNIGHT_NEAR_OUTPOST = pieces.parameter("knight_near_outpost")
-BISHOP_OUTPOST = pieces.parameter("bishop_outpost")
-MINOR_BEHIND_PAWN = pieces.parameter("minor_behind_pawn")
-ROOK_OPEN_FILE = pieces.parameter("rook_open_file")
-ROOK_HALF_OPEN_FILE = pieces.parameter("rook_half_open_file")
-ROOK_SEVENTH = pieces.parameter("rook_seventh")
-ROOK_QUEEN_FILE = pieces.parameter("rook_queen_file")
-QUEEN_SEVENTH = pieces.parameter("queen_seventh")
+BISHOP_PAIR, BISHOP_PAWNS, KNIGHT_OUTPOST, KNIGHT_NEAR_OUTPOST, BISHOP_OUTPOST = pieces.declare(
+    "bishop_pair bishop_pawns knight_outpost knight_near_outpost bishop_outpost"
+)
+MINOR_BEHIND_PAWN, ROOK_OPEN_FILE, ROOK_HALF_OPEN_FILE, ROOK_SEVENTH = pieces.declare(
+    "minor_behind_pawn rook_open_file rook_half_open_file rook_seventh"
+)
+ROOK_QUEEN_FILE, QUEEN_SEVENTH = pieces.declare("rook_queen_file queen_seventh")
 
 
 @pieces.counts
 def count_pieces(us, them, emit):
-    """The bishop pair, bishops among own pawns of their colour, outposts, rooks on open files and the seventh."""
+    """The bishop pair, bishops among own pawns of their colour, outposts, rooks on open files and
+    the seventh."""
     if us.bishops & LIGHT and us.bishops & DARK:
         emit(BISHOP_PAIR, 1)
-    emit(BISHOP_PAWNS, popcount(us.bishops & LIGHT) * popcount(us.pawns & LIGHT)
-         + popcount(us.bishops & DARK) * popcount(us.pawns & DARK))
+    emit(
+        BISHOP_PAWNS,
+        popcount(us.bishops & LIGHT) * popcount(us.pawns & LIGHT)
+        + popcount(us.bishops & DARK) * popcount(us.pawns & DARK),
+    )
     outposts = RANKS_4_TO_6 & us.pawn_attacks & ~fill_down(them.pawn_attacks)
     emit(KNIGHT_OUTPOST, popcount(us.knights & outposts))
     emit(KNIGHT_NEAR_OUTPOST, popcount(us.knight_attacks & outposts & ~us.pieces))
@@ -39,3 +53,49 @@ def count_pieces(us, them, emit):
     if them.pawns & RANK_7 or them.king & RANK_8:
         emit(ROOK_SEVENTH, popcount(us.rooks & RANK_7))
         emit(QUEEN_SEVENTH, popcount(us.queens & RANK_7))
+
+
+mobility = Term("mobility")
+KNIGHT = mobility.parameter("knight", 9)
+BISHOP = mobility.parameter("bishop", 14)
+ROOK = mobility.parameter("rook", 15)
+QUEEN = mobility.parameter("queen", 28)
+
+
+@mobility.counts
+def count_mobility(us, them, emit):
+    """Squares reached by each piece, except those of own pawns and king and those attacked by enemy
+    pawns."""
+    useful = ~(us.pawns | us.king | them.pawn_attacks)
+    occupied = us.pieces | them.pieces
+    rest = us.knights
+    while rest:
+        emit(KNIGHT + popcount(knight_attacks(lowest(rest)) & useful), 1)
+        rest = without_lowest(rest)
+    rest = us.bishops
+    while rest:
+        emit(BISHOP + popcount(bishop_attacks(lowest(rest), occupied) & useful), 1)
+        rest = without_lowest(rest)
+    rest = us.rooks
+    while rest:
+        emit(ROOK + popcount(rook_attacks(lowest(rest), occupied) & useful), 1)
+        rest = without_lowest(rest)
+    rest = us.queens
+    while rest:
+        reached = bishop_attacks(lowest(rest), occupied) | rook_attacks(lowest(rest), occupied)
+        emit(QUEEN + popcount(reached & useful), 1)
+        rest = without_lowest(rest)
+
+
+space = Term("space")
+SAFE_SQUARES, BEHIND_PAWNS, TEMPO = space.declare("safe_squares behind_pawns tempo")
+
+
+@space.counts
+def count_space(us, them, emit):
+    """Safe squares on our side of the centre files, those among them behind our pawns, and the side
+    to move."""
+    safe = CENTRE_FILES & RANKS_2_TO_4 & ~us.pawns & ~them.pawn_attacks
+    emit(SAFE_SQUARES, popcount(safe))
+    emit(BEHIND_PAWNS, popcount(safe & fill_down(down(us.pawns)) & ~them.attacks))
+    emit(TEMPO, np.int64(us.to_move))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.chess.attacks import NOT_A, NOT_H
-from games.chess.unit import inner
+from evalterms.term import inlined
+from games.bits import lowest, without_lowest
+from games.chess.rules import inner
+from games.chess.rules.attacks import NOT_A, NOT_H
 
 RANK_2, RANK_3, RANK_7, RANK_8 = (np.uint64(0xFF << 8 * rank) for rank in (1, 2, 6, 7))
 FILE_A = np.uint64(0x0101010101010101)
@@ -61,3 +63,21 @@ def files(squares):
 def distance(a, b):
     """Return the number of king moves between two squares."""
     return max(abs((a & 7) - (b & 7)), abs((a >> 3) - (b >> 3)))
+
+
+@inlined
+def emit_squares(squares, first, emit):
+    """Count each of these squares once, for a parameter that begins at `first` and has a weight for
+    each square."""
+    while squares:
+        emit(first + lowest(squares), 1)
+        squares = without_lowest(squares)
+
+
+@inlined
+def emit_ranks(squares, first, emit):
+    """Count each of these squares once, for a parameter that begins at `first` and has a weight for
+    each rank."""
+    while squares:
+        emit(first + (lowest(squares) >> 3), 1)
+        squares = without_lowest(squares)

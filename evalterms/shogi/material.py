@@ -2,18 +2,13 @@
 
 import numpy as np
 
+from evalterms.shogi.view import UNPROMOTED
 from evalterms.term import Term
-from games.shogi.position import held
-from games.shogi.squares import popcount
+from games.shogi.rules.position import held
+from games.shogi.rules.squares import popcount
 
 material = Term("material")
-PAWN = material.parameter("pawn")
-LANCE = material.parameter("lance")
-KNIGHT = material.parameter("knight")
-SILVER = material.parameter("silver")
-GOLD = material.parameter("gold")
-BISHOP = material.parameter("bishop")
-ROOK = material.parameter("rook")
+PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK = map(material.parameter, UNPROMOTED)
 
 
 @material.counts
@@ -29,12 +24,9 @@ def count_material(us, them, emit):
 
 
 promoted = Term("promoted")
-PROMOTED_PAWN = promoted.parameter("pawn")
-PROMOTED_LANCE = promoted.parameter("lance")
-PROMOTED_KNIGHT = promoted.parameter("knight")
-PROMOTED_SILVER = promoted.parameter("silver")
-HORSE = promoted.parameter("bishop")
-DRAGON = promoted.parameter("rook")
+PROMOTED_PAWN, PROMOTED_LANCE, PROMOTED_KNIGHT, PROMOTED_SILVER, HORSE, DRAGON = map(
+    promoted.parameter, ("pawn", "lance", "knight", "silver", "bishop", "rook")
+)  # what they were
 
 
 @promoted.counts
@@ -49,13 +41,9 @@ def count_promoted(us, them, emit):
 
 
 hand = Term("hand")
-HELD_PAWN = hand.parameter("pawn")
-HELD_LANCE = hand.parameter("lance")
-HELD_KNIGHT = hand.parameter("knight")
-HELD_SILVER = hand.parameter("silver")
-HELD_GOLD = hand.parameter("gold")
-HELD_BISHOP = hand.parameter("bishop")
-HELD_ROOK = hand.parameter("rook")
+HELD_PAWN, HELD_LANCE, HELD_KNIGHT, HELD_SILVER, HELD_GOLD, HELD_BISHOP, HELD_ROOK = map(
+    hand.parameter, UNPROMOTED
+)
 
 
 @hand.counts

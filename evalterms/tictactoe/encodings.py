@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 from numba.core import types
 
-from evalterms.emit import count_at, count_emitter, count_emitter_type
-from evalterms.encoding import Encoding, native
-from evalterms.pointers import row_function
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
+from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.term import row_function
 from evalterms.tictactoe.view import CORE, WORDS, first_side, second_side, second_to_move
-from games import jit
 from games.bits import lowest, without_lowest
+from games.compile import jit
 
-UNIT = jit.Unit("encodings-tictactoe", lambda: {*Path(__file__).parent.glob("*.py"), *Path(__file__).parent.parent.glob("*.py")},
-                salt=CORE.name)
+UNIT = jit.Unit("encodings-tictactoe", lambda: sources_of(Path(__file__).parent), salt=CORE.name)
 SQUARES = 9
 row_of = row_function(WORDS)
 
@@ -41,5 +40,12 @@ def write_squares18(position, row):
     return 2 * SQUARES
 
 
-ENCODINGS = {"squares18": Encoding("squares18", np.ones(2 * SQUARES), True, write_squares18,
-                                   "1 on each of the squares 1 to 9 that the side to move has, then those of the other")}
+ENCODINGS = {
+    "squares18": Encoding(
+        "squares18",
+        np.ones(2 * SQUARES),
+        True,
+        write_squares18,
+        "1 on each of the squares 1 to 9 that the side to move has, then those of the other",
+    )
+}

@@ -11,7 +11,8 @@ WIN = lines.parameter("win")
 
 @lines.counts
 def count_lines(us, them, emit):
-    """Lines with one or two of our marks and none of theirs; and lines of two if we are to move, which wins."""
+    """Lines with one or two of our marks and none of theirs; and lines of two if we are to move,
+    which wins."""
     for line in LINES:
         marks = popcount(us.marks & line)
         if not them.marks & line and 1 <= marks <= 2:

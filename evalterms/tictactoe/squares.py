@@ -8,10 +8,7 @@ from games.bits import popcount
 CENTRES, CORNERS, EDGES = np.uint64(0o020), np.uint64(0o505), np.uint64(0o252)
 
 squares = Term("squares")
-CENTRE = squares.parameter("centre")
-CORNER = squares.parameter("corner")
-EDGE = squares.parameter("edge")
-TEMPO = squares.parameter("tempo")
+CENTRE, CORNER, EDGE, TEMPO = squares.declare("centre corner edge tempo")
 
 
 @squares.counts

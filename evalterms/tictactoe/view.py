@@ -6,10 +6,19 @@ import numba
 from numba.core import types
 
 from games.bits import EMPTY, ONE
-from games.tictactoe.rules import WORDS, second_to_move, words_type
-from games.tictactoe.unit import CORE, inner
+from games.tictactoe.rules import CORE, WORDS, inner, second_to_move, words_type
 
-__all__ = ["CORE", "PHASES", "WORDS", "across", "first_side", "phase_of", "second_side", "second_to_move", "side_type"]
+__all__ = [
+    "CORE",
+    "PHASES",
+    "WORDS",
+    "across",
+    "first_side",
+    "phase_of",
+    "second_side",
+    "second_to_move",
+    "side_type",
+]
 
 PHASES = 1  # the evaluation is not tapered
 Side = namedtuple("Side", "marks to_move")  # squares; one or zero

@@ -1,4 +1,5 @@
-"""Speed of reading games, move generation, search and self-play, compared to gnubg-nn on the same input."""
+"""Speed of reading games, move generation, search and self-play, compared to gnubg-nn on the same
+input."""
 
 from __future__ import annotations
 
@@ -12,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from games.backgammon.board import counts_of, start, turn_of
-from games.backgammon.chance import roll
-from games.backgammon.moves import ROLLS
-from games.backgammon.native import WHOLE_GAMES, pubeval_move
-from games.backgammon.perft import counted
-from games.backgammon.reading import read
-from games.backgammon.rules import afterstates, points
+from games.backgammon.files.reading import read
+from games.backgammon.rules.board import counts_of, start, turn_of
+from games.backgammon.rules.dice import ROLLS, rolled
+from games.backgammon.rules.play import (
+    WHOLE_GAMES,
+    afterstates,
+    count_afterstates,
+    points,
+    pubeval_move,
+)
 from games.record import Dice, ReadOptions, ReadReport
 from games.search.searcher import Limits, Searcher
 
@@ -26,7 +30,11 @@ __all__ = ["WHOLE_GAMES"]
 
 LIGHT = "backgammon/classic"  # measured anyway: tables only are not much lighter
 REFERENCE = "gnubg-nn"
-TARGETS = {"td linear": 5_000, "td network": 1_800, "networks": 1.0}  # games a CPU second; million networks a CPU second
+TARGETS = {
+    "td linear": 5_000,
+    "td network": 1_800,
+    "networks": 1.0,
+}  # games a CPU second; million networks a CPU second
 POSITIONS = "all"  # quiet ones are those of a search that backgammon has not
 HIDDEN = 40  # units of the network that is measured
 GAMES, LEARNING_GAMES = 2_000, 4_000  # of self-play without learning, and with it
@@ -42,13 +50,13 @@ def _played() -> Iterator[np.ndarray]:
     game = 0
     while True:
         game += 1
-        words = roll(start(), Dice(SEED, game))
+        words = rolled(start(), Dice(SEED, game))
         while not points(words):
             yield words
             after, _ = afterstates(words)
             words = after[pubeval_move(words, after)]
             if not points(words):
-                words = roll(words, Dice(SEED, game))
+                words = rolled(words, Dice(SEED, game))
 
 
 def positions(number: int) -> np.ndarray:
@@ -62,24 +70,28 @@ def _gnubg() -> Any:
 
 
 def reading(games: Path) -> tuple[int, float, float | None]:
-    """Return the games in a file of games, and our CPU seconds for all of them; there is no reference."""
+    """Return the games in a file of games, and our CPU seconds for all of them; there is no
+    reference."""
     report, started = ReadReport(), time.process_time()
-    for _ in read(str(games), ReadOptions(positions=POSITIONS, duplicates="keep"), report, lambda text: None):
+    for _ in read(
+        str(games), ReadOptions(positions=POSITIONS, duplicates="keep"), report, lambda text: None
+    ):
         pass
     return report.games, time.process_time() - started, None
 
 
 def counting() -> Iterator[tuple[str, int, float, float | None]]:
-    """Yield name, afterstates, our CPU seconds, and the afterstates per second of gnubg-nn's generator, None without it. Both
-    are given boards and call one generator a roll; gnubg-nn is called from Python, which costs it a little."""
+    """Yield name, afterstates, our CPU seconds, and the afterstates per second of gnubg-nn's
+    generator, None without it. Both are given boards and call one generator a roll; gnubg-nn is
+    called from Python, which costs it a little."""
     some = positions(COUNTED)
-    counted(some[:1])
+    count_afterstates(some[:1])
     started = time.process_time()
-    total = counted(some)
+    total = count_afterstates(some)
     ours = time.process_time() - started
     gnubg, reference = _gnubg(), None
     if gnubg is not None:
-        boards = [_gnubg_board(words) for words in some[::COUNTED // REFERENCE_COUNTED]]
+        boards = [_gnubg_board(words) for words in some[:: COUNTED // REFERENCE_COUNTED]]
         started = time.process_time()
         found = sum(len(gnubg.moves(board, *dice)) for board in boards for dice in ROLLS)
         reference = found / (time.process_time() - started)
@@ -87,13 +99,15 @@ def counting() -> Iterator[tuple[str, int, float, float | None]]:
 
 
 def _gnubg_board(words: np.ndarray) -> list[list[int]]:
-    """Return a board as gnubg-nn takes it: the side that is not to move, then the side to move, 24 points and the bar."""
+    """Return a board as gnubg-nn takes it: the side that is not to move, then the side to move, 24
+    points and the bar."""
     counts, turn = counts_of(words), turn_of(words)
     return [[int(number) for number in counts[side, 1:]] for side in (1 - turn, turn)]
 
 
 def searching(searcher: Searcher, depth: int) -> float:
-    """Return the decisions per CPU second of a search of this depth: positions whose move it chooses."""
+    """Return the decisions per CPU second of a search of this depth: positions whose move it
+    chooses."""
     some = positions(SEARCHED)
     started = time.thread_time()
     for words in some:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.backgammon import content, notation
-from games.backgammon.board import PLY_SHIFT, STATE, WORDS, start, turn_of
-from games.backgammon.chance import roll, rolls
-from games.backgammon.contest import CONTEST
-from games.backgammon.draw import draw, picture
-from games.backgammon.ids import text_of
-from games.backgammon.moves import legal_moves, move_named, move_text, play
-from games.backgammon.native import WHOLE_GAMES
-from games.backgammon.reading import read
-from games.backgammon.rules import HIGHEST_POINTS, points
+from games.backgammon.engines.contest import PubevalPlayer, external, reason
+from games.backgammon.engines.contest import text as game_text
+from games.backgammon.files import notation, reading
+from games.backgammon.files.draw import draw, picture
+from games.backgammon.files.ids import text_of
+from games.backgammon.files.mat import one_session
+from games.backgammon.rules.board import PLY_SHIFT, STATE, WORDS, start, turn_of
+from games.backgammon.rules.dice import rolled, rolls
+from games.backgammon.rules.play import HIGHEST_POINTS, WHOLE_GAMES, legal_moves, play, points
 from games.backgammon.search import searcher
-from games.record import Game, Line, Wording
+from games.record import Chance, Contest, Files, Game, Line, UsualSettings, Wording
 from games.search.expectimax import DEEPEST
 
 
 def result(line: Line) -> float | None:
-    """Return the points that the first player has won at the end of a line of positions, in thirds of a backgammon; None while
-    the game continues."""
+    """Return the points that the first player has won at the end of a line of positions, in thirds
+    of a backgammon; None while the game continues."""
     won = points(line[-1])
     return won / HIGHEST_POINTS if won else None
 
@@ -37,10 +36,53 @@ def plies(positions: np.ndarray) -> np.ndarray:
 
 
 GAME = Game(
-    name="backgammon", words=WORDS, stages=("contact", "race"), start=start, legal_moves=legal_moves, play=play, result=result,
-    points=HIGHEST_POINTS, roll=roll, rolls=rolls, second_to_move=second_to_move, position=notation.position, text=text_of,
-    draw=draw, move_text=move_text, move_name=move_text, move_named=move_named, plies=plies, read=read,
-    suffixes=tuple(content.SUFFIXES), of_games=lambda name: content.of_file(str(name)) != content.LABELS,
-    holds_games=lambda name: content.of_file(str(name)) is not None, picture=picture, searcher=searcher,
-    deepest=DEEPEST, contest=CONTEST, scale=0.00333, whole_games=WHOLE_GAMES,
-    wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"))
+    name="backgammon",
+    words=WORDS,
+    stages=("contact", "race"),
+    start=start,
+    legal_moves=legal_moves,
+    play=play,
+    result=result,
+    second_to_move=second_to_move,
+    plies=plies,
+    position=notation.position,
+    texts=lambda positions: [text_of(words) for words in positions],
+    draw=draw,
+    move_text=notation.move_text,
+    move_name=notation.move_text,
+    move_named=notation.move_named,
+    files=Files(
+        read=reading.read,
+        suffixes=tuple(reading.SUFFIXES),
+        of_games=lambda name: reading.of_file(str(name)) != reading.LABELS,
+        holds_games=lambda name: reading.of_file(str(name)) is not None,
+        game_text=game_text,
+        session=one_session,
+        picture=picture,
+    ),
+    contest=Contest(
+        searcher=searcher,
+        deepest=DEEPEST,
+        whole_games=WHOLE_GAMES,
+        players={"pubeval": PubevalPlayer},
+        external=external,
+        protocols=("gnubg", "ubgi"),
+        reason=reason,
+    ),
+    chance=Chance(rolled, rolls),
+    points=HIGHEST_POINTS,
+    scale=0.00333,
+    wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"),
+    usual=UsualSettings(
+        match_depth=1,
+        match_random_plies=0,
+        judge=("network", "classic"),
+        advice="--games 2000",
+        method="td-leaf",
+        selfplay_depth=1,
+        selfplay_random_plies=0,
+        selfplay_plies=2000,
+        rates={"adam": 1.0},
+        calibration_games=2000,
+    ),
+)

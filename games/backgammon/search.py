@@ -5,22 +5,37 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from games.backgammon.afterstates import STRIDE
-from games.backgammon.board import ALL_DICE, DICE_SHIFT, PLY_SHIFT, STATE, TURN, WORDS, pointer_type
-from games.backgammon.dice import SIDES, first_way, way_of
-from games.backgammon.native import MOST_AFTERSTATES, SCRATCH, START, WHOLE_GAMES, larger_first, write_afterstates
-from games.backgammon.rules import HIGHEST_POINTS, MOVE_DICE_SHIFT, points_won
-from games.backgammon.unit import CORE, entry, inner
-from games.search.expectimax import BEST_VALUES_TYPE, PLAY_TYPE, SEARCH_TYPE, DiceRules, Expectimax, make_expectimax
+from games.backgammon.rules import CORE, entry, inner
+from games.backgammon.rules.afterstates import MOST, STRIDE
+from games.backgammon.rules.board import (
+    ALL_DICE,
+    DICE_SHIFT,
+    PLY_SHIFT,
+    STATE,
+    TURN,
+    WORDS,
+    pointer_type,
+)
+from games.backgammon.rules.dice import CHANCES, SIDES, WAYS, first_way, larger_first, way_of
+from games.backgammon.rules.play import (
+    HIGHEST_POINTS,
+    MOVE_DICE_SHIFT,
+    SCRATCH,
+    START,
+    points_of,
+    write_afterstates,
+)
+from games.search.expectimax import (
+    BEST_VALUES_TYPE,
+    PLAY_TYPE,
+    SEARCH_TYPE,
+    DiceRules,
+    Expectimax,
+    make_expectimax,
+)
 from games.search.expectimax_searcher import ExpectimaxSearcher
 
 DIE = np.uint64(7)
-
-
-@inner(types.int64(pointer_type))
-def points_here(position):
-    return (points_won(position[0], position[1], position[2], position[3])
-            - points_won(position[2], position[3], position[0], position[1]))
 
 
 @inner(types.boolean(pointer_type))
@@ -34,25 +49,18 @@ def way_here(position):
     return SIDES * (np.int64(dice & DIE) - 1) + np.int64(dice >> np.uint64(3) & DIE) - 1
 
 
-@inner(types.int64(pointer_type, types.int64, pointer_type, pointer_type))
-def successors(position, way, to, memory):
-    """Write the afterstates of a roll, without dice."""
-    state = position[STATE]
-    position[STATE] = state & ~ALL_DICE
-    n = write_afterstates(position, way, to, memory)
-    position[STATE] = state
-    return n
-
-
 @inner(types.int64(pointer_type, types.int64, types.int64))
 def move_of(scratch, k, way):
-    """Return the number of a move, see `games.backgammon.moves`."""
-    return np.int64(scratch[STRIDE * k + 4]) | (way // SIDES + 1 | (way % SIDES + 1) << 3) << MOVE_DICE_SHIFT
+    """Return the number of a move, see `games.backgammon.rules.play`."""
+    return (
+        np.int64(scratch[STRIDE * k + 4])
+        | (way // SIDES + 1 | (way % SIDES + 1) << 3) << MOVE_DICE_SHIFT
+    )
 
 
 @inner(types.void(pointer_type, types.uint64, types.uint64))
 def roll_here(position, seed, game):
-    """Roll the dice of a position, as `games.backgammon.chance.roll` does."""
+    """Roll the dice of a position, as `games.backgammon.rules.dice.rolled` does."""
     begins = True
     for i in range(WORDS):
         begins = begins and position[i] == START[i]
@@ -63,13 +71,26 @@ def roll_here(position, seed, game):
         way = way_of(seed, game, position[STATE] >> np.uint64(PLY_SHIFT))
     way = larger_first(way)
     dice = np.uint64(way // SIDES + 1) | np.uint64(way % SIDES + 1) << np.uint64(3)
-    position[STATE] = position[STATE] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
+    position[STATE] = (
+        position[STATE] & ~ALL_DICE | dice << np.uint64(DICE_SHIFT) | np.uint64(second)
+    )
 
 
 RULES = DiceRules(
-    unit=CORE, words=WORDS, most=MOST_AFTERSTATES, memory=SCRATCH, most_points=HIGHEST_POINTS, ways=WHOLE_GAMES.ways,
-    chances=WHOLE_GAMES.chances, successors=successors, move=move_of, points=points_here, second_to_move=second_here,
-    way=way_here, roll=roll_here)
+    unit=CORE,
+    words=WORDS,
+    most=MOST,
+    memory=SCRATCH,
+    most_points=HIGHEST_POINTS,
+    ways=WAYS,
+    chances=CHANCES,
+    successors=write_afterstates,
+    move=move_of,
+    points=points_of,
+    second_to_move=second_here,
+    way=way_here,
+    roll=roll_here,
+)
 _search, _best_values, _play = make_expectimax(RULES)[1:]
 
 
@@ -84,14 +105,48 @@ def best_values(positions, function, weights, scale, memory, values, found, stop
 
 
 @entry(PLAY_TYPE)
-def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
-    return _play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves,
-                 statics)
+def play(
+    position,
+    dice_seed,
+    game,
+    function,
+    weights,
+    scale,
+    seed,
+    memory,
+    values,
+    found,
+    stop,
+    line,
+    after,
+    moves,
+    statics,
+):
+    return _play(
+        position,
+        dice_seed,
+        game,
+        function,
+        weights,
+        scale,
+        seed,
+        memory,
+        values,
+        found,
+        stop,
+        line,
+        after,
+        moves,
+        statics,
+    )
 
 
 SEARCH = Expectimax(RULES, search, best_values, play)
 
 
-def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> ExpectimaxSearcher:
-    """Return a search with the evaluation and weights at these addresses; it is the same whether `playing` or not."""
+def searcher(
+    function: int, weights: int, playing: bool, margin: float, megabytes: int = 16
+) -> ExpectimaxSearcher:
+    """Return a search with the evaluation and weights at these addresses; it is the same whether
+    `playing` or not."""
     return ExpectimaxSearcher(SEARCH, function, weights, margin)

@@ -1,4 +1,5 @@
-"""Speed of reading games, move generation and search, compared to python-chess and other engines on the same input."""
+"""Speed of reading games, move generation and search, compared to python-chess and other engines on
+the same input."""
 
 from __future__ import annotations
 
@@ -13,27 +14,44 @@ import chess
 import chess.engine
 import chess.pgn
 
-from games.chess import pgn
-from games.chess.fen import START, position
-from games.chess.perft import perft
+from games.chess.files import pgn
+from games.chess.files.fen import START, position
+from games.chess.rules.perft import perft
 from games.process import cpu_seconds
 from games.streams import pieces
 
 LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 REFERENCE = "python-chess"
-# games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU second; then of a dataset: million
-# positions a CPU second counted, read and counted, and passed over; CPU seconds and megabytes of a fit; of self-play with
-# learning: CPU seconds of learning and writing, in percent of those of playing
-TARGETS = {"reading": 80_000, "exact": 7.0, "light": 7.0, "selfplay": 15.0, "coefficients": 3.0, "file": 1.0, "pass": 20.0,
-           "fit": 2.0, "memory": 150.0, "learning": 10.0}
+# games a CPU second; million nodes a CPU second, also with the light evaluation; games a CPU
+# second; then of a dataset: million positions a CPU second counted, read and counted, and passed
+# over; CPU seconds and megabytes of a fit; of self-play with learning: CPU seconds of learning and
+# writing, in percent of those of playing
+TARGETS = {
+    "reading": 80_000,
+    "exact": 7.0,
+    "light": 7.0,
+    "selfplay": 15.0,
+    "coefficients": 3.0,
+    "file": 1.0,
+    "pass": 20.0,
+    "fit": 2.0,
+    "memory": 150.0,
+    "learning": 10.0,
+}
 TEXEL, HCE = "texel-tuner, published", "hce-tuner, published"
-PUBLISHED = {"coefficients": (TEXEL, 0.48), "file": (TEXEL, 0.051), "fit": (TEXEL, 60.0), "memory": (HCE, 104.0)}
+PUBLISHED = {
+    "coefficients": (TEXEL, 0.48),
+    "file": (TEXEL, 0.051),
+    "fit": (TEXEL, 60.0),
+    "memory": (HCE, 104.0),
+}
 REFERENCE_GAMES = 200
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
 
 def reading(games: Path) -> tuple[int, float, float]:
-    """Return the games in a PGN file, our CPU seconds for all of them, and python-chess's games per CPU second."""
+    """Return the games in a PGN file, our CPU seconds for all of them, and python-chess's games per
+    CPU second."""
     text = b"".join(pieces(games))
     plain = games.parent / games.name if games.suffix == ".pgn" else None
     started = time.process_time()
@@ -74,10 +92,18 @@ def _perft(board: chess.Board, depth: int) -> int:
 
 # positions from the opening to the endgame
 SEARCHED = (
-    START, "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
-    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10", KIWIPETE,
-    "2r3k1/pp3ppp/2n1b3/3p4/3P4/2PB1N2/P4PPP/R5K1 w - - 0 20", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1")
-ENGINES = {"toga2": (), "ethereal-chess": (), "stockfish": (("Use NNUE", "false"),)}  # UCI engines of Debian
+    START,
+    "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+    KIWIPETE,
+    "2r3k1/pp3ppp/2n1b3/3p4/3P4/2PB1N2/P4PPP/R5K1 w - - 0 20",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+)
+ENGINES = {
+    "toga2": (),
+    "ethereal-chess": (),
+    "stockfish": (("Use NNUE", "false"),),
+}  # UCI engines of Debian
 ENGINE_SECONDS = 0.5  # per position; some engines ignore node limits
 
 
@@ -93,7 +119,9 @@ def engines_nodes() -> Iterator[tuple[str, float]]:
             number = engine.transport.get_pid()
             started = cpu_seconds(number)
             for text in SEARCHED:
-                info = engine.analyse(chess.Board(text), chess.engine.Limit(time=ENGINE_SECONDS), game=text)
+                info = engine.analyse(
+                    chess.Board(text), chess.engine.Limit(time=ENGINE_SECONDS), game=text
+                )
                 nodes += info["nodes"]
             ended = cpu_seconds(number)
         if started is not None and ended is not None:

@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from games.chess import content, epd, pgn, viriformat
-from games.chess.contest import CONTEST
-from games.chess.coordinates import move_name, move_named
-from games.chess.fen import LETTERS, fen, position
-from games.chess.fens import fens
-from games.chess.movegen import has_moves, in_check, is_dead, moves_of, play
-from games.chess.picture import picture
-from games.chess.position import START, WORDS
-from games.chess.san import san
+from games.chess.engines.client import PATTERNS, UciEvaluator
+from games.chess.engines.endings import drawn_ending, tablebase
+from games.chess.engines.gametext import reason
+from games.chess.engines.gametext import text as game_text
+from games.chess.engines.openings import read as read_openings
+from games.chess.files import content, epd, pgn, viriformat
+from games.chess.files.fen import LETTERS, fen, fens, position
+from games.chess.files.san import san
+from games.chess.rules.movegen import (
+    has_moves,
+    in_check,
+    is_dead,
+    move_name,
+    move_named,
+    moves_of,
+    play,
+)
+from games.chess.rules.position import START, WORDS
 from games.chess.search import searcher
-from games.foreign import require_own
-from games.record import Game, Line, PositionBatch, ReadOptions, ReadReport, Wording
+from games.reading import require_own
+from games.record import (
+    Contest,
+    Control,
+    Files,
+    Game,
+    Line,
+    Player,
+    PositionBatch,
+    ReadOptions,
+    ReadReport,
+    Wording,
+)
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves
+COLOURS = {
+    "square light": "#eceae4",
+    "square dark": "#b7b3a8",
+}  # muted, so that all pieces are visible
 
 
 def after(words: np.ndarray, move: int) -> np.ndarray:
@@ -33,8 +58,8 @@ def after(words: np.ndarray, move: int) -> np.ndarray:
 
 
 def result(line: Line) -> int | None:
-    """Return White's result of a line of positions by mate, stalemate, insufficient material, threefold repetition or the
-    fifty-move rule; None while the game continues."""
+    """Return White's result of a line of positions by mate, stalemate, insufficient material,
+    threefold repetition or the fifty-move rule; None while the game continues."""
     words = line[-1]
     if not has_moves(words):
         if not in_check(words):
@@ -45,7 +70,7 @@ def result(line: Line) -> int | None:
         return 0
     if clock < 8:  # a third occurrence takes at least two cycles of four plies
         return None
-    return 0 if np.count_nonzero(np.asarray(line[-clock - 1:])[:, 9] == words[9]) >= 3 else None
+    return 0 if np.count_nonzero(np.asarray(line[-clock - 1 :])[:, 9] == words[9]) >= 3 else None
 
 
 def plies(positions: np.ndarray) -> np.ndarray:
@@ -65,34 +90,104 @@ def draw(words: np.ndarray) -> str:
     return "\n".join([*rows, "", "   a b c d e f g h"])
 
 
+def picture(words: np.ndarray) -> str:
+    """Return an SVG of the board by python-chess, White at the bottom, without a fixed size."""
+    import chess
+    import chess.svg
+
+    board = chess.Board(fen(words), chess960=True)
+    checked = board.king(board.turn) if board.is_check() else None
+    drawn = chess.svg.board(board, coordinates=False, colors=COLOURS, check=checked)
+    return re.sub(r"<desc>.*?</desc>", "", drawn, count=1, flags=re.DOTALL)
+
+
 def of_games(name: str) -> bool:
-    """Whether a file contains games rather than labelled positions, by its first lines; for pipes, by the name."""
+    """Whether a file contains games rather than labelled positions, by its first lines; for pipes,
+    by the name."""
     return content.of_file(str(name)) != content.POSITIONS
 
 
-def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
+def read(
+    source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
+) -> Iterator[PositionBatch]:
     """Read PGN, viriformat or labelled positions, whichever the first bytes of the file are.
 
-    Default: the quiet positions of games from the ninth ply on, and all labelled positions, which are a selection already.
-    """
+    Default: the quiet positions of games from the ninth ply on, and all labelled positions, which
+    are a selection already."""
     if not content.begins_as_chess(str(source)):
         require_own(str(source), "chess")
     packed = content.is_packed(str(source))
     stream = pieces(source, text=not packed)
     start = beginning(stream, content.START)
-    reader, usual = ((viriformat, "quiet") if packed else (epd, "all")
-                     if content.of_start(start, str(source)) == content.POSITIONS else (pgn, "quiet"))
-    options = replace(options, positions=usual if options.positions == "auto" else options.positions,
-                      skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start)
+    reader, usual = (
+        (viriformat, "quiet")
+        if packed
+        else (
+            (epd, "all")
+            if content.of_start(start, str(source)) == content.POSITIONS
+            else (pgn, "quiet")
+        )
+    )
+    options = replace(
+        options,
+        positions=usual if options.positions == "auto" else options.positions,
+        skip_start=OPENING_PLIES if options.skip_start is None else options.skip_start,
+    )
     yield from reader.read(source, chain([start], stream), options, report, note)
 
 
+def external(
+    protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None
+) -> Player:
+    """Start an external engine, see games.chess.engines.players; imports python-chess only when
+    needed."""
+    from games.chess.engines import players
+
+    return players.external(protocol, command, options, control, megabytes)
+
+
 GAME = Game(
-    name="chess", words=WORDS, stages=("mg", "eg"), start=START.copy, legal_moves=moves_of, play=after,
-    result=result, second_to_move=lambda words: bool(int(words[8]) & 1), position=position, text=fen, draw=draw, move_text=san,
-    move_name=move_name, move_named=move_named, plies=plies, read=read, of_games=of_games, suffixes=tuple(content.SUFFIXES),
-    holds_games=content.holds_games, searcher=searcher, contest=CONTEST, picture=picture, many_texts=fens,
-    wording=Wording(sides=("White", "Black"), scores="PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions with "
-                                                     "scores (docs/targets.md)"))
+    name="chess",
+    words=WORDS,
+    stages=("mg", "eg"),
+    start=START.copy,
+    legal_moves=moves_of,
+    play=after,
+    result=result,
+    second_to_move=lambda words: bool(int(words[8]) & 1),
+    plies=plies,
+    position=position,
+    texts=fens,
+    draw=draw,
+    move_text=san,
+    move_name=move_name,
+    move_named=move_named,
+    files=Files(
+        read=read,
+        suffixes=tuple(content.SUFFIXES),
+        of_games=of_games,
+        holds_games=content.holds_games,
+        game_text=game_text,
+        openings=read_openings,
+        picture=picture,
+    ),
+    contest=Contest(
+        searcher=searcher,
+        external=external,
+        protocols=("uci", "xboard"),
+        evaluator=UciEvaluator,
+        patterns=PATTERNS,
+        reason=reason,
+        drawn_ending=drawn_ending,
+        tablebase=tablebase,
+    ),
+    wording=Wording(
+        sides=("White", "Black"),
+        scores=(
+            "PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions with "
+            "scores (docs/targets.md)"
+        ),
+    ),
+)
 
 __all__ = ["GAME", "LETTERS"]

@@ -6,10 +6,17 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
-from games.chess.checks import NO_AIMS, aims_of, gives_check, in_check
-from games.chess.movegen import MAX_MOVES, generate, insufficient_material
-from games.chess.moves import make, move_captured, move_kind, move_promotion, move_target
-from games.chess.position import (
+from games.chess.rules import CORE, entry, inner
+from games.chess.rules.movegen import (
+    MAX_MOVES,
+    NO_AIMS,
+    aims_of,
+    generate,
+    gives_check,
+    insufficient_material,
+    is_checked,
+)
+from games.chess.rules.position import (
     CLOCK_MASK,
     CLOCK_SHIFT,
     EP_KEYS,
@@ -22,19 +29,23 @@ from games.chess.position import (
     SIDE_BLOCK,
     SIDE_KEY,
     WORDS,
-    Position,
+    ChessPosition,
     black_to_move,
     halfmove_clock,
     key_of,
     load,
+    make,
+    move_captured,
+    move_kind,
+    move_promotion,
+    move_target,
     position_type,
     store,
 )
-from games.chess.see import see_reaches, see_value
-from games.chess.unit import CORE, entry, inner
+from games.chess.rules.see import see_reaches, see_value
+from games.search.alphabeta import make_search
 from games.search.alphabeta_searcher import AlphaBetaSearcher
-from games.search.iterate import make_search
-from games.search.rules import SHORTEST_CYCLE, Rules
+from games.search.rules import SHORTEST_CYCLE, SearchRules
 
 marks_type = types.Array(types.uint64, 1, "C")
 
@@ -58,15 +69,19 @@ def _make_knowing(p, move, check):
 
 @inner(position_type(position_type))
 def _make_null(p):
-    """Pass the move to the other side. The halfmove clock is reset: no earlier position counts as a repetition."""
+    """Pass the move to the other side. The halfmove clock is reset: no earlier position counts as a
+    repetition."""
     state = (p.state ^ SIDE) & ~(EP_MASK << EP_SHIFT | CLOCK_MASK << CLOCK_SHIFT)
     key = p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))
-    return Position(p.white, p.black, p.pawns, p.knights, p.bishops, p.rooks, p.queens, p.kings, state, key)
+    return ChessPosition(
+        p.white, p.black, p.pawns, p.knights, p.bishops, p.rooks, p.queens, p.kings, state, key
+    )
 
 
 @inner(types.int64(types.int64))
 def mvv_lva(move):
-    """Order of captures and promotions: most valuable victim, then least valuable attacker; 0 for quiet moves."""
+    """Order of captures and promotions: most valuable victim, then least valuable attacker; 0 for
+    quiet moves."""
     captured, promotion = move_captured(move), move_promotion(move)
     return captured * 8 + promotion * 8 + 8 - move_kind(move) if captured | promotion else 0
 
@@ -125,24 +140,54 @@ def _not_won(p):
     return False
 
 
-RULES = Rules(
-    unit=CORE, position_type=position_type, words=WORDS, max_moves=MAX_MOVES, history_size=2 * SIDE_BLOCK, clock_limit=100,
-    load=load, store=store, generate=generate, make=make, make_knowing=_make_knowing, key=_key, in_check=in_check,
-    no_aims=NO_AIMS, aims=aims_of, gives_check=gives_check, clock=halfmove_clock,
-    mark=_no_mark, repeated=_repetition_draws, may_recur=_may_recur, path_dependent=_path_dependent, won=_not_won,
-    drawn=insufficient_material, stalemate=0, null_move_allowed=_null_move_allowed, make_null=_make_null, mvv_lva=mvv_lva,
-    see_above_zero=_see_above_zero, see_not_negative=_see_not_negative, greatest_gain=_greatest_gain, target=move_target,
-    history_index=_history_index)
+RULES = SearchRules(
+    unit=CORE,
+    position_type=position_type,
+    words=WORDS,
+    max_moves=MAX_MOVES,
+    history_size=2 * SIDE_BLOCK,
+    clock_limit=100,
+    load=load,
+    store=store,
+    generate=generate,
+    make=make,
+    make_knowing=_make_knowing,
+    key=_key,
+    in_check=is_checked,
+    no_aims=NO_AIMS,
+    aims=aims_of,
+    gives_check=gives_check,
+    clock=halfmove_clock,
+    mark=_no_mark,
+    repeated=_repetition_draws,
+    may_recur=_may_recur,
+    path_dependent=_path_dependent,
+    won=_not_won,
+    drawn=insufficient_material,
+    stalemate=0,
+    null_move_allowed=_null_move_allowed,
+    make_null=_make_null,
+    mvv_lva=mvv_lva,
+    see_above_zero=_see_above_zero,
+    see_not_negative=_see_not_negative,
+    greatest_gain=_greatest_gain,
+    target=move_target,
+    history_index=_history_index,
+)
 SEARCH = make_search(RULES)
 _deepen = SEARCH.deepen
 
 
 @entry(types.int64(SEARCH.contexts_type, types.int64, types.int64, SEARCH.reports_type))
 def deepen(contexts, first, last, reports):
-    """Search the position of the first context from one depth to another, see games.search.iterate."""
+    """Search the position of the first context from one depth to another, see
+    games.search.alphabeta."""
     return _deepen(contexts[0], first, last, reports)
 
 
-def searcher(function: int, weights: int, playing: bool, margin: float, megabytes: int = 16) -> AlphaBetaSearcher:
-    """Return a search with the evaluation and weights at these addresses, see games.search.alphabeta_searcher."""
+def searcher(
+    function: int, weights: int, playing: bool, margin: float, megabytes: int = 16
+) -> AlphaBetaSearcher:
+    """Return a search with the evaluation and weights at these addresses, see
+    games.search.alphabeta_searcher."""
     return AlphaBetaSearcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes)

@@ -1,1 +1,2 @@
-"""What the line protocols of engines share: UCI and those made after it, as servers; engines of any protocol as players."""
+"""What the line protocols of engines share: UCI and those made after it, as servers; engines of any
+protocol as players."""

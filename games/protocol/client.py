@@ -1,8 +1,8 @@
-"""An engine of UCI, or of a protocol like it, as a source of static evaluations and of scores of searches: thousands of commands
-in one write, no waiting in between."""
+"""What engines declare and print: their options, and static evaluations by patterns."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,57 @@ from typing import NoReturn
 
 import numpy as np
 
-from games.evaluators import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
 from games.process import EngineProcess
-from games.protocol.declared import compiled, option_of
+from games.record import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
 from games.streams import InputError
+
+NUMBER_PATTERN = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"  # a group of a pattern
+OPTION = re.compile(r"option name (.+?) type (spin|check|combo|button|string)(?: (.*))?")
+FIELD = re.compile(r"(?:^| )(default|min|max|var) (.*?)(?= (?:default|min|max|var) |$)")
+
+
+def compiled(pattern: EvaluationPattern) -> re.Pattern[bytes]:
+    """Return the pattern for whole answers of many lines; InputError unless it has one group."""
+    try:
+        found = re.compile(pattern.regex.encode(), re.MULTILINE)
+    except re.error as problem:
+        raise InputError(f"{pattern.regex}: not a regular expression: {problem}") from None
+    if found.groups != 1:
+        raise InputError(
+            f"{pattern.regex}: a pattern with {found.groups} groups, expected one group around the"
+            " number, such as "
+            r"'Eval: ([-+0-9.]+)'"
+        )
+    return found
+
+
+def option_of(line: str) -> EngineOption | None:
+    """Parse a line `option name ...`; None for what is not one."""
+    match = OPTION.match(line.strip())
+    if match is None:
+        return None
+    fields: dict[str, str] = {}
+    choices = []
+    for field in FIELD.finditer(match[3] or ""):
+        if field[1] == "var":
+            choices.append(field[2].strip())
+        else:
+            fields[field[1]] = field[2].strip()
+    low, high = (_whole(fields.get(key)) for key in ("min", "max"))
+    if match[2] == "spin" and (
+        low is None or high is None or _whole(fields.get("default")) is None
+    ):
+        return None
+    return EngineOption(
+        match[1].strip(), match[2], fields.get("default", ""), low, high, tuple(choices)
+    )
+
+
+def _whole(text: str | None) -> int | None:
+    with contextlib.suppress(ValueError, TypeError):
+        return int(text or "")
+    return None
+
 
 START_SECONDS = 10.0  # limit of the first answer
 PATIENCE = 60.0  # seconds of silence
@@ -33,7 +80,9 @@ class Speech:
     patterns: Mapping[str, EvaluationPattern]  # of static evaluations that are known
     asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
     variant: str = ""  # the option for positions of a variant
-    ready_first: bool = False  # whether an engine is to be asked whether it is ready before its first position
+    ready_first: bool = (
+        False  # whether an engine is to be asked whether it is ready before its first position
+    )
     mates_in_plies: bool = False  # whether scores count the plies to a mate, not the moves
     stalemate_loses: bool = False
 
@@ -41,12 +90,16 @@ class Speech:
 class EngineEvaluator:
     """An engine in a process of its own. An Evaluator.
 
-    `values` are options to set at once; `pattern` is that of its static evaluations, None for those of PATTERNS that fit.
-    InputError if it does not start.
-    """
+    `values` are options to set at once; `pattern` is that of its static evaluations, None for those
+    of PATTERNS that fit. InputError if it does not start."""
 
-    def __init__(self, speech: Speech, command: str, values: Mapping[str, object],
-                 pattern: EvaluationPattern | None = None) -> None:
+    def __init__(
+        self,
+        speech: Speech,
+        command: str,
+        values: Mapping[str, object],
+        pattern: EvaluationPattern | None = None,
+    ) -> None:
         self.command, self.name = command, command
         self._speech = speech
         self._options: dict[str, EngineOption] = {}
@@ -58,17 +111,20 @@ class EngineEvaluator:
         self._start()
         self.set(values)
         if self._unsent:
-            self._settle()  # an engine that does not survive its options is reported here
+            self._ask(b"", 0, 0)  # an engine that does not survive its options is reported here
 
     @property
     def options(self) -> Mapping[str, EngineOption]:
         return self._options
 
     def set(self, values: Mapping[str, object]) -> None:
-        """Set options before the next position. InputError for unknown options and for values out of range."""
+        """Set options before the next position. InputError for unknown options and for values out
+        of range."""
         for name, value in values.items():
             option = self._options.get(name) or next(
-                (other for other in self._options.values() if other.name.lower() == name.lower()), None)
+                (other for other in self._options.values() if other.name.lower() == name.lower()),
+                None,
+            )
             if option is None:
                 raise InputError(f"{self.command}: has no option {name!r}")
             text = _checked(self.command, option, str(value))
@@ -79,7 +135,10 @@ class EngineEvaluator:
         """Prepare positions (n, words)."""
         asked = self._speech.asked(positions)
         if asked.variant and self._speech.variant not in self._options:
-            raise InputError(f"{self.command}: has no option {self._speech.variant}, and some positions are of Chess960")
+            raise InputError(
+                f"{self.command}: has no option {self._speech.variant}, and some positions are of"
+                " Chess960"
+            )
         return asked
 
     def evaluates(self) -> bool:
@@ -93,13 +152,17 @@ class EngineEvaluator:
         return self._regex is not None
 
     def evaluations(self, asked: Asked) -> np.ndarray:
-        """Return static evaluations (n,) in centipawns, the first player's view, NaN in check: engines have none there."""
+        """Return static evaluations (n,) in centipawns, the first player's view, NaN in check:
+        engines have none there."""
         if not self.evaluates() or self._pattern is None:
-            raise InputError(f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or a search")
+            raise InputError(
+                f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or"
+                " a search"
+            )
         self._variant(asked)
         found, places = np.full(len(asked), np.nan), np.flatnonzero(~asked.checked)
         for begin in range(0, len(places), AT_ONCE):
-            some = places[begin:begin + AT_ONCE]
+            some = places[begin : begin + AT_ONCE]
             found[some] = self._numbers([asked.texts[i] for i in some], begin, len(places))
         found = np.round(found * self._pattern.unit, DECIMALS)
         return np.where(asked.second, -found, found) if self._pattern.mover else found
@@ -107,10 +170,10 @@ class EngineEvaluator:
     def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there.
 
-        The tables of the engine are cleared before each position, as for a new game: scores then depend neither on the positions
-        before nor on the number of engines, so that they can be cached by position. A `go` is written when the search before
-        has ended: engines may drop or stop a search if another command comes during the search.
-        """
+        The tables of the engine are cleared before each position, as for a new game: scores then
+        depend neither on the positions before nor on the number of engines, so that they can be
+        cached by position. A `go` is written when the search before has ended: engines may drop or
+        stop a search if another command comes during the search."""
         self._variant(asked)
         go = f"go {limits.text}".encode()
         for i in range(len(asked)):
@@ -122,7 +185,8 @@ class EngineEvaluator:
         self._process.kill()
 
     def restart(self) -> None:
-        """Start the engine again, with the same options: some keep tables of evaluations by earlier values."""
+        """Start the engine again, with the same options: some keep tables of evaluations by earlier
+        values."""
         self._process.quit()
         self._process = EngineProcess(self.command, f"a {self._speech.name} engine")
         self._start()
@@ -140,7 +204,9 @@ class EngineEvaluator:
             lines = self._process.until(f"{self._speech.name}ok".encode(), START_SECONDS)
         except EngineFault as problem:
             self._process.kill()
-            raise InputError(f"{self.command}: {problem}; is it a {self._speech.name} engine?") from None
+            raise InputError(
+                f"{self.command}: {problem}; is it a {self._speech.name} engine?"
+            ) from None
         for line in lines:
             text = line.decode("utf-8", "replace")
             if text.startswith("id name "):
@@ -148,19 +214,21 @@ class EngineEvaluator:
             elif option := option_of(text):
                 self._options[option.name] = option
 
-    def _settle(self) -> None:
-        """Wait until the engine has obeyed everything."""
-        self._ask(b"", 0, 0)
-
     def _ask(self, commands: bytes, done: int, total: int) -> bytes:
-        """Return what the engine answers to commands; `done` positions of `total` were done before, for errors."""
+        """Return what the engine answers to commands; `done` positions of `total` were done before,
+        for errors."""
         self._get_ready()
         unsent, self._unsent = self._unsent and self._unsent + self._new_game(), b""
         self._process.say(unsent + commands + b"isready\n")
+        asked = commands.splitlines()[-1] if commands else b"isready"
+        return b"\n".join(self._answer(b"readyok", asked, done, total)[:-1])
+
+    def _answer(self, last: bytes, asked: bytes, done: int, total: int) -> list[bytes]:
+        """Read lines up to one that begins with `last`, the answer to what was asked."""
         try:
-            return b"\n".join(self._process.until(b"readyok", PATIENCE)[:-1])
+            return self._process.until(last, PATIENCE)
         except EngineFault as problem:
-            self._fail(commands.splitlines()[-1] if commands else b"isready", str(problem), done, total)
+            self._fail(asked, str(problem), done, total)
 
     def _get_ready(self) -> None:
         """Let the engine read what its options name, if its protocol asks for that."""
@@ -168,10 +236,7 @@ class EngineEvaluator:
             self._unready = False
             unsent, self._unsent = self._unsent, b""
             self._process.say(unsent + b"isready\n")
-            try:
-                self._process.until(b"readyok", PATIENCE)
-            except EngineFault as problem:
-                self._fail(b"isready", str(problem), 0, 0)
+            self._answer(b"readyok", b"isready", 0, 0)
 
     def _new_game(self) -> bytes:
         return f"{self._speech.new_game}\n".encode()
@@ -181,7 +246,11 @@ class EngineEvaluator:
 
     def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
         self._process.kill()
-        raise EngineFault(f"{self.command}: `{asked.decode()}`: {'stopped' if self._aborted else what}", done, total) from None
+        raise EngineFault(
+            f"{self.command}: `{asked.decode()}`: {'stopped' if self._aborted else what}",
+            done,
+            total,
+        ) from None
 
     def _variant(self, asked: Asked) -> None:
         if asked.variant and not self._in_variant:
@@ -196,11 +265,23 @@ class EngineEvaluator:
             for i, text in enumerate(texts):
                 own = self._regex.findall(self._ask(self._evaluated(text), done + i, total))
                 if len(own) != 1:
-                    self._fail(b"eval", f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one, for "
-                               f"{text.decode()}", done + i, total)
+                    self._fail(
+                        b"eval",
+                        f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one,"
+                        f" for {text.decode()}",
+                        done + i,
+                        total,
+                    )
                 found += own
-        if (odd := next((number for number in found if not NUMBER.fullmatch(number)), None)) is not None:
-            self._fail(b"eval", f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number", done, total)
+        if (
+            odd := next((number for number in found if not NUMBER.fullmatch(number)), None)
+        ) is not None:
+            self._fail(
+                b"eval",
+                f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number",
+                done,
+                total,
+            )
         return [float(number) for number in found]
 
     def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
@@ -210,37 +291,48 @@ class EngineEvaluator:
             unsent, self._unsent = self._unsent, b""
             position = b"%b %b\n%b\n" % (self._speech.position.encode(), asked.texts[i], go)
             self._process.say(unsent + self._new_game() + position)
-            try:
-                lines = self._process.until(b"bestmove", PATIENCE)
-            except EngineFault as problem:
-                self._fail(go, str(problem), i, len(asked))
+            lines = self._answer(b"bestmove", go, i, len(asked))
         return self._result(asked, i, lines, go)
 
     def _result(self, asked: Asked, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
-        """The result of a search by what the engine said; of a position without legal moves by the rules."""
+        """The result of a search by what the engine said; of a position without legal moves by the
+        rules."""
         sign = -1 if asked.second[i] else 1
         if not asked.playable[i]:
             lost = asked.checked[i] or self._speech.stalemate_loses
             return Searched(-sign * np.inf, 0, ()) if lost else Searched(0.0, None, ())
         last = next(islice(_scored(lines), 1), None)
         if last is None:
-            self._fail(go, f"no score before {lines[-1].decode('utf-8', 'replace')[:40]!a} for {asked.texts[i].decode()}", i,
-                       len(asked))
+            self._fail(
+                go,
+                f"no score before {lines[-1].decode('utf-8', 'replace')[:40]!a} for"
+                f" {asked.texts[i].decode()}",
+                i,
+                len(asked),
+            )
         kind, number, pv = last
         if kind == b"cp":
             return Searched(sign * float(number), None, pv)
         moves = (abs(number) + 1) // 2 if self._speech.mates_in_plies else abs(number)
-        return Searched(sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves), pv)
+        return Searched(
+            sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves), pv
+        )
 
 
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
-SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?")
+SCORE = re.compile(
+    rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?"
+)
 OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
 
 
 def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int, tuple[str, ...]]]:
     """The scores of the best line from the last on, exact ones before bounds."""
-    matches = [match for line in reversed(lines) if (match := SCORE.match(line)) and not OTHER_LINE.search(line)]
+    matches = [
+        match
+        for line in reversed(lines)
+        if (match := SCORE.match(line)) and not OTHER_LINE.search(line)
+    ]
     for match in sorted(matches, key=lambda match: match[3] is not None):
         yield match[1], int(match[2]), tuple((match[4] or b"").decode("utf-8", "replace").split())
 
@@ -253,14 +345,24 @@ def _checked(command: str, option: EngineOption, text: str) -> str:
         try:
             value = int(text)
         except ValueError:
-            raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected a whole number") from None
+            raise InputError(
+                f"{command}: option {option.name!r} is {text[:40]!r}, expected a whole number"
+            ) from None
         assert option.low is not None and option.high is not None
         if not option.low <= value <= option.high:
-            raise InputError(f"{command}: option {option.name!r} is {value}, expected {option.low} to {option.high}")
+            raise InputError(
+                f"{command}: option {option.name!r} is {value}, expected {option.low} to"
+                f" {option.high}"
+            )
     if option.kind == "check" and text.lower() not in ("true", "false"):
-        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected true or false")
+        raise InputError(
+            f"{command}: option {option.name!r} is {text[:40]!r}, expected true or false"
+        )
     if option.kind == "check":
         return text.lower()
     if option.kind == "combo" and text not in option.choices:
-        raise InputError(f"{command}: option {option.name!r} is {text[:40]!r}, expected {', '.join(option.choices)}")
+        raise InputError(
+            f"{command}: option {option.name!r} is {text[:40]!r}, expected"
+            f" {', '.join(option.choices)}"
+        )
     return text

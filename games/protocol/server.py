@@ -1,24 +1,112 @@
-"""The command loop of UCI and protocols like it: reads commands, answers at once, and searches in another thread.
-
-Heavy modules are imported when first needed, so that the first command is answered immediately. An invalid line is answered by
-one `info string` and otherwise ignored; but every `go`, valid or not, is answered by one `bestmove`, because the GUI waits for
-it.
-"""
+"""Lines that a server reads, and the values in them."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from games.protocol.lines import LONGEST_LINE, number, shown, truth
+LONGEST_LINE = 1 << 17  # bytes; the longest possible game of chess takes 88,000
+SHOWN = 60  # characters quoted in messages
+NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+
+
+def lines_of(stream: BinaryIO) -> Iterator[str]:
+    """Yield the lines of a stream of any bytes; overlong lines are cut one character above the
+    limit."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        rest = line
+        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            rest = stream.readline(LONGEST_LINE + 1)
+        yield line.decode("utf-8", "replace")
+
+
+def shown(text: str) -> str:
+    """Quote a text in ASCII, shortened for a message."""
+    escaped = ascii(text[: SHOWN + 1])
+    return escaped if len(escaped) <= SHOWN else escaped[:SHOWN] + "..." + escaped[-1]
+
+
+def truth(name: str, text: str) -> bool:
+    """Parse `true` or `false`; ValueError for anything else."""
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f"{name} {shown(text)} is neither true nor false")
+    return text.lower() == "true"
+
+
+def number(name: str, text: str, least: int | None, most: int | None = None) -> int:
+    """Parse a whole number within bounds; ValueError names what was found instead."""
+    if not NUMBER.fullmatch(text):
+        raise ValueError(
+            f"{name} {text[:40]!a} is not a whole number" if text else f"{name} has no number"
+        )
+    value = int(text)
+    if (least is not None and value < least) or (most is not None and value > most):
+        bounds = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} {value} is not {bounds}")
+    return value
+
+
+def legal_names_in(
+    names: Sequence[str], move_named: Callable[[str], int]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the legal moves of `searchmoves`, and a message for each other one, for which
+    `move_named` raises ValueError."""
+    legal, faults = [], []
+    for name in names:
+        try:
+            move_named(name)
+        except ValueError:
+            faults.append(f"searchmoves: illegal move {name[:40]!a}; ignored")
+        else:
+            legal.append(name)
+    return tuple(legal), faults
+
+
+def arguments_of_go(
+    words: Sequence[str], numbers: Mapping[str, int | None], flags: Sequence[str], of_moves: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Parse the words after `go`: `numbers` with their smallest valid values, `flags`, and the
+    argument that moves follow.
+
+    Returns the valid arguments by name, and a message for each invalid one.
+    """
+    known = {*numbers, *flags, of_moves}
+    found: dict[str, Any] = {}
+    faults = []
+    i = 0
+    while i < len(words):
+        word = words[i]
+        i += 1
+        if word in flags:
+            found[word] = True
+        elif word in numbers:
+            value = words[i] if i < len(words) and words[i] not in known else ""
+            i += bool(value)
+            try:
+                found[word] = number(word, value, numbers[word])
+            except ValueError as problem:
+                faults.append(f"{problem}; ignored")
+        elif word == of_moves:
+            first = i
+            while i < len(words) and words[i] not in known:
+                i += 1
+            if first == i:
+                faults.append(f"{of_moves} names no move; ignored")
+            found[word] = tuple(words[first:i])
+        else:
+            faults.append(
+                f"go: unknown argument {word[:40]!a}; expected {', '.join([*numbers, *flags])} or"
+                f" {of_moves}"
+            )
+    return found, faults
+
 
 if TYPE_CHECKING:
-    from games.protocol.evaluation import Evaluation
-    from games.protocol.line import Line
-    from games.protocol.thinking import Task, Thinking
+    from games.protocol.thinking import EngineEvaluation, Line, Task, Thinking
     from games.search.searcher import Searcher
 
 LARGEST_HASH = 1 << 16  # megabytes
@@ -37,8 +125,8 @@ class Options:
 
 
 class Command(NamedTuple):
-    """A command: what it does with its arguments (False: end), whether it needs a search, whether it waits for the end of a
-    search, and whether it stands alone, without arguments."""
+    """A command: what it does with its arguments (False: end), whether it needs a search, whether
+    it waits for the end of a search, and whether it stands alone, without arguments."""
 
     run: Callable[[Server, list[str]], bool | None]
     searcher: bool = False
@@ -46,8 +134,9 @@ class Command(NamedTuple):
     alone: bool = False
 
 
-class Option(NamedTuple):
-    """An option: its kind as protocols declare it, and how it is set from its name and text; ValueError for a wrong text."""
+class EngineSetting(NamedTuple):
+    """An option: its kind as protocols declare it, and how it is set from its name and text;
+    ValueError for a wrong text."""
 
     kind: str
     set: Callable[[Server, str, str], None]
@@ -59,23 +148,30 @@ class Dialect:
 
     name: str  # the first command; `ok` behind it is the answer
     commands: Mapping[str, Command]
-    options: Mapping[str, Option]  # besides the file of the evaluation
+    options: Mapping[str, EngineSetting]  # besides the file of the evaluation
     side: str  # whose view a static evaluation is
     new_line: Callable[[], Line]
-    place: Callable[[Sequence[str]], tuple[str, list[str]]]  # the arguments of `position` as start and moves; ValueError
+    place: Callable[
+        [Sequence[str]], tuple[str, list[str]]
+    ]  # the arguments of `position` as start and moves; ValueError
     warm_up: Callable[[Line], Task]  # a short search, in which compiled functions load
     # a task from the arguments of `go` (None: they are too many), and what is wrong with them
     task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]
     overhead: int = Options.overhead  # milliseconds, unless an option sets them
 
 
-def serve(dialect: Dialect, evaluation: Evaluation, lines: Iterable[str], write: Callable[[str], None], name: str,
-          default: str) -> int:
+def serve(
+    dialect: Dialect,
+    evaluation: EngineEvaluation,
+    lines: Iterable[str],
+    write: Callable[[str], None],
+    name: str,
+    default: str,
+) -> int:
     """Speak a protocol until `quit` or the end of the lines; returns the number of searches.
 
-    `default` is the name of the default evaluation, whose ValueError is passed on. `write` is called with whole lines, by one
-    thread at a time.
-    """
+    `default` is the name of the default evaluation, whose ValueError is passed on. `write` is
+    called with whole lines, by one thread at a time."""
     server = Server(dialect, evaluation, write, name, default)
     try:
         for line in lines:
@@ -89,9 +185,24 @@ def serve(dialect: Dialect, evaluation: Evaluation, lines: Iterable[str], write:
 class Server:
     """The state of the engine: options, game and running search."""
 
-    def __init__(self, dialect: Dialect, evaluation: Evaluation, write: Callable[[str], None], name: str, default: str) -> None:
-        self._dialect, self._evaluation, self._name, self._default = dialect, evaluation, name, default
-        self._setters = {option.lower(): (option, given.set) for option, given in (*dialect.options.items(), EVALUATION)}
+    def __init__(
+        self,
+        dialect: Dialect,
+        evaluation: EngineEvaluation,
+        write: Callable[[str], None],
+        name: str,
+        default: str,
+    ) -> None:
+        self._dialect, self._evaluation, self._name, self._default = (
+            dialect,
+            evaluation,
+            name,
+            default,
+        )
+        self._setters = {
+            option.lower(): (option, given.set)
+            for option, given in (*dialect.options.items(), EVALUATION)
+        }
         self._changed = False  # weights that the searcher does not use yet
         self._plain_write, self._lock = write, threading.Lock()
         self.options = Options(overhead=dialect.overhead)
@@ -115,7 +226,10 @@ class Server:
                 raise ValueError(TOO_LONG)
             if command is None:
                 if name:
-                    raise ValueError(f"unknown command {shown(text.strip())}; expected {', '.join(self._dialect.commands)}")
+                    raise ValueError(
+                        f"unknown command {shown(text.strip())}; expected"
+                        f" {', '.join(self._dialect.commands)}"
+                    )
                 return True
             if words and command.alone:
                 raise ValueError(f"{name} takes no arguments, found {shown(' '.join(words))}")
@@ -142,7 +256,8 @@ class Server:
         self._write(f"info string {text[:LONGEST_ANSWER]}")
 
     def _load(self) -> None:
-        """Load the default evaluation if it is needed and none is loaded; takes most of a second."""
+        """Load the default evaluation if it is needed and none is loaded; takes most of a
+        second."""
         if self._searcher is None:
             self._use(None)
 
@@ -151,12 +266,22 @@ class Server:
 
         searcher = self._evaluation.searcher(name)
         self._changed = False
-        Thinking(searcher, self._dialect.warm_up(self._dialect.new_line()), time.monotonic(), lambda _: None).wait()
+        Thinking(
+            searcher,
+            self._dialect.warm_up(self._dialect.new_line()),
+            time.monotonic(),
+            lambda _: None,
+        ).wait()
         try:
             self._size(searcher, self.options.hash)
         except MemoryError:
-            option = next(option for option, given in self._dialect.options.items() if given is HASH)
-            self._write(f"info string not enough memory for {option} {self.options.hash}; using {Options.hash}")
+            option = next(
+                option for option, given in self._dialect.options.items() if given is HASH
+            )
+            self._write(
+                f"info string not enough memory for {option} {self.options.hash}; using"
+                f" {Options.hash}"
+            )
             self.options.hash = Options.hash
             self._size(searcher, self.options.hash)
         self._searcher = searcher
@@ -178,9 +303,15 @@ class Server:
         self._thinking = None
 
     def _introduce(self, words: list[str]) -> None:
-        for line in (f"id name {self._name}", "id author the authors of evaltune",
-                     *(f"option name {name} type {option.kind}" for name, option in self._dialect.options.items()),
-                     f"option name {EVALUATION[0]} type {EVALUATION[1].kind} default {self._default}"):
+        for line in (
+            f"id name {self._name}",
+            "id author the authors of evaltune",
+            *(
+                f"option name {name} type {option.kind}"
+                for name, option in self._dialect.options.items()
+            ),
+            f"option name {EVALUATION[0]} type {EVALUATION[1].kind} default {self._default}",
+        ):
             self._write(line)
         for name, (value, low, high) in self._evaluation.spins().items():
             self._write(f"option name {name} type spin default {value} min {low} max {high}")
@@ -197,7 +328,7 @@ class Server:
         if words[:1] != ["name"] or len(words) < 2:
             raise ValueError("setoption without a name; expected setoption name NAME [value VALUE]")
         end = words.index("value") if "value" in words else len(words)
-        name, value = " ".join(words[1:end]), " ".join(words[end + 1:])
+        name, value = " ".join(words[1:end]), " ".join(words[end + 1 :])
         option, setter = self._setters.get(name.lower(), ("", None))
         if setter is not None:
             setter(self, option, value)
@@ -262,7 +393,10 @@ class Server:
 
     def _evaluate(self, words: list[str]) -> None:
         assert self._line is not None, "Command.searcher"
-        self._write(f"static evaluation {self._evaluation.value(self._line.positions[-1])!r} cp ({self._dialect.side} side)")
+        self._write(
+            f"static evaluation {self._evaluation.value(self._line.positions[-1])!r} cp"
+            f" ({self._dialect.side} side)"
+        )
 
     def _stop(self, words: list[str]) -> None:
         if self._thinking:
@@ -274,21 +408,42 @@ class Server:
         self._thinking.ponderhit()
 
 
-INTRODUCE, READY = Command(Server._introduce, alone=True), Command(Server._ready, searcher=True, alone=True)
-SET_OPTION, NEW_GAME = Command(Server._set_option, between=True), Command(Server._new_game, True, True, True)
-POSITION, GO = Command(Server._position, searcher=True), Command(Server._begin_search, searcher=True)
-EVALUATE, STOP = Command(Server._evaluate, searcher=True, alone=True), Command(Server._stop, alone=True)
-PONDERHIT, QUIT = Command(Server._ponderhit, alone=True), Command(lambda server, words: False, alone=True)
+INTRODUCE, READY = (
+    Command(Server._introduce, alone=True),
+    Command(Server._ready, searcher=True, alone=True),
+)
+SET_OPTION, NEW_GAME = (
+    Command(Server._set_option, between=True),
+    Command(Server._new_game, True, True, True),
+)
+POSITION, GO = (
+    Command(Server._position, searcher=True),
+    Command(Server._begin_search, searcher=True),
+)
+EVALUATE, STOP = (
+    Command(Server._evaluate, searcher=True, alone=True),
+    Command(Server._stop, alone=True),
+)
+PONDERHIT, QUIT = (
+    Command(Server._ponderhit, alone=True),
+    Command(lambda server, words: False, alone=True),
+)
 IGNORED = Command(lambda server, words: None)  # there is no further output to switch on
 
-HASH = Option(f"spin default {Options.hash} min 1 max {LARGEST_HASH}", Server._set_hash)
-CLEAR_HASH, PONDER = Option("button", Server._clear_hash), Option("check default false", Server._set_ponder)
+HASH = EngineSetting(f"spin default {Options.hash} min 1 max {LARGEST_HASH}", Server._set_hash)
+CLEAR_HASH, PONDER = (
+    EngineSetting("button", Server._clear_hash),
+    EngineSetting("check default false", Server._set_ponder),
+)
 
-def overhead(milliseconds: int) -> Option:
+
+def overhead(milliseconds: int) -> EngineSetting:
     """Return the option of the time lost per move between the clock and the search."""
-    return Option(f"spin default {milliseconds} min 0 max {LARGEST_OVERHEAD}", Server._set_overhead)
+    return EngineSetting(
+        f"spin default {milliseconds} min 0 max {LARGEST_OVERHEAD}", Server._set_overhead
+    )
 
 
 OVERHEAD = overhead(Options.overhead)
-VARIANT = Option("check default false", Server._set_variant)
-EVALUATION = "EvalFile", Option("string", Server._set_evaluation)
+VARIANT = EngineSetting("check default false", Server._set_variant)
+EVALUATION = "EvalFile", EngineSetting("string", Server._set_evaluation)

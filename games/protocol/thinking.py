@@ -1,4 +1,4 @@
-"""One `go`: a search in its own thread, with `info` lines during the search and one answer at the end."""
+"""What a server needs of the evaluation to play with."""
 
 from __future__ import annotations
 
@@ -7,36 +7,120 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from games.search.root_moves import search_root_moves
+from games.search.alphabeta_searcher import search_root_moves
 from games.search.searcher import Found, Limits, Searcher
+
+
+class EngineEvaluation(Protocol):
+    """The evaluation to play with, whose weights may be options."""
+
+    def searcher(self, name: str | None) -> Searcher:
+        """Read the evaluation of that name, None for the default, and return its search; ValueError
+        if that fails."""
+
+    def value(self, words: np.ndarray) -> float:
+        """Return the static evaluation of a position in centipawns, the first player's view."""
+
+    def spins(self) -> dict[str, tuple[int, int, int]]:
+        """Return the names of the weights that are options, each with its value, least and
+        greatest."""
+
+    def set(self, name: str, value: int) -> None:
+        """Change a weight that is an option."""
+
+    def bind(self, searcher: Searcher) -> None:
+        """Let a searcher use the changed weights."""
+
+
+class Line:
+    """A start position and the positions after each move.
+
+    `start`: the text of the initial position; the functions are those of `games.record.Game` with
+    these names."""
+
+    def __init__(
+        self,
+        start: str,
+        position: Callable[[str], np.ndarray],
+        move_named: Callable[[np.ndarray, str], int],
+        play: Callable[[np.ndarray, int], np.ndarray],
+    ) -> None:
+        self._position, self._move_named, self._play = position, move_named, play
+        self._start = start
+        self._names: list[str] = []
+        self.positions = [position(start)]
+
+    def set(self, start: str, names: Sequence[str]) -> None:
+        """Set start and moves; after a ValueError, which names the fault, the game is unchanged.
+
+        Moves shared with the current game are not replayed, because each `position` command repeats
+        the whole game."""
+        shared = 0
+        if start == self._start:
+            pairs = zip(names, self._names, strict=False)
+            shared = next(
+                (i for i, (new, old) in enumerate(pairs) if new != old),
+                min(len(names), len(self._names)),
+            )
+            positions = self.positions[: shared + 1]
+        else:
+            positions = [self._position(start)]
+        for i, name in enumerate(names[shared:], shared):
+            try:
+                move = self._move_named(positions[-1], name)
+            except ValueError:
+                raise ValueError(f"illegal move {name[:40]!a} at ply {i + 1}") from None
+            positions.append(self._play(positions[-1], move))
+        self._start, self._names, self.positions = start, list(names), positions
+
 
 LONGEST = 1_000_000.0  # seconds; longer timers overflow
 Report = Callable[[Found], None]
 Search = Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found]
 
 
-def search_all(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
-                      halted: Callable[[], bool]) -> Found:
+def search_all(
+    searcher: Searcher,
+    line: Sequence[np.ndarray],
+    limits: Limits,
+    report: Report,
+    halted: Callable[[], bool],
+) -> Found:
     """Search all moves of the last position."""
     return searcher.search(line, limits, report=report)
 
 
-def search_among(moves: Sequence[int], play: Callable[[np.ndarray, int], np.ndarray],
-                 drawn: Callable[[list[np.ndarray]], bool]) -> Search:
+def search_among(
+    moves: Sequence[int],
+    play: Callable[[np.ndarray, int], np.ndarray],
+    drawn: Callable[[list[np.ndarray]], bool],
+) -> Search:
     """Return the search of these moves of the last position, or of all if there are none; see
     `search_root_moves`."""
-    def search(searcher: Searcher, line: Sequence[np.ndarray], limits: Limits, report: Report,
-               halted: Callable[[], bool]) -> Found:
+
+    def search(
+        searcher: Searcher,
+        line: Sequence[np.ndarray],
+        limits: Limits,
+        report: Report,
+        halted: Callable[[], bool],
+    ) -> Found:
         return search_root_moves(searcher, line, moves, play, drawn, limits, report, halted)
 
     return search if moves else search_all
 
 
-def legal_names(words: np.ndarray, pv: Sequence[int], legal_moves: Callable[[np.ndarray], Sequence[int]],
-                name: Callable[[np.ndarray, int], str], play: Callable[[np.ndarray, int], np.ndarray]) -> list[str]:
+def legal_names(
+    words: np.ndarray,
+    pv: Sequence[int],
+    legal_moves: Callable[[np.ndarray], Sequence[int]],
+    name: Callable[[np.ndarray, int], str],
+    play: Callable[[np.ndarray, int], np.ndarray],
+) -> list[str]:
     """Return the names of the moves of a PV, up to the first illegal one."""
     names = []
     for move in pv:
@@ -56,7 +140,9 @@ class Task:
     ponder: bool = False
     infinite: bool = False
     score: Callable[[Found], str]  # `cp 31`
-    names: Callable[[tuple[int, ...]], list[str]]  # of the moves of a PV, up to the first illegal one
+    names: Callable[
+        [tuple[int, ...]], list[str]
+    ]  # of the moves of a PV, up to the first illegal one
     first: str = ""  # the move to answer if the search was stopped before its first result
     answer: str | None = None  # what to answer without a search
     info: str = ""  # what to write before that answer
@@ -70,7 +156,9 @@ class Thinking:
     `started`: the time of the `go`, by `time.monotonic`.
     """
 
-    def __init__(self, searcher: Searcher, task: Task, started: float, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, searcher: Searcher, task: Task, started: float, write: Callable[[str], None]
+    ) -> None:
         self._searcher, self._task, self._write, self._started = searcher, task, write, started
         self._pondering, self._until_stop = task.ponder, task.infinite
         self._halted = self._satisfied = False
@@ -124,7 +212,9 @@ class Thinking:
 
     def _run(self) -> None:
         task = self._task
-        with contextlib.suppress(BrokenPipeError):  # the GUI has closed the pipe; the end of the input follows
+        with contextlib.suppress(
+            BrokenPipeError
+        ):  # the GUI has closed the pipe; the end of the input follows
             answer = f"bestmove {task.first}"
             try:
                 if task.answer is not None:
@@ -144,13 +234,19 @@ class Thinking:
         """Search; returns the names of the moves of the PV."""
         task = self._task
         limits = Limits(depth=task.limits.depth, nodes=task.limits.nodes)
-        return self._write_info(task.search(self._searcher, task.line, limits, self._report, lambda: self._halted))
+        return self._write_info(
+            task.search(self._searcher, task.line, limits, self._report, lambda: self._halted)
+        )
 
     def _report(self, found: Found) -> None:
         """Report a completed depth, and stop at the soft limit or at a result that is enough."""
         self._write_info(found)
         soft = self._task.limits.soft_seconds
-        if soft is not None and time.monotonic() - self._started >= soft or self._task.enough(found):
+        if (
+            soft is not None
+            and time.monotonic() - self._started >= soft
+            or self._task.enough(found)
+        ):
             self._satisfied = True
         if self._satisfied and not self._pondering:
             self._halt()
@@ -162,7 +258,9 @@ class Thinking:
         if found.depth and self._reported != (found.depth, found.nodes):
             self._reported = found.depth, found.nodes
             seconds = max(found.seconds, 1e-6)
-            self._write(f"info depth {found.depth} score {self._task.score(found)} nodes {found.nodes} "
-                        f"nps {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)} "
-                        f"time {round(1000 * found.seconds)} pv {' '.join(names)}")
+            self._write(
+                f"info depth {found.depth} score {self._task.score(found)} nodes {found.nodes} nps"
+                f" {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)}"
+                f" time {round(1000 * found.seconds)} pv {' '.join(names)}"
+            )
         return names

@@ -1,1 +1,2 @@
-"""Search for two players who move in turn: quiescence and alpha-beta, built for a game out of its rules."""
+"""Search for two players who move in turn: quiescence and alpha-beta, built for a game out of its
+rules."""

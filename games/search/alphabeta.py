@@ -1,32 +1,100 @@
 """Principal variation search (PVS), fail-soft, in two modes.
 
-*Exact*: the value equals plain minimax with quiescence at the leaves, and the PV is complete: the static evaluation of its
-leaf is the value of the root. Transposition table cutoffs happen only in null-window nodes from which no earlier position can
-recur; elsewhere a value depends on the path to the position.
+*Exact*: the value equals plain minimax with quiescence at the leaves, and the PV is complete: the
+static evaluation of its leaf is the value of the root. Transposition table cutoffs happen only in
+null-window nodes from which no earlier position can recur; elsewhere a value depends on the path to
+the position.
 
-*Playing*: adds null move pruning, late move reductions, check extensions, internal iterative reductions, reverse futility
-pruning, and late move, futility and SEE pruning near the leaves.
-"""
+*Playing*: adds null move pruning, late move reductions, check extensions, internal iterative
+reductions, reverse futility pruning, and late move, futility and SEE pruning near the leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY, ONE
-from games.search.context import CACHED, DECIDED, INFINITE, MATE, MAX_DEPTH, MAX_PLY, SEEN
-from games.search.harvest import make_harvest
-from games.search.memory import prefetch, word_at
-from games.search.move_order import HISTORY_LIMIT, KILLER, make_order
-from games.search.ordering import move_of, score_of
-from games.search.quiescence import Quiescence
-from games.search.rules import SHORTEST_CYCLE, Rules
-from games.search.transposition import EXACT, LOWER, NONE, UPPER, tt_cutoff, tt_depth, tt_move, tt_probe, tt_store, tt_value
+from games.search.context import (
+    CACHED,
+    DECIDED,
+    EXACT,
+    INFINITE,
+    LOWER,
+    MATE,
+    MAX_DEPTH,
+    MAX_PLY,
+    MORE,
+    NODE_DEPTH,
+    NODE_FACTS,
+    NODE_ODD,
+    NODE_QUIET,
+    NODE_VALUE,
+    NONE,
+    SEEN,
+    UPPER,
+    context_dtype,
+    prefetch,
+    put_word,
+    tt_cutoff,
+    tt_depth,
+    tt_move,
+    tt_probe,
+    tt_store,
+    tt_value,
+    word_at,
+)
+from games.search.ordering import HISTORY_LIMIT, KILLER, make_order, move_of, score_of
+from games.search.quiescence import Quiescence, make_quiescence
+from games.search.rules import SHORTEST_CYCLE, SearchRules
+
+
+def make_harvest(rules: SearchRules, quiescence: Quiescence) -> Callable[..., Any]:
+    """Build harvest(c, ply, depth, key, check, bound, value), which records the node stack[ply]
+    while there is room.
+
+    The word of facts holds, from bit 0: the bound (2 bits, as in the transposition table), whether
+    the position is quiet (1), whether the ply is odd, so that the other side than at the root is to
+    move (1), and the depth."""
+    evaluate, quiesce, words = quiescence.evaluate, quiescence.quiesce, rules.words
+    number = types.int64
+
+    @rules.unit.inner(
+        types.void(
+            quiescence.context_type, number, number, types.uint64, types.boolean, number, number
+        )
+    )
+    def harvest(c, ply, depth, key, check, bound, value):
+        if c.harvested >= c.harvest_room or c.root_depth != c.harvest_depth:
+            return
+        row, quiet = c.stack[ply], np.int64(0)
+        if not check:
+            static_eval = evaluate(c, key, row)
+            length, nodes = c.pv_lengths[ply], c.nodes
+            quiet = np.int64(
+                NODE_QUIET if quiesce(c, ply, 0, static_eval, static_eval + 1) == static_eval else 0
+            )
+            c.pv_lengths[ply], c.nodes = length, nodes
+        place = c.harvested * (words + MORE)
+        for i in range(words):
+            put_word(c.harvest, place + i, row[i])
+        put_word(c.harvest, place + words + NODE_VALUE, np.uint64(value))
+        put_word(
+            c.harvest,
+            place + words + NODE_FACTS,
+            np.uint64(bound | quiet | (NODE_ODD if ply & 1 else 0) | depth << NODE_DEPTH),
+        )
+        c.harvested += 1
+
+    return harvest
+
 
 # Selectivity of the playing mode. Depths are remaining depths; the values were found by self-play.
-REVERSE_FUTILITY_DEPTH = 6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
+REVERSE_FUTILITY_DEPTH = (
+    6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
+)
 NULL_MOVE_DEPTH = 3  # from this depth: null move pruning
 IIR_DEPTH = 4  # from this depth: internal iterative reduction, one ply less without a hash move
 QUIET_PRUNING_DEPTH = 4  # up to this depth: late move pruning and futility pruning of quiet moves
@@ -34,27 +102,42 @@ SEE_PRUNING_DEPTH = 3  # up to this depth: prune captures with a negative SEE
 LMR_DEPTH, LMR_MOVE = 3, 3  # late move reductions: from this depth and this move number
 
 
-def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
-    """Build the search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply] for the side to move."""
+def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
+    """Build the search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply] for the
+    side to move."""
     inner, position_type = rules.unit.inner, rules.position_type
-    load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
+    load, store, generate, make, key_of = (
+        rules.load,
+        rules.store,
+        rules.generate,
+        rules.make,
+        rules.key,
+    )
     make_knowing = rules.make_knowing
-    in_check, drawn, stalemate, clock_of, clock_limit = (rules.in_check, rules.drawn, rules.stalemate, rules.clock,
-                                                         rules.clock_limit)
+    in_check, drawn, stalemate, clock_of, clock_limit = (
+        rules.in_check,
+        rules.drawn,
+        rules.stalemate,
+        rules.clock,
+        rules.clock_limit,
+    )
     mvv_lva = rules.mvv_lva
     null_move_allowed, make_null = rules.null_move_allowed, rules.make_null
     mark, repeated, may_recur = rules.mark, rules.repeated, rules.may_recur
     path_dependent, won = rules.path_dependent, rules.won
     no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
     context_type, evaluate, update_pv = quiescence[:3]
-    score_moves, pick_move, update_history, count_unpruned = make_order(rules, context_type, SEE_PRUNING_DEPTH)
+    score_moves, pick_move, update_history, count_unpruned = make_order(
+        rules, context_type, SEE_PRUNING_DEPTH
+    )
     quiesce = quiescence.quiesce_knowing
     harvest = make_harvest(rules, quiescence)
     number = types.int64
 
     @inner(number(context_type, number, number))
     def plies_since(c, ply, clock):
-        """Return the plies since the position at this ply occurred before, in the search or in the game; 0 if it did not."""
+        """Return the plies since the position at this ply occurred before, in the search or in the
+        game; 0 if it did not."""
         now = c.root_index + ply
         key = c.keys[now]
         back = SHORTEST_CYCLE
@@ -78,9 +161,12 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             c.stopped = c.root_depth > 1  # depth 1 is always completed, so that there is a move
         return c.stopped != 0
 
-    @inner(number(context_type, position_type, number, number, number, types.boolean), forceinline=True)
+    @inner(
+        number(context_type, position_type, number, number, number, types.boolean), forceinline=True
+    )
     def search_leaf(c, p, ply, alpha, beta, check):
-        """The value that `search` returns for the position p, stored in stack[ply], at depth 0: without loading it again."""
+        """The value that `search` returns for the position p, stored in stack[ply], at depth 0:
+        without loading it again."""
         c.pv_lengths[ply] = 0
         if should_stop(c):
             return 0
@@ -107,10 +193,11 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
 
     @inner(number(context_type, number, number, number, number, types.boolean))
     def search(c, ply, depth, alpha, beta, check):
-        """Fail-soft value of stack[ply] for the side to move, `depth` plies deep; 0 once the search must stop.
+        """Fail-soft value of stack[ply] for the side to move, `depth` plies deep; 0 once the search
+        must stop.
 
-        `check`: whether the side to move is in check. In PV nodes (an open window) the moves to the leaf go to pv[ply].
-        """
+        `check`: whether the side to move is in check. In PV nodes (an open window) the moves to the
+        leaf go to pv[ply]."""
         row = c.stack[ply]
         p = load(row)
         c.pv_lengths[ply] = 0
@@ -140,9 +227,13 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         repeats = c.repeats
         pv_node = beta - alpha > 1
         entry = tt_probe(c.tt, c.tt_mask, key)
-        if entry and not pv_node and (
-                tt_depth(entry) >= depth if playing else tt_depth(entry) == depth) and tt_cutoff(entry, ply, alpha, beta) and (
-                playing or not may_recur(p, c.marks[:], now, depth)):
+        if (
+            entry
+            and not pv_node
+            and (tt_depth(entry) >= depth if playing else tt_depth(entry) == depth)
+            and tt_cutoff(entry, ply, alpha, beta)
+            and (playing or not may_recur(p, c.marks[:], now, depth))
+        ):
             return tt_value(entry, ply)
         hash_move = tt_move(entry)
 
@@ -150,10 +241,17 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         if playing and not check:
             static_eval = evaluate(c, key, row)
             if not pv_node and abs(beta) < DECIDED:
-                if depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta:  # reverse futility pruning
+                if (
+                    depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta
+                ):  # reverse futility pruning
                     return static_eval
                 # null move pruning
-                if depth >= NULL_MOVE_DEPTH and static_eval >= beta and c.path[ply - 1] != 0 and null_move_allowed(p):
+                if (
+                    depth >= NULL_MOVE_DEPTH
+                    and static_eval >= beta
+                    and c.path[ply - 1] != 0
+                    and null_move_allowed(p)
+                ):
                     store(c.stack[ply + 1], make_null(p))
                     c.path[ply] = 0
                     reduction = 3 + depth // 4 + min((static_eval - beta) // (2 * c.margin), 2)
@@ -161,7 +259,9 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
                     if c.stopped:
                         return 0
                     if value >= beta:
-                        return beta if value > DECIDED else value  # a mate after a null move proves nothing
+                        return (
+                            beta if value > DECIDED else value
+                        )  # a mate after a null move proves nothing
             if hash_move == 0 and depth >= IIR_DEPTH:
                 depth -= 1
 
@@ -188,8 +288,14 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             reducible = playing and i > 0 and not check and score < KILLER and not checking
             if reducible and best > -DECIDED and not pv_node:
                 # late move pruning and futility pruning, then SEE pruning
-                if depth <= QUIET_PRUNING_DEPTH and quiet and (
-                        quiet_count > 4 + 2 * depth * depth or static_eval + c.margin * (depth + 1) <= alpha):
+                if (
+                    depth <= QUIET_PRUNING_DEPTH
+                    and quiet
+                    and (
+                        quiet_count > 4 + 2 * depth * depth
+                        or static_eval + c.margin * (depth + 1) <= alpha
+                    )
+                ):
                     if left == n:  # from here on all quiet moves are pruned that give no check
                         left = count_unpruned(c, p, aims, ply, i + 1, n, depth)
                     if left == 0:
@@ -208,10 +314,14 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
             store(c.stack[ply + 1], after)
             c.path[ply] = move
             if leaves and not (playing and checking):
-                value = -search_leaf(c, after, ply + 1, -beta if i == 0 else -alpha - 1, -alpha, checking)
+                value = -search_leaf(
+                    c, after, ply + 1, -beta if i == 0 else -alpha - 1, -alpha, checking
+                )
                 if i > 0 and alpha < value < beta and not c.stopped:
                     value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
-            elif i == 0:  # principal variation search: only the first move gets the full window at once
+            elif (
+                i == 0
+            ):  # principal variation search: only the first move gets the full window at once
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
             else:
                 reduction = np.int64(0)  # late move reduction
@@ -248,3 +358,71 @@ def make_alphabeta(rules: Rules, quiescence: Quiescence) -> Callable:
         return best
 
     return search
+
+
+VALUE, NODES, LENGTH, PV = range(4)  # columns of a row of reports; from PV on, the moves of the PV
+
+
+class CompiledSearch(NamedTuple):
+    """The compiled search of a game: functions on a search context."""
+
+    dtype: np.dtype
+    context_type: Any
+    contexts_type: Any
+    reports_type: Any
+    quiescence: Quiescence
+    # c, first depth, last depth, reports -> depth completed; row d of the reports is about depth d
+    deepen: Callable
+
+
+def make_search(rules: SearchRules) -> CompiledSearch:
+    """Build the search of a game."""
+    quiescence = make_quiescence(rules)
+    search = make_alphabeta(rules, quiescence)
+    load, in_check = rules.load, rules.in_check
+    context_type = quiescence.context_type
+    reports_type = types.Array(types.int64, 2, "C")
+    inner, number = rules.unit.inner, types.int64
+
+    @inner(number(context_type, number, number))
+    def aspiration_search(c, depth, value):
+        """Search the root in a window around the expected value; widen the window while the value
+        falls outside."""
+        check = in_check(load(c.stack[0]))
+        if depth < 4 or abs(value) > DECIDED:
+            return search(c, 0, depth, -INFINITE, INFINITE, check)
+        half_width = c.margin // 3
+        low, high = value - half_width, value + half_width
+        while True:
+            value = search(c, 0, depth, low, high, check)
+            if c.stopped != 0 or low < value < high:
+                return value
+            half_width *= 4
+            if value <= low:
+                low = -INFINITE if half_width > 64 * c.margin else value - half_width
+            else:
+                high = INFINITE if half_width > 64 * c.margin else value + half_width
+
+    @inner(number(context_type, number, number, reports_type))
+    def deepen(c, first, last, reports):
+        value = reports[first - 1, VALUE]
+        for depth in range(first, last + 1):
+            c.root_depth = depth
+            value = aspiration_search(c, depth, value)
+            if c.stopped != 0:
+                return depth - 1
+            reports[depth, VALUE] = value
+            reports[depth, NODES] = c.nodes
+            reports[depth, LENGTH] = c.pv_lengths[0]
+            for i in range(c.pv_lengths[0]):
+                reports[depth, PV + i] = np.int64(c.pv[0, i])
+        return last
+
+    return CompiledSearch(
+        context_dtype(rules),
+        context_type,
+        types.Array(context_type, 1, "C"),
+        reports_type,
+        quiescence,
+        deepen,
+    )

@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, ROWS, SEEN, UNIT, Context
-from games.search.harvest import MORE
-from games.search.iterate import LENGTH, NODES, PV, VALUE
-from games.search.searcher import Found, Limits
+from games.search.alphabeta import LENGTH, NODES, PV, VALUE
+from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, MORE, ROWS, SEEN, UNIT, Context
+from games.search.searcher import Found, Limits, Searcher
 
 SAMPLED = 1000  # entries of the transposition table that `hashfull` samples
 
@@ -19,13 +18,22 @@ SAMPLED = 1000  # entries of the transposition table that `hashfull` samples
 class AlphaBetaSearcher:
     """A search with its memory. Use one per thread; searching releases the GIL.
 
-    `playing`: prune and reduce, see `games.search.alphabeta`; otherwise values are exact. `margin`: a small advantage in
-    centipawns, the unit of pruning margins and aspiration windows. `marks`: a function from positions (n, words) to their marks
-    (n,) for the rules of repetitions, see `games.search.rules`; None: they need none.
-    """
+    `playing`: prune and reduce, see `games.search.alphabeta`; otherwise values are exact. `margin`:
+    a small advantage in centipawns, the unit of pruning margins and aspiration windows. `marks`: a
+    function from positions (n, words) to their marks (n,) for the rules of repetitions, see
+    `games.search.rules`; None: they need none."""
 
-    def __init__(self, dtype: np.dtype, deepen: Callable, function: int, weights: int, playing: bool, margin: float,
-                 megabytes: int, marks: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+    def __init__(
+        self,
+        dtype: np.dtype,
+        deepen: Callable,
+        function: int,
+        weights: int,
+        playing: bool,
+        margin: float,
+        megabytes: int,
+        marks: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> None:
         self._marks = marks
         self._memory = Context(dtype, function, weights)
         self._context = c = self._memory.records
@@ -55,12 +63,13 @@ class AlphaBetaSearcher:
         self._context["history"] = 0
 
     def choose_by(self, seed: int) -> None:
-        """Seed the random choice among root moves of equal value at depth 1; 0: the first of them."""
+        """Seed the random choice among root moves of equal value at depth 1; 0: the first of
+        them."""
         self._context["seed"] = seed
 
     def harvest(self, room: int, iteration: int | None = None) -> None:
-        """Record the first `room` nodes of each search, in the iteration of this depth, by default the last one. At depth 1
-        the tree above quiescence is the root alone."""
+        """Record the first `room` nodes of each search, in the iteration of this depth, by default
+        the last one. At depth 1 the tree above quiescence is the root alone."""
         width = self._context["stack"].shape[2] + MORE
         self._kept = np.zeros((room, width), np.uint64)
         self._context["harvest"], self._context["harvest_room"] = self._kept.ctypes.data, room
@@ -68,8 +77,9 @@ class AlphaBetaSearcher:
 
     @property
     def kept(self) -> np.ndarray:
-        """(n, words + MORE) nodes recorded by the last search, see games.search.harvest. Valid until the next search."""
-        return self._kept[:int(self._context[0]["harvested"])]
+        """(n, words + MORE) nodes recorded by the last search, see games.search.alphabeta. Valid
+        until the next search."""
+        return self._kept[: int(self._context[0]["harvested"])]
 
     def stop(self) -> None:
         """Ask the search in another thread to return soon."""
@@ -78,22 +88,28 @@ class AlphaBetaSearcher:
     @property
     def hashfull(self) -> float:
         """Fraction of the transposition table in use, from a sample."""
-        return float(np.count_nonzero(self._table[:2 * SAMPLED:2])) / min(SAMPLED, len(self._table) // 2)
+        return float(np.count_nonzero(self._table[: 2 * SAMPLED : 2])) / min(
+            SAMPLED, len(self._table) // 2
+        )
 
     def set_root(self, line: Sequence[np.ndarray] | np.ndarray) -> None:
         """Make the last position of a line the root; the others count for repetitions."""
         words = np.asarray(line[-LINE:])
         self._context["root_index"] = len(words) - 1
-        self._context["keys"][0, :len(words)] = words[:, -1]
+        self._context["keys"][0, : len(words)] = words[:, -1]
         seen = np.zeros(SEEN, np.uint8)
         seen[words[:, -1] & np.uint64(SEEN - 1)] = 1
         self._context["seen"] = np.packbits(seen, bitorder="little").view("<u8")
         if self._marks:
-            self._context["marks"][0, :len(words)] = self._marks(words)
+            self._context["marks"][0, : len(words)] = self._marks(words)
         self._context["stack"][0, 0] = words[-1]
 
-    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
-               report: Callable[[Found], None] | None = None) -> Found:
+    def search(
+        self,
+        line: Sequence[np.ndarray] | np.ndarray,
+        limits: Limits,
+        report: Callable[[Found], None] | None = None,
+    ) -> Found:
         """Search the last position of a line; the earlier positions count for repetitions.
 
         `report` is called after each depth.
@@ -116,7 +132,9 @@ class AlphaBetaSearcher:
                 timer.cancel()
         return self._found(depth, started)
 
-    def _deepen_within(self, limits: Limits, started: float, report: Callable[[Found], None] | None) -> int:
+    def _deepen_within(
+        self, limits: Limits, started: float, report: Callable[[Found], None] | None
+    ) -> int:
         """Search depth by depth; returns the last depth completed."""
         last = min(limits.depth, MAX_DEPTH)
         if report is None and limits.soft_seconds is None:
@@ -126,19 +144,102 @@ class AlphaBetaSearcher:
                 return depth - 1
             if report:
                 report(self._found(depth, started))
-            if limits.soft_seconds is not None and time.monotonic() - started >= limits.soft_seconds:
+            if (
+                limits.soft_seconds is not None
+                and time.monotonic() - started >= limits.soft_seconds
+            ):
                 return depth
         return last
 
     def _found(self, depth: int, started: float) -> Found:
         row, c = self._reports[depth], self._context[0]
-        pv = row[PV:PV + row[LENGTH]]
-        # a playing search that was stopped also uses its incomplete depth: that found a better move or confirmed the old one
+        pv = row[PV : PV + row[LENGTH]]
+        # a playing search that was stopped also uses its incomplete depth: that found a better move
+        # or confirmed the old one
         if c["stopped"] and c["playing"] and c["pv_lengths"][0]:
-            pv = c["pv"][0, :c["pv_lengths"][0]]
+            pv = c["pv"][0, : c["pv_lengths"][0]]
         value = int(row[VALUE])
         win_in = None
         if abs(value) > DECIDED:
             win_in = MATE - value if value > 0 else -MATE - value
-        return Found(value / UNIT, win_in, tuple(int(move) for move in pv), depth,
-                     int(c["nodes"] if c["stopped"] else row[NODES]), time.monotonic() - started)
+        return Found(
+            value / UNIT,
+            win_in,
+            tuple(int(move) for move in pv),
+            depth,
+            int(c["nodes"] if c["stopped"] else row[NODES]),
+            time.monotonic() - started,
+        )
+
+
+LEAST = 2  # the first depth: one ply for the root move, at least one for the search behind it
+
+
+def search_root_moves(
+    searcher: Searcher,
+    line: Sequence[np.ndarray],
+    moves: Sequence[int],
+    play: Callable[[np.ndarray, int], np.ndarray],
+    drawn: Callable[[list[np.ndarray]], bool],
+    limits: Limits,
+    report: Callable[[Found], None],
+    stopping: Callable[[], bool],
+) -> Found:
+    """Find the best of `moves` at the end of `line`, at least two plies deep.
+
+    `drawn(line)` says whether the game is drawn at the end of a line. Only the depth and nodes of
+    the limits are used. `stopping` is called after each depth of each move; when its answer becomes
+    True, the caller also calls `searcher.stop()`. Moves are searched with a full window each, which
+    takes several times as long as one search of all of them."""
+    started, nodes = time.monotonic(), 0
+    found = Found(0.0, None, (moves[0],), 0, 0, 0.0)
+    order = list(moves)
+
+    def stop_if_asked(_: Found) -> None:
+        if stopping():
+            searcher.stop()  # a call before the search began was lost
+
+    for depth in range(LEAST, max(LEAST, min(limits.depth, MAX_DEPTH)) + 1):
+        values: dict[int, float] = {}
+        best: Found | None = None
+        for move in order:
+            after = [*line, play(line[-1], move)]
+            if drawn(after):
+                reply = Found(0.0, None, (), depth - 1, 0, 0.0)
+            else:
+                left = Limits(depth=depth - 1, nodes=max(1, limits.nodes - nodes))
+                reply = searcher.search(after, left, report=stop_if_asked)
+            nodes += reply.nodes
+            if reply.depth < depth - 1:
+                break
+            values[move] = -reply.value
+            if best is None or values[move] > best.value:
+                best = Found(
+                    values[move],
+                    _one_ply_more(reply.win_in, reply.value),
+                    (move, *reply.pv),
+                    depth,
+                    nodes,
+                    0.0,
+                )
+        if best is not None and (
+            len(values) == len(order) or best.pv[0] != found.move or depth == LEAST
+        ):
+            found = best  # an incomplete depth counts only if it found a better move
+        found = Found(
+            found.value, found.win_in, found.pv, found.depth, nodes, time.monotonic() - started
+        )
+        if len(values) < len(order):
+            return found
+        report(found)
+        if stopping() or nodes >= limits.nodes:
+            return found
+        order.sort(key=lambda move: -values[move])  # a stable sort: equal moves keep their order
+    return found
+
+
+def _one_ply_more(win_in: int | None, value: float) -> int | None:
+    """Convert the distance to a win or loss to the position one ply earlier, for the other side."""
+    if win_in is None:
+        return None
+    return -win_in - 1 if value > 0 else 1 - win_in

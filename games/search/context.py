@@ -1,12 +1,17 @@
-"""The memory of one search: a single record, so that compiled functions pass one pointer."""
+"""The memory of one search: a single record, so that compiled functions pass one pointer, and the
+transposition table."""
 
 from __future__ import annotations
 
-import numpy as np
+import ctypes
 
-from games import jit
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from games.compile import jit
 from games.search.ordering import LANES
-from games.search.rules import Rules
+from games.search.rules import SearchRules
 
 MAX_DEPTH = 60
 QUIESCENCE_LIMIT = 30  # plies of quiescence
@@ -27,45 +32,87 @@ INFINITE = (1 << 31) - 1
 ADDRESS = object if jit.PLAIN else np.int64  # plain Python has the function itself
 
 
-def context_dtype(rules: Rules) -> np.dtype:
+def context_dtype(rules: SearchRules) -> np.dtype:
     """The record of one search. Values are in steps of 1/256 centipawn, for the side to move."""
-    return np.dtype([
-        ("function", ADDRESS), ("weights", ADDRESS),  # addresses of the evaluation and its weights
-        ("tt", np.int64), ("tt_mask", np.int64),  # address of the transposition table, number of entries minus one
-        ("eval_cache", np.int64), ("sums", np.int64),  # addresses of the evaluation cache and of the evaluation's partial sums
-        ("stop", np.int64),  # address of the word that stops the search when set
-        ("nodes", np.int64), ("node_limit", np.int64), ("stopped", np.int64), ("root_depth", np.int64),
-        ("playing", np.int64),  # 1: prune and reduce, 0: exact values
-        ("margin", np.int64),  # a small advantage, the unit of pruning margins and aspiration windows
-        ("seed", np.uint64),  # random choice among equal moves at the root; 0: the first
-        ("harvest", np.int64), ("harvest_room", np.int64), ("harvested", np.int64),  # see games.search.harvest
-        ("harvest_depth", np.int64),  # iteration in which nodes are recorded
-        ("root_index", np.int64),  # index of the root in `keys`, behind the positions of the game
-        ("repeats", np.int64),  # repetitions met
-        ("keys", np.uint64, LINE + ROWS),
-        ("seen", np.uint64, SEEN // 64),  # a bit for each position of the game, by its key: others did not occur in the game
-        ("marks", np.uint64, LINE + ROWS),  # what the rules of repetitions need of these positions
-        ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
-        ("killers", np.int64, (ROWS, 2)),
-        ("history", np.int64, rules.history_size),
-        ("reductions", np.int64, (64, 64)),
-        ("pv_lengths", np.int64, ROWS),
-        ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
-        ("stack", np.uint64, (ROWS, rules.words)),
-        ("moves", np.uint32, (ROWS, rules.max_moves)),
-        ("ordered", np.int64, (ROWS, rules.max_moves + LANES)),  # moves with their scores, see games.search.ordering
-    ], align=True)
+    return np.dtype(
+        [
+            ("function", ADDRESS),
+            ("weights", ADDRESS),  # addresses of the evaluation and its weights
+            ("tt", np.int64),
+            (
+                "tt_mask",
+                np.int64,
+            ),  # address of the transposition table, number of entries minus one
+            ("eval_cache", np.int64),
+            (
+                "sums",
+                np.int64,
+            ),  # addresses of the evaluation cache and of the evaluation's partial sums
+            ("stop", np.int64),  # address of the word that stops the search when set
+            ("nodes", np.int64),
+            ("node_limit", np.int64),
+            ("stopped", np.int64),
+            ("root_depth", np.int64),
+            ("playing", np.int64),  # 1: prune and reduce, 0: exact values
+            (
+                "margin",
+                np.int64,
+            ),  # a small advantage, the unit of pruning margins and aspiration windows
+            ("seed", np.uint64),  # random choice among equal moves at the root; 0: the first
+            ("harvest", np.int64),
+            ("harvest_room", np.int64),
+            ("harvested", np.int64),  # see games.search.alphabeta
+            ("harvest_depth", np.int64),  # iteration in which nodes are recorded
+            (
+                "root_index",
+                np.int64,
+            ),  # index of the root in `keys`, behind the positions of the game
+            ("repeats", np.int64),  # repetitions met
+            ("keys", np.uint64, LINE + ROWS),
+            (
+                "seen",
+                np.uint64,
+                SEEN // 64,
+            ),  # a bit for each position of the game, by its key: others did not occur in the game
+            (
+                "marks",
+                np.uint64,
+                LINE + ROWS,
+            ),  # what the rules of repetitions need of these positions
+            ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
+            ("killers", np.int64, (ROWS, 2)),
+            ("history", np.int64, rules.history_size),
+            ("reductions", np.int64, (64, 64)),
+            ("pv_lengths", np.int64, ROWS),
+            ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
+            ("stack", np.uint64, (ROWS, rules.words)),
+            ("moves", np.uint32, (ROWS, rules.max_moves)),
+            (
+                "ordered",
+                np.int64,
+                (ROWS, rules.max_moves + LANES),
+            ),  # moves with their scores, see games.search.ordering
+        ],
+        align=True,
+    )
 
 
 class Context:
-    """The memory of a search, or of quiescence alone; compiled functions take `records`, a record array of length 1."""
+    """The memory of a search, or of quiescence alone; compiled functions take `records`, a record
+    array of length 1."""
 
     def __init__(self, dtype: np.dtype, function: int = 0, weights: int = 0) -> None:
         self.records = np.zeros(1, dtype)
         if jit.PLAIN:
             self.records = self.records.view(np.recarray)
-        self._cache, self._sums, self._stop = (np.zeros(n, np.uint64) for n in (2 * CACHED, 4 * SUMS, 1))
-        for name, array in (("eval_cache", self._cache), ("sums", self._sums), ("stop", self._stop)):
+        self._cache, self._sums, self._stop = (
+            np.zeros(n, np.uint64) for n in (2 * CACHED, 4 * SUMS, 1)
+        )
+        for name, array in (
+            ("eval_cache", self._cache),
+            ("sums", self._sums),
+            ("stop", self._stop),
+        ):
             self.records[name] = array.ctypes.data
         self.bind(function, weights)
 
@@ -78,3 +125,138 @@ class Context:
     def stop(self, yes: bool) -> None:
         """Ask the search in another thread to return soon (True), or allow the next one (False)."""
         self._stop[0] = yes
+
+
+_WORD = ir.IntType(64)
+
+
+def _place(builder, values):
+    return builder.gep(builder.inttoptr(values[0], _WORD.as_pointer()), [values[1]])
+
+
+def _read(builder, values):
+    return builder.load(_place(builder, values))
+
+
+def _write(builder, values):
+    builder.store(values[2], _place(builder, values))
+    return values[2]
+
+
+@jit.intrinsic(types.uint64, (types.int64, types.int64), _read)
+def word_at(address, index):
+    """Return the word at `index` in an array at an address."""
+    return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
+
+
+def _prefetch(builder, values):
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    place = builder.bitcast(_place(builder, values), byte)
+    builder.call(
+        builder.module.declare_intrinsic("llvm.prefetch", [byte], kind),
+        [place, number(0), number(3), number(1)],
+    )
+    return values[1]
+
+
+@jit.intrinsic(types.int64, (types.int64, types.int64), _prefetch)
+def prefetch(address, index):
+    """Begin to load the word at `index` in an array at an address into the cache; returns the
+    index."""
+    return index
+
+
+@jit.intrinsic(types.uint64, (types.int64, types.int64, types.uint64), _write)
+def put_word(address, index, value):
+    """Write a word at `index` in an array at an address; returns it."""
+    ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value = int(value)
+    return value
+
+
+# records of the nodes of a search tree, for learning from all of them (TreeStrap): words after the
+# position, and their number
+NODE_VALUE, NODE_FACTS, MORE = 0, 1, 2
+NODE_BOUND, NODE_QUIET, NODE_ODD, NODE_DEPTH = (
+    3,
+    4,
+    8,
+    4,
+)  # of the word of facts, see games.search.alphabeta.make_harvest
+
+NONE, LOWER, UPPER, EXACT = range(
+    4
+)  # bounds: no value (only the move), value at least, at most, exact
+MOVE_MASK, DEPTH_MASK, BOUND_MASK = (1 << 24) - 1, 63, 3
+DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = 24, 30, 32
+inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games
+
+
+@inner(types.int64(types.int64, types.int64, types.uint64))
+def tt_probe(table, mask, key):
+    """Return the entry of a position, or 0."""
+    place = (np.int64(key) & mask) << 1
+    return np.int64(word_at(table, place + 1)) if word_at(table, place) == key else 0
+
+
+@inner(
+    types.void(
+        types.int64,
+        types.int64,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+    )
+)
+def tt_store(table, mask, key, move, depth, bound, value, ply):
+    """Store an entry, whatever was there before: an entry of another position, however deep, is
+    probably old."""
+    place = (np.int64(key) & mask) << 1
+    if value > DECIDED:
+        value += ply
+    elif value < -DECIDED:
+        value -= ply
+    if move == 0 and word_at(table, place) == key:
+        move = np.int64(word_at(table, place + 1)) & MOVE_MASK
+    put_word(table, place, key)
+    put_word(
+        table,
+        place + 1,
+        np.uint64(move | depth << DEPTH_SHIFT | bound << BOUND_SHIFT | value << VALUE_SHIFT),
+    )
+
+
+@inner(types.int64(types.int64))
+def tt_move(entry):
+    return entry & MOVE_MASK
+
+
+@inner(types.int64(types.int64))
+def tt_depth(entry):
+    return entry >> DEPTH_SHIFT & DEPTH_MASK
+
+
+@inner(types.int64(types.int64))
+def tt_bound(entry):
+    return entry >> BOUND_SHIFT & BOUND_MASK
+
+
+@inner(types.int64(types.int64, types.int64))
+def tt_value(entry, ply):
+    """Return the value, with mate distances counted from the root, `ply` plies above."""
+    value = entry >> VALUE_SHIFT
+    if value > DECIDED:
+        return value - ply
+    return value + ply if value < -DECIDED else value
+
+
+@inner(types.boolean(types.int64, types.int64, types.int64, types.int64))
+def tt_cutoff(entry, ply, alpha, beta):
+    """Whether the entry's bound allows a cutoff in the window from alpha to beta."""
+    value, bound = tt_value(entry, ply), tt_bound(entry)
+    return (
+        bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
+    )

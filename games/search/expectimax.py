@@ -1,9 +1,10 @@
-"""Expectimax, for games with dice: the best position after a roll, one to three plies deep. Values are v in [-1, 1].
+"""Expectimax, for games with dice: the best position after a roll, one to three plies deep. Values
+are v in [-1, 1].
 
-At depth 1 a position is as good as the static value of its best successor. One ply deeper, a successor is as good as the mean
-over all rolls of what the other side makes of it. Only the successors that are best one ply deep are searched deeper: KEPT of
-them, within MARGIN points of the best.
-"""
+At depth 1 a position is as good as the static value of its best successor. One ply deeper, a
+successor is as good as the mean over all rolls of what the other side makes of it. Only the
+successors that are best one ply deep are searched deeper: KEPT of them, within MARGIN points of the
+best."""
 
 from __future__ import annotations
 
@@ -14,30 +15,51 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from games import jit
-from games.addresses import address_of
-from games.jit import Unit
+from games.compile import jit
+from games.compile.hashset import mix
+from games.compile.jit import Unit, address_of
 from games.search.context import UNIT
 
 DEEPEST = 3
 KEPT, MARGIN = 8, 0.16
 USED = -9.0  # in place of the value of a successor that has been searched deeper
-NODES, BEST, STATIC, ENDED, MOVES = range(5)  # numbers of `found`; from MOVES on the moves of the root
+NODES, BEST, STATIC, ENDED, MOVES = range(
+    5
+)  # numbers of `found`; from MOVES on the moves of the root
 I64, F64 = types.int64, types.float64
 pointer_type = types.CPointer(types.uint64)
 words_type = types.Array(types.uint64, 1, "C")
 rows_type = types.Array(types.uint64, 2, "C")
 numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
 # of the functions of `Expectimax`
-SEARCH_TYPE = F64(words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type)
-BEST_VALUES_TYPE = types.void(rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type)
-PLAY_TYPE = I64(words_type, types.uint64, types.uint64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type,
-                words_type, rows_type, rows_type, numbers_type, numbers_type)
-MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+SEARCH_TYPE = F64(
+    words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type
+)
+BEST_VALUES_TYPE = types.void(
+    rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type
+)
+PLAY_TYPE = I64(
+    words_type,
+    types.uint64,
+    types.uint64,
+    I64,
+    I64,
+    F64,
+    types.uint64,
+    words_type,
+    floats_type,
+    numbers_type,
+    words_type,
+    rows_type,
+    rows_type,
+    numbers_type,
+    numbers_type,
+)
 
 
 class DiceRules(NamedTuple):
-    """The rules of a game with dice for the search; positions are addresses of their words, rolls are numbers."""
+    """The rules of a game with dice for the search; positions are addresses of their words, rolls
+    are numbers."""
 
     unit: Unit
     words: int  # of a position
@@ -46,7 +68,8 @@ class DiceRules(NamedTuple):
     most_points: int  # that a game wins
     ways: np.ndarray  # (n,) the rolls that differ
     chances: np.ndarray  # (n,) and how likely each is
-    successors: Any  # position, roll, to, memory -> number of positions before the next roll, written to `to`
+    # position, roll, to, memory -> number of positions before the next roll, written to `to`
+    successors: Any
     move: Any  # memory, k, roll -> the move that leads to successor k
     points: Any  # position -> points of the first player; 0: the game goes on
     second_to_move: Any  # position -> bool
@@ -55,14 +78,16 @@ class DiceRules(NamedTuple):
 
 
 class Expectimax(NamedTuple):
-    """The compiled search of a game: functions that compiled code calls, or the game's entries to them.
+    """The compiled search of a game: functions that compiled code calls, or the game's entries to
+    them.
 
-    `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed, memory, values, found, stop ->
-    v of the best move, whose number among the successors is found[BEST]. `best_values`: positions (k, words) with dice, the same
-    addresses and memory, and out (k,) for v of the best successor of each, for the first player. `play`: position (words,)
-    before a roll, the seed of the dice and the number of the game, the same addresses and memory, and room for the line
-    (n, words), the positions after each move (n, words), moves (n,) and their static values (n,) in steps -> plies, n at most.
-    """
+    `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed,
+    memory, values, found, stop -> v of the best move, whose number among the successors is
+    found[BEST]. `best_values`: positions (k, words) with dice, the same addresses and memory, and
+    out (k,) for v of the best successor of each, for the first player. `play`: position (words,)
+    before a roll, the seed of the dice and the number of the game, the same addresses and memory,
+    and room for the line (n, words), the positions after each move (n, words), moves (n,) and their
+    static values (n,) in steps -> plies, n at most."""
 
     rules: DiceRules
     search: Any
@@ -72,7 +97,9 @@ class Expectimax(NamedTuple):
 
 def _call(builder, values):
     word = ir.IntType(64)
-    function = builder.inttoptr(values[0], ir.FunctionType(word, [values[1].type, word, word]).as_pointer())
+    function = builder.inttoptr(
+        values[0], ir.FunctionType(word, [values[1].type, word, word]).as_pointer()
+    )
     return builder.call(function, [*values[1:], word(0)])
 
 
@@ -82,7 +109,9 @@ def evaluate_at(function, position, weights):
     return function(position, weights, 0)
 
 
-@jit.intrinsic(pointer_type, (pointer_type, I64), lambda builder, values: builder.gep(values[0], [values[1]]))
+@jit.intrinsic(
+    pointer_type, (pointer_type, I64), lambda builder, values: builder.gep(values[0], [values[1]])
+)
 def offset(pointer, words):
     """Return the address so many words further; in plain Python the rest of the array."""
     return pointer[words:]
@@ -92,10 +121,18 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     """Build the search of a game with dice."""
     inner = rules.unit.inner
     words, most, memory_size, most_points = rules.words, rules.most, rules.memory, rules.most_points
-    successors, move_of, points, second_to_move, way_of = (rules.successors, rules.move, rules.points, rules.second_to_move,
-                                                           rules.way)
+    successors, move_of, points, second_to_move, way_of = (
+        rules.successors,
+        rules.move,
+        rules.points,
+        rules.second_to_move,
+        rules.way,
+    )
     roll = rules.roll
-    ways, chances = tuple(int(way) for way in rules.ways), tuple(float(chance) for chance in rules.chances)
+    ways, chances = (
+        tuple(int(way) for way in rules.ways),
+        tuple(float(chance) for chance in rules.chances),
+    )
     margin = MARGIN / most_points
 
     @inner(F64(pointer_type, I64, I64, F64))
@@ -106,17 +143,27 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             return (ended if second_to_move(after) else -ended) / most_points
         return math.tanh(-scale * evaluate_at(function, after, weights))
 
-    @inner(types.uint64(types.uint64, types.uint64))
-    def mixed(seed, word):
-        """Return a hash of a seed and a word."""
-        z = (seed ^ word) + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ z >> np.uint64(30)) * MIX_1
-        z = (z ^ z >> np.uint64(27)) * MIX_2
-        return z ^ z >> np.uint64(31)
-
-    @inner(F64(pointer_type, I64, I64, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type))
-    def best_of(position, way, depth, level, function, weights, scale, seed, memory, values, found, stop):
-        """Return v of the best move of a roll; at level 0 also write which it is, by the seed among equals."""
+    @inner(
+        F64(
+            pointer_type,
+            I64,
+            I64,
+            I64,
+            I64,
+            I64,
+            F64,
+            types.uint64,
+            words_type,
+            floats_type,
+            numbers_type,
+            words_type,
+        )
+    )
+    def best_of(
+        position, way, depth, level, function, weights, scale, seed, memory, values, found, stop
+    ):
+        """Return v of the best move of a roll; at level 0 also write which it is, by the seed among
+        equals."""
         at, base = address_of(memory), level * most
         to = offset(at, (1 + level) * memory_size)
         n = successors(position, way, to, at)
@@ -146,8 +193,20 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             if depth > 1 and points(after) == 0:
                 value = 0.0
                 for i in range(len(ways)):
-                    value -= chances[i] * best_of(after, ways[i], depth - 1, level + 1, function, weights, scale, seed, memory,
-                                                  values, found, stop)
+                    value -= chances[i] * best_of(
+                        after,
+                        ways[i],
+                        depth - 1,
+                        level + 1,
+                        function,
+                        weights,
+                        scale,
+                        seed,
+                        memory,
+                        values,
+                        found,
+                        stop,
+                    )
                     if stop[0]:
                         return best_value
             tried += 1
@@ -155,7 +214,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
                 best, best_value, ties = k, value, np.uint64(1)
             elif value == best_value and seed != np.uint64(0):
                 ties += np.uint64(1)
-                if mixed(seed, ties) % ties == np.uint64(0):
+                if mix(seed ^ ties) % ties == np.uint64(0):
                     best = k
         if level == 0:
             after = offset(to, words * best)
@@ -167,21 +226,62 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
         if seed != np.uint64(0):
             for i in range(words):
-                seed = mixed(seed, position[i])
+                seed = mix(seed ^ position[i])
         found[NODES] = 0
         here = address_of(position)
-        return best_of(here, way_of(here), depth, 0, function, weights, scale / UNIT, seed, memory, values, found, stop)
+        return best_of(
+            here,
+            way_of(here),
+            depth,
+            0,
+            function,
+            weights,
+            scale / UNIT,
+            seed,
+            memory,
+            values,
+            found,
+            stop,
+        )
 
     @inner(BEST_VALUES_TYPE)
     def best_values(positions, function, weights, scale, memory, values, found, stop, out):
         for i in range(len(positions)):
             position = address_of(positions[i])
-            value = best_of(position, way_of(position), 1, 1, function, weights, scale / UNIT, np.uint64(0), memory, values,
-                            found, stop)
+            value = best_of(
+                position,
+                way_of(position),
+                1,
+                1,
+                function,
+                weights,
+                scale / UNIT,
+                np.uint64(0),
+                memory,
+                values,
+                found,
+                stop,
+            )
             out[i] = -value if second_to_move(position) else value
 
     @inner(PLAY_TYPE)
-    def play(position, dice_seed, game, function, weights, scale, seed, memory, values, found, stop, line, after, moves, statics):
+    def play(
+        position,
+        dice_seed,
+        game,
+        function,
+        weights,
+        scale,
+        seed,
+        memory,
+        values,
+        found,
+        stop,
+        line,
+        after,
+        moves,
+        statics,
+    ):
         here = address_of(position)
         for ply in range(len(moves)):
             if stop[0]:
@@ -190,8 +290,21 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             own = seed
             for i in range(words):
                 line[ply, i] = position[i]
-                own = mixed(own, position[i]) if seed != np.uint64(0) else own
-            best_of(here, way_of(here), 1, 0, function, weights, scale / UNIT, own, memory, values, found, stop)
+                own = mix(own ^ position[i]) if seed != np.uint64(0) else own
+            best_of(
+                here,
+                way_of(here),
+                1,
+                0,
+                function,
+                weights,
+                scale / UNIT,
+                own,
+                memory,
+                values,
+                found,
+                stop,
+            )
             best = memory_size + found[BEST] * words
             for i in range(words):
                 position[i] = memory[best + i]

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.search.context import UNIT
+from games.search.context import MORE, UNIT
 from games.search.expectimax import BEST, DEEPEST, ENDED, MOVES, NODES, STATIC, Expectimax
-from games.search.harvest import MORE
 from games.search.searcher import SMALL_ADVANTAGE, UNLIMITED, Found, Limits
 
 CERTAIN = 1 - 1e-9  # values of certain wins are cut to this, so that their centipawns are finite
 
 
 class WholeGame(NamedTuple):
-    """A game of n plies: positions with dice and after each move, both (n, words); moves; and the static values (n,) of the
-    positions after them, in centipawns for the side that has moved, 0 at the end of the game."""
+    """A game of n plies: positions with dice and after each move, both (n, words); moves; and the
+    static values (n,) of the positions after them, in centipawns for the side that has moved, 0 at
+    the end of the game."""
 
     line: np.ndarray
     after: np.ndarray
@@ -28,11 +28,11 @@ class WholeGame(NamedTuple):
 
 
 class ExpectimaxSearcher:
-    """The search of a game with dice, see `games.search.searcher.Searcher`. It remembers nothing between searches.
+    """The search of a game with dice, see `games.search.searcher.Searcher`. It remembers nothing
+    between searches.
 
-    `function` and `weights` are the addresses of a compiled evaluation and of its weights; `margin` is SMALL_ADVANTAGE in
-    centipawns, from which the scale of values follows.
-    """
+    `function` and `weights` are the addresses of a compiled evaluation and of its weights; `margin`
+    is SMALL_ADVANTAGE in centipawns, from which the scale of values follows."""
 
     hashfull = 0.0
 
@@ -40,7 +40,10 @@ class ExpectimaxSearcher:
         rules = compiled.rules
         self._compiled, self._scale = compiled, SMALL_ADVANTAGE / margin
         self._memory = np.zeros((1 + DEEPEST) * rules.memory, np.uint64)
-        self._values, self._found = np.zeros(DEEPEST * rules.most), np.zeros(MOVES + rules.most, np.int64)
+        self._values, self._found = (
+            np.zeros(DEEPEST * rules.most),
+            np.zeros(MOVES + rules.most, np.int64),
+        )
         self._stop, self._seed = np.zeros(1, np.uint64), np.uint64(0)
         self.weights: object = None
         self.bind(function, weights)
@@ -68,10 +71,20 @@ class ExpectimaxSearcher:
     def stop(self) -> None:
         self._stop[0] = 1
 
-    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
-               report: Callable[[Found], None] | None = None) -> Found:
-        """Search the last position of a line, which has its dice. ValueError for limits other than a depth up to DEEPEST."""
-        if limits.nodes < UNLIMITED or limits.seconds is not None or limits.soft_seconds is not None or limits.depth > DEEPEST:
+    def search(
+        self,
+        line: Sequence[np.ndarray] | np.ndarray,
+        limits: Limits,
+        report: Callable[[Found], None] | None = None,
+    ) -> Found:
+        """Search the last position of a line, which has its dice. ValueError for limits other than
+        a depth up to DEEPEST."""
+        if (
+            limits.nodes < UNLIMITED
+            or limits.seconds is not None
+            or limits.soft_seconds is not None
+            or limits.depth > DEEPEST
+        ):
             raise ValueError(f"a search over dice is limited by a depth of 1 to {DEEPEST} alone")
         started, words = time.monotonic(), np.ascontiguousarray(line[-1])
         self._stop[0] = 0
@@ -93,29 +106,73 @@ class ExpectimaxSearcher:
         return math.atanh(max(-CERTAIN, min(CERTAIN, value))) / self._scale
 
     def best_values(self, positions: np.ndarray) -> np.ndarray:
-        """Return v (k,) of the best moves of positions (k, words) with dice, one ply deep, first player's view."""
+        """Return v (k,) of the best moves of positions (k, words) with dice, one ply deep, first
+        player's view."""
         out = np.zeros(len(positions))
-        self._compiled.best_values(np.ascontiguousarray(positions), *self._evaluation, self._scale, self._memory, self._values,
-                                   self._found, self._stop, out)
+        self._compiled.best_values(
+            np.ascontiguousarray(positions),
+            *self._evaluation,
+            self._scale,
+            self._memory,
+            self._values,
+            self._found,
+            self._stop,
+            out,
+        )
         return out
 
     def play(self, start: np.ndarray, seed: int, game: int, plies: int) -> WholeGame:
-        """Play a game from a position before the roll against itself, one ply deep: each move is what `search` finds. `seed` and
-        `game` are those of the dice. It ends after `plies` plies at the latest, or soon after `stop`."""
+        """Play a game from a position before the roll against itself, one ply deep: each move is
+        what `search` finds. `seed` and `game` are those of the dice. It ends after `plies` plies at
+        the latest, or soon after `stop`."""
         rules = self._compiled.rules
         position, (line, after) = start.copy(), np.zeros((2, plies, rules.words), np.uint64)
         moves, statics = np.zeros((2, plies), np.int64)
         self._stop[0] = 0
-        n = int(self._compiled.play(position, np.uint64(seed), np.uint64(game), *self._evaluation, self._scale, self._seed,
-                                    self._memory, self._values, self._found, self._stop, line, after, moves, statics))
+        n = int(
+            self._compiled.play(
+                position,
+                np.uint64(seed),
+                np.uint64(game),
+                *self._evaluation,
+                self._scale,
+                self._seed,
+                self._memory,
+                self._values,
+                self._found,
+                self._stop,
+                line,
+                after,
+                moves,
+                statics,
+            )
+        )
         return WholeGame(line[:n], after[:n], moves[:n].tolist(), statics[:n] / UNIT)
 
     def _searched(self, words: np.ndarray, depth: int, started: float) -> Found:
         found = self._found
-        value = float(self._compiled.search(words, depth, *self._evaluation, self._scale, self._seed, self._memory, self._values,
-                                            found, self._stop))
+        value = float(
+            self._compiled.search(
+                words,
+                depth,
+                *self._evaluation,
+                self._scale,
+                self._seed,
+                self._memory,
+                self._values,
+                found,
+                self._stop,
+            )
+        )
         move, ended = int(found[MOVES + found[BEST]]), bool(found[ENDED])
         static = found[STATIC] / UNIT
         centipawns = static if depth == 1 and not ended else self.centipawns(value)
-        return Found(float(centipawns), None, (move,), depth, int(found[NODES]), time.monotonic() - started,
-                     value if ended else None)
+        return Found(
+            float(centipawns),
+            None,
+            (move,),
+            depth,
+            int(found[NODES]),
+            time.monotonic() - started,
+            value if ended else None,
+        )

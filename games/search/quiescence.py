@@ -1,4 +1,5 @@
-"""Quiescence search: captures and promotions that win material, and check evasions, until the position is quiet."""
+"""Quiescence search: captures and promotions that win material, and check evasions, until the
+position is quiet."""
 
 from __future__ import annotations
 
@@ -9,13 +10,26 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from games import jit
-from games.search.context import CACHED, DECIDED, INFINITE, LARGEST, MATE, QUIESCENCE_LIMIT, UNIT, context_dtype
-from games.search.memory import prefetch, put_word, word_at
-from games.search.rules import Rules
+from games.compile import jit
+from games.search.context import (
+    CACHED,
+    DECIDED,
+    INFINITE,
+    LARGEST,
+    MATE,
+    QUIESCENCE_LIMIT,
+    UNIT,
+    context_dtype,
+    prefetch,
+    put_word,
+    word_at,
+)
+from games.search.rules import SearchRules
 
-RECAPTURE_PLIES = 6  # from this ply of quiescence only recaptures are searched, which bounds the tree of wild positions
-EVASION_PLIES = 2  # up to this ply of quiescence all evasions of a check are searched, beyond it noisy moves alone
+# from this ply of quiescence only recaptures are searched, which bounds the tree of wild positions
+RECAPTURE_PLIES = 6
+# up to this ply of quiescence all evasions of a check are searched, beyond it noisy moves alone
+EVASION_PLIES = 2
 
 
 class Quiescence(NamedTuple):
@@ -27,26 +41,38 @@ class Quiescence(NamedTuple):
     quiesce: Any  # c, ply, plies into quiescence, alpha, beta -> value
     quiesce_knowing: Any  # the same, after an argument more: whether the side to move is in check
     is_quiet: Any  # c -> bool: stack[0] is not in check and its value is its static evaluation
-    resolve: Any  # c -> bool: replace stack[0] by the leaf of its PV; False if the value is a win or a loss
+    # c -> bool: replace stack[0] by the leaf of its PV; False if the value is a win or a loss
+    resolve: Any
 
 
 def _call(builder, values):
     word = ir.IntType(64)
     row = builder.extract_value(values[3], 4)  # the address of the array's data
-    function = builder.inttoptr(values[0], ir.FunctionType(word, [row.type, word, word]).as_pointer())
+    function = builder.inttoptr(
+        values[0], ir.FunctionType(word, [row.type, word, word]).as_pointer()
+    )
     return builder.call(function, [row, *values[1:3]])
 
 
-@jit.intrinsic(types.int64, (types.int64, types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call)
+@jit.intrinsic(
+    types.int64, (types.int64, types.int64, types.int64, types.Array(types.uint64, 1, "C")), _call
+)
 def evaluate_at(function, weights, sums, words):
-    """Call the evaluation at an address: its value for the side to move, in steps of 1/256 centipawn."""
+    """Call the evaluation at an address: its value for the side to move, in steps of 1/256
+    centipawn."""
     return function(words, weights, sums)
 
 
-def make_quiescence(rules: Rules) -> Quiescence:
+def make_quiescence(rules: SearchRules) -> Quiescence:
     """Build the quiescence search of a game."""
     inner = rules.unit.inner
-    load, store, generate, make, key_of = rules.load, rules.store, rules.generate, rules.make, rules.key
+    load, store, generate, make, key_of = (
+        rules.load,
+        rules.store,
+        rules.generate,
+        rules.make,
+        rules.key,
+    )
     in_check, mvv_lva, see_above_zero = rules.in_check, rules.mvv_lva, rules.see_above_zero
     target, greatest_gain = rules.target, rules.greatest_gain
     context_type = types.int64 if jit.PLAIN else numba.from_dtype(context_dtype(rules))
@@ -65,7 +91,8 @@ def make_quiescence(rules: Rules) -> Quiescence:
 
     @inner(number(types.Array(types.uint32, 1, "C"), number, number))
     def pick_move(moves, i, n):
-        """Selection sort, one step: swap the move of moves[i:n] with the highest MVV-LVA to place i and return it."""
+        """Selection sort, one step: swap the move of moves[i:n] with the highest MVV-LVA to place i
+        and return it."""
         best, most = i, mvv_lva(np.int64(moves[i]))
         for k in range(i + 1, n):
             value = mvv_lva(np.int64(moves[k]))
@@ -87,11 +114,11 @@ def make_quiescence(rules: Rules) -> Quiescence:
 
     @inner(number(context_type, number, number, number, number, types.boolean))
     def quiesce_knowing(c, ply, depth, alpha, beta, check):
-        """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into quiescence.
+        """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into
+        quiescence.
 
-        `check`: whether it is in check, and all evasions are to be searched. In an open window the moves to the leaf go to
-        pv[ply].
-        """
+        `check`: whether it is in check, and all evasions are to be searched. In an open window the
+        moves to the leaf go to pv[ply]."""
         c.nodes += 1
         row = c.stack[ply]
         p = load(row)
@@ -123,7 +150,9 @@ def make_quiescence(rules: Rules) -> Quiescence:
             prefetch(c.eval_cache, (np.int64(key_of(after)) & (CACHED - 1)) << 1)
             store(c.stack[ply + 1], after)
             c.path[ply] = move
-            value = -quiesce_knowing(c, ply + 1, depth + 1, -beta, -alpha, depth < EVASION_PLIES and in_check(after))
+            value = -quiesce_knowing(
+                c, ply + 1, depth + 1, -beta, -alpha, depth < EVASION_PLIES and in_check(after)
+            )
             if value > best:
                 best = value
                 if value > alpha:
@@ -137,7 +166,9 @@ def make_quiescence(rules: Rules) -> Quiescence:
     @inner(number(context_type, number, number, number, number))
     def quiesce(c, ply, depth, alpha, beta):
         """The same, where it is not known yet whether the side to move is in check."""
-        return quiesce_knowing(c, ply, depth, alpha, beta, depth <= EVASION_PLIES and in_check(load(c.stack[ply])))
+        return quiesce_knowing(
+            c, ply, depth, alpha, beta, depth <= EVASION_PLIES and in_check(load(c.stack[ply]))
+        )
 
     @inner(types.boolean(context_type))
     def is_quiet(c):
@@ -160,4 +191,6 @@ def make_quiescence(rules: Rules) -> Quiescence:
         store(c.stack[0], p)
         return abs(value) < DECIDED
 
-    return Quiescence(context_type, evaluate, update_pv, quiesce, quiesce_knowing, is_quiet, resolve)
+    return Quiescence(
+        context_type, evaluate, update_pv, quiesce, quiesce_knowing, is_quiet, resolve
+    )

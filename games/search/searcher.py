@@ -1,4 +1,5 @@
-"""What callers need of a search: a line of positions and limits in, the move found out. Alpha-beta is one, expectimax another."""
+"""What callers need of a search: a line of positions and limits in, the move found out. Alpha-beta
+is one, expectimax another."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ import numpy as np
 from games.search.context import MAX_DEPTH
 
 UNLIMITED = 1 << 62
-SMALL_ADVANTAGE = 0.2  # in v = tanh(scale * centipawns): the margin of searchers is so many centipawns
+SMALL_ADVANTAGE = (
+    0.2  # in v = tanh(scale * centipawns): the margin of searchers is so many centipawns
+)
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,18 @@ class Found:
 
     value: float  # centipawns
     win_in: int | None  # plies to a forced win, or minus the plies to a forced loss
-    pv: tuple[int, ...]  # principal variation, including the moves of quiescence; in a game with dice the best move alone
+    pv: tuple[
+        int, ...
+        # principal variation, including the moves of quiescence; in a game with dice the best move
+        # alone
+    ]
     depth: int
     nodes: int
     seconds: float
-    reward: float | None = None  # of a game that the best move ends, in a game with dice; see `games.record.Game.result`
+    reward: float | None = (
+        # of a game that the best move ends, in a game with dice; see `games.record.Game.result`
+        None
+    )
 
     @property
     def move(self) -> int | None:
@@ -57,14 +67,17 @@ class Searcher(Protocol):
         """Forget earlier searches."""
 
     def choose_by(self, seed: int) -> None:
-        """Seed the random choice among root moves of equal value at depth 1; 0: the first of them."""
+        """Seed the random choice among root moves of equal value at depth 1; 0: the first of
+        them."""
 
     def harvest(self, room: int, iteration: int | None = None) -> None:
-        """Record the first `room` nodes of each search, see `games.search.harvest`. ValueError for a search that cannot."""
+        """Record the first `room` nodes of each search, see `games.search.alphabeta`. ValueError
+        for a search that cannot."""
 
     @property
     def kept(self) -> np.ndarray:
-        """(n, words + MORE) nodes recorded by the last search, see games.search.harvest. Valid until the next search."""
+        """(n, words + MORE) nodes recorded by the last search, see games.search.alphabeta. Valid
+        until the next search."""
 
     @property
     def hashfull(self) -> float:
@@ -73,6 +86,48 @@ class Searcher(Protocol):
     def stop(self) -> None:
         """Ask the search in another thread to return soon."""
 
-    def search(self, line: Sequence[np.ndarray] | np.ndarray, limits: Limits,
-               report: Callable[[Found], None] | None = None) -> Found:
+    def search(
+        self,
+        line: Sequence[np.ndarray] | np.ndarray,
+        limits: Limits,
+        report: Callable[[Found], None] | None = None,
+    ) -> Found:
         """Search the last position of a line; `report` is called after each depth."""
+
+
+SHORTEST = 0.001  # seconds; the minimum for a search, however little time is left
+HORIZON = 30  # moves to divide the time by if no time control comes earlier
+PATIENCE = 4  # hard limit: a multiple of the move's share
+LARGEST_PART = 0.7  # hard limit: a fraction of the time left
+# soft limit: a fraction of the share, because the next depth takes about as long as all before it
+BEGIN = 0.55
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The clock of the player to move, in seconds."""
+
+    remaining: float
+    increment: float = 0.0  # after each move
+    moves_to_go: int | None = None  # to the next time control; None: all moves of the game
+
+
+def limits_of(clock: Clock, overhead: float) -> Limits:
+    """Return the time limits of a move: `soft_seconds` for starting another depth, `seconds` as the
+    hard limit.
+
+    `overhead`: seconds that each move loses between the clock and the search.
+    """
+    moves = min(clock.moves_to_go or HORIZON, HORIZON)
+    usable = clock.remaining + clock.increment * (moves - 1) - overhead * (moves + 1)
+    share = usable / moves
+    seconds = max(
+        SHORTEST, min(PATIENCE * share, LARGEST_PART * clock.remaining, clock.remaining - overhead)
+    )
+    return Limits(seconds=seconds, soft_seconds=min(seconds, max(SHORTEST, BEGIN * share)))
+
+
+def limits_of_move(seconds: float, overhead: float) -> Limits:
+    """Return the hard limit for a fixed time per move: the time less the overhead, but at least
+    half of the time."""
+    return Limits(seconds=max(SHORTEST, seconds - overhead, seconds / 2))

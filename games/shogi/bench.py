@@ -1,4 +1,5 @@
-"""Speed of reading games, move generation and search, compared to cshogi and fairy-stockfish on the same input."""
+"""Speed of reading games, move generation and search, compared to cshogi and fairy-stockfish on the
+same input."""
 
 from __future__ import annotations
 
@@ -11,22 +12,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from games.contest import Control
-from games.shogi import content
-from games.shogi.perft import perft
-from games.shogi.players import external
-from games.shogi.position import START
-from games.shogi.reading import parse
-from games.shogi.sfen import position, text
+from games.record import Control
+from games.shogi.engines.contest import external
+from games.shogi.files import reading as files
+from games.shogi.files.sfen import position, text
+from games.shogi.rules.movegen import perft
+from games.shogi.rules.position import START
 from games.streams import InputError
 
 LIGHT = "shogi/hand"  # an evaluation of tables only
 REFERENCE = "cshogi"
-TARGETS = {"perft": 60.0, "exact": 1.5, "light": 2.5}  # million nodes a CPU second; `light`: exact, with the light evaluation
+TARGETS = {
+    "perft": 60.0,
+    "exact": 1.5,
+    "light": 2.5,
+}  # million nodes a CPU second; `light`: exact, with the light evaluation
 REFERENCE_GAMES = 200
 MIDDLE = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
-SEARCHED = (text(START), "lnsgk1snl/1r4gb1/p1pppp2p/6pR1/1p7/2P6/PP1PPPP1P/1BG6/LNS1KGSNL w Pp 12", MIDDLE,
-            "7lk/9/8S/9/9/9/9/7L1/8K b P 1")
+SEARCHED = (
+    text(START),
+    "lnsgk1snl/1r4gb1/p1pppp2p/6pR1/1p7/2P6/PP1PPPP1P/1BG6/LNS1KGSNL w Pp 12",
+    MIDDLE,
+    "7lk/9/8S/9/9/9/9/7L1/8K b P 1",
+)
 PERFT = ((text(START), "start", 5), (MIDDLE, "middle game", 3))
 ENGINE, ENGINE_NODES = "fairy-stockfish", 200_000
 
@@ -37,19 +45,23 @@ def _cshogi() -> Any:
 
 
 def reading(games: Path) -> tuple[int, float, float | None]:
-    """Return the games in a file of games, our CPU seconds for all of them, and the games per CPU second of cshogi's parser of
-    CSA, None without it or for another format."""
-    form = content.of_file(str(games))
-    if form in content.PACKED:
+    """Return the games in a file of games, our CPU seconds for all of them, and the games per CPU
+    second of cshogi's parser of CSA, None without it or for another format."""
+    form = files.of_file(str(games))
+    if form in files.PACKED:
         raise InputError(f"{games}: {form} records; expected games as CSA or KIF")
     started = time.process_time()
-    count = sum(not game.fault for game in parse(str(games), form))
+    count = sum(not game.fault for game in files.parse(str(games), form))
     ours = time.process_time() - started
-    if form != content.CSA or _cshogi() is None:
+    if form != files.CSA or _cshogi() is None:
         return count, ours, None
-    lines = content.lines_of(str(games))
-    some = ["\n".join(lines[begin:end]) for (begin, end), _ in zip(content.games_apart(lines, form), range(REFERENCE_GAMES),
-                                                                strict=False)]
+    lines = files.lines_of(str(games))
+    some = [
+        "\n".join(lines[begin:end])
+        for (begin, end), _ in zip(
+            files.games_apart(lines, form), range(REFERENCE_GAMES), strict=False
+        )
+    ]
     parser = importlib.import_module("cshogi.CSA").Parser
     started = time.process_time()
     for game in some:
@@ -58,7 +70,8 @@ def reading(games: Path) -> tuple[int, float, float | None]:
 
 
 def counting() -> Iterator[tuple[str, int, float, float | None]]:
-    """Yield name, nodes, our CPU seconds, and the nodes per second of perft by cshogi, None without it."""
+    """Yield name, nodes, our CPU seconds, and the nodes per second of perft by cshogi, None without
+    it."""
     cshogi = _cshogi()
     for sfen, name, depth in PERFT:
         words = position(sfen)
@@ -86,7 +99,8 @@ def _perft(board: Any, depth: int) -> int:
 
 
 def engines_nodes() -> Iterator[tuple[str, float]]:
-    """Yield name and nodes per CPU second of fairy-stockfish, where it is installed, on the same positions."""
+    """Yield name and nodes per CPU second of fairy-stockfish, where it is installed, on the same
+    positions."""
     path = shutil.which(ENGINE, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
     if path is None:
         return

@@ -4,19 +4,28 @@ import re
 
 import numpy as np
 
-from games.contest import Contest, PlayedGame
-from games.record import Game, Line
+from games.plain_files import plain_files
+from games.record import Contest, Game, Line
 from games.tictactoe import rules
-from games.tictactoe.files import NAMES, read
+
+NAMES = [file + rank for rank in "123" for file in "abc"]
 
 
 def position(text: str) -> np.ndarray:
-    """Parse a text such as `x.o/.x./... o`: rows from the top, side to move; ValueError if it is not a position."""
+    """Parse a text such as `x.o/.x./... o`: rows from the top, side to move; ValueError if it is
+    not a position."""
     if not re.fullmatch(r"[xo.]{3}/[xo.]{3}/[xo.]{3} [xo]", text):
-        raise ValueError(f"{text!r} is not a position, expected three rows and the side to move, such as 'x.o/.x./... o'")
+        raise ValueError(
+            f"{text!r} is not a position, expected three rows and the side to move, such as"
+            " 'x.o/.x./... o'"
+        )
     board, mover = "".join(reversed(text[:-2].split("/"))), "xo".index(text[-1])
-    words = np.array([sum(1 << i for i, mark in enumerate(board) if mark == own) for own in "xo"], np.uint64)
-    if board.count("x") != board.count("o") + mover or any(words[mover] & line == line for line in rules.LINES):
+    words = np.array(
+        [sum(1 << i for i, mark in enumerate(board) if mark == own) for own in "xo"], np.uint64
+    )
+    if board.count("x") != board.count("o") + mover or any(
+        words[mover] & line == line for line in rules.LINES
+    ):
         raise ValueError(f"{text!r}: no game leads to this position")
     return words
 
@@ -24,7 +33,9 @@ def position(text: str) -> np.ndarray:
 def text(words: np.ndarray) -> str:
     """Return a position as text, see `position`."""
     x, o = (int(word) for word in words)
-    board = "".join(".xo"[(x >> square & 1) + 2 * (o >> square & 1)] for square in range(rules.SQUARES))
+    board = "".join(
+        ".xo"[(x >> square & 1) + 2 * (o >> square & 1)] for square in range(rules.SQUARES)
+    )
     return f"{board[6:]}/{board[3:6]}/{board[:3]} {'xo'[x.bit_count() - o.bit_count()]}"
 
 
@@ -52,17 +63,22 @@ def plies(positions: np.ndarray) -> np.ndarray:
     return np.array([sum(word.bit_count() for word in row) for row in positions.tolist()])
 
 
-def game_text(game: PlayedGame) -> str:
-    """Return a game as a line of a file, see `games.tictactoe.files`."""
-    names = " ".join(NAMES[move] for move in game.moves)
-    result = "*" if game.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(game.outcome)]
-    return f"{result} {names}  # {game.players[0]} - {game.players[1]}, {game.end}\n"
-
-
 GAME = Game(
-    name="tictactoe", words=rules.WORDS, stages=("all",), start=lambda: np.zeros(rules.WORDS, np.uint64),
-    legal_moves=lambda words: rules.legal_moves(words).tolist(), result=result,
-    play=rules.play, second_to_move=second_to_move, position=position, text=text,
-    draw=lambda words: text(words)[:-2].replace("/", "\n"), move_text=lambda words, move: NAMES[move],
-    move_name=lambda words, move: NAMES[move], move_named=move_named, plies=plies,
-    read=read, suffixes=(".ttt",), contest=Contest(text=game_text))
+    name="tictactoe",
+    words=rules.WORDS,
+    stages=("all",),
+    start=lambda: np.zeros(rules.WORDS, np.uint64),
+    legal_moves=lambda words: rules.legal_moves(words).tolist(),
+    play=rules.play,
+    result=result,
+    second_to_move=second_to_move,
+    plies=plies,
+    position=position,
+    texts=lambda positions: [text(words) for words in positions],
+    draw=lambda words: text(words)[:-2].replace("/", "\n"),
+    move_text=lambda words, move: NAMES[move],
+    move_name=lambda words, move: NAMES[move],
+    move_named=move_named,
+    files=plain_files("tictactoe", ".ttt"),
+    contest=Contest(),
+)

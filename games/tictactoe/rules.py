@@ -1,13 +1,16 @@
-"""The rules of tic-tac-toe, compiled.
-
-A position is two words: the squares of x, who moves first, and those of o. Squares a1 b1 c1 a2 ... c3 are bits 0 to 8.
-"""
+"""The compile unit of tic-tac-toe: an edit to any of its sources recompiles it."""
 
 import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY, bit, lowest, popcount, without_lowest
-from games.tictactoe.unit import entry, inner
+from games.compile import jit
+
+SOURCES = [*jit.modules("games", "bits"), *jit.modules("games.tictactoe", "rules")]
+CORE = jit.Unit("tictactoe", lambda: SOURCES)
+inner = CORE.inner
+entry = CORE.entry
+
 
 WORDS, SQUARES = 2, 9
 BOARD = np.uint64(0o777)

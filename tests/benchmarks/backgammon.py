@@ -1,4 +1,5 @@
-"""What the tests of backgammon check on a few inputs, on many: `pytest tests/benchmarks/backgammon.py`, an hour at most."""
+"""What the tests of backgammon check on a few inputs, on many: `pytest
+tests/benchmarks/backgammon.py`, an hour at most."""
 
 from __future__ import annotations
 
@@ -9,19 +10,25 @@ import numpy as np
 import pytest
 
 from evalterms.backgammon.encodings import ENCODINGS
-from games.backgammon.board import contact, start, with_dice
-from games.backgammon.native import WHOLE_GAMES, choose_at_random, choose_by_pubeval, pubeval, pubeval_move
-from games.backgammon.rules import afterstates
+from games.backgammon.rules.board import contact, start, with_dice
+from games.backgammon.rules.play import (
+    WHOLE_GAMES,
+    afterstates,
+    choose_at_random,
+    choose_by_pubeval,
+    pubeval,
+    pubeval_move,
+)
 from tests.commands.match_support import play
 from tests.commands.support import done
-from tests.games.backgammon import test_bearoff, test_files, test_ids, test_reading, test_rules
+from tests.games.backgammon import test_files, test_ids, test_reading, test_rules
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
-from tests.tuner.networks import test_files as test_network_files
-from tests.tuner.networks.support import counts_of_positions
-from tuner.networks.model import compiled_outputs, random_network
-from tuner.networks.players import Player, play_games
-from tuner.networks.selfplay import TdLearner, TdSettings
-from tuner.statistics.luck import mean_points
+from tests.tuner.evaluation.networks import test_files as test_network_files
+from tests.tuner.evaluation.networks.support import counts_of_positions
+from tuner.evaluation.networks.model import compiled_outputs, random_network
+from tuner.evaluation.networks.players import CompiledPlayer, play_games
+from tuner.evaluation.networks.td import TdLearner, TdSettings
+from tuner.statistics.pentanomial import mean_points
 
 PAIRS, BOARDS, MUTATED = 200_000, 100_000, 5_000
 gnubg = pytest.importorskip("gnubg_nn", reason="needs gnubg-nn")
@@ -60,15 +67,11 @@ def test_pubeval_is_gnubgs_on_many_boards():
 
 
 def test_anchors():
-    anyone, pub = Player(choose_at_random, 5), Player(choose_by_pubeval)
+    anyone, pub = CompiledPlayer(choose_at_random, 5), CompiledPlayer(choose_by_pubeval)
     found = play_games(WHOLE_GAMES, pub, anyone, 100_000, seed=1)
     assert abs(mean_points(found.points).mean - 2.496) < 0.02
-    found = play_games(WHOLE_GAMES, anyone, Player(choose_at_random, 6), 100_000, seed=1)
+    found = play_games(WHOLE_GAMES, anyone, CompiledPlayer(choose_at_random, 6), 100_000, seed=1)
     assert abs(mean_points(found.points).mean) < 0.03
-
-
-def test_every_row_of_the_bearoff_table():
-    test_bearoff.test_distributions_are_those_of_gnubg(step=1)
 
 
 @pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf"])
@@ -95,16 +98,25 @@ def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
 
 @pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf", "positions.csv"])
 def test_damaged_files_are_counted_or_refused_in_one_line(tmp_path, name):
-    test_reading.test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name, MUTATED)
+    test_reading.test_damaged_files_are_counted_and_reported_in_one_line_each(
+        tmp_path, name, MUTATED
+    )
 
 
-@pytest.mark.parametrize("layers, games, target", [
-    ([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)], ids=["linear", "40 hidden"])
+@pytest.mark.parametrize(
+    "layers, games, target",
+    [([(1, "sigmoid")], 4000, 5000), ([(40, "sigmoid"), (1, "sigmoid")], 2000, 1800)],
+    ids=["linear", "40 hidden"],
+)
 def test_self_play_is_fast(layers, games, target):
     """Games a second of one thread, on an idle machine, once the games have their usual length."""
     encoding = ENCODINGS["tesauro198"]
-    learner = TdLearner(random_network(encoding.size, layers, 1, 0.01 if len(layers) == 1 else None), encoding, WHOLE_GAMES,
-                        TdSettings(rate=0.1))
+    learner = TdLearner(
+        random_network(encoding.size, layers, 1, 0.01 if len(layers) == 1 else None),
+        encoding,
+        WHOLE_GAMES,
+        TdSettings(rate=0.1),
+    )
     learner.play(2000)
     started = time.thread_time()
     learner.play(games)
@@ -126,12 +138,15 @@ def test_forward_passes_are_fast():
 def test_gnubg_beats_pubeval_as_published():
     """Through the ordinary commands, cubeless and without the Jacoby rule."""
     found = play("gnubg:0", "pubeval", "--games", 4000, "--seed", 11)
-    assert found["forfeits"] == {} and abs(found["less_luck"]["value"] - 0.63) < 0.03 + found["less_luck"]["error"]
+    assert (
+        found["forfeits"] == {}
+        and abs(found["less_luck"]["value"] - 0.63) < 0.03 + found["less_luck"]["error"]
+    )
 
 
 def test_self_play_of_20_000_games_beats_pubeval(tmp_path):
-    """The median of five seeds, with all terms; and the CPU time of the first, compiling excluded. With a learning rate of 3 the
-    median was +0.043."""
+    """The median of five seeds, with all terms; and the CPU time of the first, compiling excluded.
+    With a learning rate of 3 the median was +0.043."""
     done("selfplay", "backgammon/zero", "--games", 8, "--run", tmp_path / "compiled")
     values, seconds = [], 0.0
     for seed in range(1, 6):
@@ -139,6 +154,8 @@ def test_self_play_of_20_000_games_beats_pubeval(tmp_path):
         begun = time.process_time()
         done("selfplay", "backgammon/zero", "--games", 20_000, "--seed", seed, "--run", folder)
         seconds = seconds or time.process_time() - begun
-        values.append(play(folder / "params.yaml", "pubeval", "--games", 2000)["less_luck"]["value"])
+        values.append(
+            play(folder / "params.yaml", "pubeval", "--games", 2000)["less_luck"]["value"]
+        )
     print([round(value, 3) for value in values], round(seconds, 1))
     assert sorted(values)[2] > 0.05 and seconds < 60

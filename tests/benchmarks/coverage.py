@@ -1,4 +1,5 @@
-"""Coverage of 95 % intervals over 1,000 simulations of each loss: `pytest -s tests/benchmarks/coverage.py` (about 2 minutes)."""
+"""Coverage of 95 % intervals over 1,000 simulations of each loss: `pytest -s
+tests/benchmarks/coverage.py` (about 2 minutes)."""
 
 from __future__ import annotations
 
@@ -7,15 +8,22 @@ import pytest
 from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, walked
 
 SIMULATIONS = 1000
-LOSSES = {loss: (lambda seed, loss=loss: simulated(loss, seed), WEIGHTS)
-          for loss in ("cross-entropy", "mse", "ordered", "davidson")}
-LAMBDAS = {f"TD({lambda_:g})": (lambda seed, lambda_=lambda_: walked(seed, lambda_), walk_weights())
-           for lambda_ in (0.0, 0.7, 0.95, 1.0)}
+LOSSES = {
+    loss: (lambda seed, loss=loss: simulated(loss, seed), WEIGHTS)
+    for loss in ("cross-entropy", "mse", "ordered", "davidson")
+}
+LAMBDAS = {
+    f"TD({lambda_:g})": (lambda seed, lambda_=lambda_: walked(seed, lambda_), walk_weights())
+    for lambda_ in (0.0, 0.7, 0.95, 1.0)
+}
 
 
 @pytest.mark.parametrize("name", [*LOSSES, *LAMBDAS])
 def test_intervals_cover_the_truth(name):
     simulate, truth = {**LOSSES, **LAMBDAS}[name]
     clustered, naive = covered([simulate(seed) for seed in range(SIMULATIONS)], truth)
-    print(f"{name}: {clustered:.1%} of the 95 % intervals hold the truth; with naive errors {naive:.1%}")
+    print(
+        f"{name}: {clustered:.1%} of the 95 % intervals hold the truth; with naive errors"
+        f" {naive:.1%}"
+    )
     assert 0.93 <= clustered <= 0.97

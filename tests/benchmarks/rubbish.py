@@ -1,10 +1,10 @@
-"""Time and memory to read what is no game, against its size, as PGN, as labelled positions and from archives.
+"""Time and memory to read what is no game, against its size, as PGN, as labelled positions and from
+archives.
 
     python -m tests.benchmarks.rubbish [KIND...]
 
-prints CPU seconds for 1, 5 and 10 MB of each kind of rubbish, and by how many megabytes the process grew. It is stopped after
-LIMIT seconds.
-"""
+prints CPU seconds for 1, 5 and 10 MB of each kind of rubbish, and by how many megabytes the process
+grew. It is stopped after LIMIT seconds."""
 
 from __future__ import annotations
 
@@ -80,14 +80,19 @@ DEVICES = ("/dev/zero", "/dev/urandom")
 
 
 def peak() -> float:
-    """Megabytes that this process has had at most; getrusage would include the process that started it."""
-    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+    """Megabytes that this process has had at most; getrusage would include the process that started
+    it."""
+    (line,) = [
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    ]
     return int(line.split()[1]) / 1024
 
 
 def measure(kind: str, paths: list[str]) -> None:
     """Read files and print what each took, as JSON; `kind` is the reader's."""
-    from games.chess import epd, pgn
+    from games.chess.files import epd, pgn
     from games.record import ReadOptions, ReadReport
     from games.streams import InputError, pieces
 
@@ -108,13 +113,21 @@ def measure(kind: str, paths: list[str]) -> None:
         started = time.process_time()
         said = read(pieces(path))
         seconds = time.process_time() - started
-        print(json.dumps({"seconds": seconds, "megabytes": peak() - before, "said": said}), flush=True)
+        print(
+            json.dumps({"seconds": seconds, "megabytes": peak() - before, "said": said}), flush=True
+        )
 
 
 def row(name: str, kind: str, paths: list[str]) -> str:
-    """A line of the table: seconds for each file, memory for the last, and what was said. Another process reads."""
-    finished = subprocess.run([sys.executable, "-m", "tests.benchmarks.rubbish", "--read", kind, *paths], cwd=REPOSITORY,
-                              stdout=subprocess.PIPE, text=True, check=False)
+    """A line of the table: seconds for each file, memory for the last, and what was said. Another
+    process reads."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.rubbish", "--read", kind, *paths],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     results = [json.loads(line) for line in finished.stdout.splitlines()]
     cells = "".join(f"{result['seconds']:8.2f}" for result in results)
     if len(results) < len(paths):

@@ -1,5 +1,5 @@
-"""The rules of shogi against cshogi at full length, and speeds: `pytest tests/benchmarks/shogi.py` on an idle machine (about
-half an hour)."""
+"""The rules of shogi against cshogi at full length, and speeds: `pytest tests/benchmarks/shogi.py`
+on an idle machine (about half an hour)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import pytest
 pytest.importorskip("cshogi")
 
 from games.search.searcher import Limits
-from games.shogi import endings, perft, sfen
 from games.shogi.bench import LIGHT, TARGETS, counting
-from games.shogi.openings import openings
-from games.shogi.shogi import GAME
+from games.shogi.engines.contest import openings
+from games.shogi.files import sfen
+from games.shogi.game import GAME
+from games.shogi.rules import endings, movegen
 from tests.games.shogi import against_cshogi, files
 from tests.games.shogi.plain_search import lines, plain_value
 from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
 from tuner.bench import Workload, samples_of
-from tuner.bench.searching import searches
+from tuner.bench.speed import searches
 
 
 def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():
@@ -29,10 +30,13 @@ def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():
 
 
 def test_the_search_is_as_fast_as_its_targets(tmp_path):
-    rows = [row for row in searches(Workload("shogi/classic", samples_of("shogi/classic"), tmp_path))
-            if row["what"].startswith("search, exact")]
-    assert [row["what"] for row in rows] == ["search, exact, shogi/classic", f"search, exact, {LIGHT}"]
-    assert [(row["what"], row["value"]) for row in rows if row["value"] < row["target"]] == []
+    rows = [
+        row
+        for row in searches(Workload("shogi/classic", samples_of("shogi/classic"), tmp_path))
+        if row.what.startswith("search, exact")
+    ]
+    assert [row.what for row in rows] == ["search, exact, shogi/classic", f"search, exact, {LIGHT}"]
+    assert [(row.what, row.value) for row in rows if row.value < row.target] == []
 
 
 @pytest.mark.parametrize("name", ["hand", "classic"])
@@ -58,7 +62,10 @@ def test_self_play_three_plies_deep_is_four_games_a_cpu_second(name):
 
 @pytest.mark.parametrize("text", PERFT)
 def test_perft_gives_the_published_counts_at_all_depths(text):
-    assert tuple(perft.perft(sfen.position(text), depth) for depth in range(1, len(PERFT[text]) + 1)) == PERFT[text]
+    assert (
+        tuple(movegen.perft(sfen.position(text), depth) for depth in range(1, len(PERFT[text]) + 1))
+        == PERFT[text]
+    )
 
 
 def test_a_million_random_positions_have_the_legal_moves_that_cshogi_gives():
@@ -67,7 +74,9 @@ def test_a_million_random_positions_have_the_legal_moves_that_cshogi_gives():
 
 def test_ten_thousand_games_end_as_cshogi_says():
     ends = against_cshogi.end_games(SPARSE, 10_000, seed=4)
-    assert min(ends[end] for end in (endings.MATE, endings.REPETITION, endings.PERPETUAL_CHECK)) > 100
+    assert (
+        min(ends[end] for end in (endings.MATE, endings.REPETITION, endings.PERPETUAL_CHECK)) > 100
+    )
 
 
 def test_two_thousand_csa_and_five_hundred_kif_games_are_read_as_cshogi_reads_them(tmp_path):
@@ -87,4 +96,6 @@ def test_twenty_thousand_damaged_files_are_read_or_refused_in_one_line(tmp_path)
 def test_exact_values_are_those_of_plain_minimax_in_many_positions(depth, n):
     searcher = searcher_of("hand", playing=False, megabytes=1)
     for line in lines(depth + 20, n):
-        assert searcher.search(line, Limits(depth=depth)).value == plain_value(searcher, line, depth), sfen.text(line[-1])
+        assert searcher.search(line, Limits(depth=depth)).value == plain_value(
+            searcher, line, depth
+        ), sfen.text(line[-1])

@@ -1,9 +1,9 @@
-"""A driver for test_kill: run `tuner` and kill it just before its n-th change to the files below a folder.
+"""A driver for test_kill: run `tuner` and kill it just before its n-th change to the files below a
+folder.
 
-`python -m tests.commands.killed FOLDER N COMMAND...`. Python tells audit hooks of every file that is opened, made, renamed or
-removed, so that N = 0, 1, 2, ... visits every state that a kill can leave between two changes. A run that ends by itself
-prints how many changes there were.
-"""
+`python -m tests.commands.killed FOLDER N COMMAND...`. Python tells audit hooks of every file that
+is opened, made, renamed or removed, so that N = 0, 1, 2, ... visits every state that a kill can
+leave between two changes. A run that ends by itself prints how many changes there were."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import signal
 import sys
 
 from tuner.cli import main
-from tuner.commands import dataset_actions
-from tuner.engine.loading import load_engine
-from tuner.tuning import run
+from tuner.commands import dataset as dataset_actions
+from tuner.evaluation.loading import load_engine
+from tuner.learn import run
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 
@@ -42,8 +42,11 @@ def kill_before(folder: str, chosen: int) -> list[str]:
 
 
 def run_all(folder: str, command: list[str], moments: list[int]) -> None:
-    """One child per moment, so that the imports are paid for once; prints `moment status changes`."""
-    assert dataset_actions and run and load_engine("tictactoe/classic")  # loaded once, for all children
+    """One child per moment, so that the imports are paid for once; prints `moment status
+    changes`."""
+    assert (
+        dataset_actions and run and load_engine("tictactoe/classic")
+    )  # loaded once, for all children
     for moment in moments:
         child = os.fork()
         if child == 0:
@@ -53,7 +56,9 @@ def run_all(folder: str, command: list[str], moments: list[int]) -> None:
             os._exit(status)
         _, status = os.waitpid(child, 0)
         print("ended", moment, status, flush=True)
-        if sys.stdin.readline() == "":  # the test looks at what is there before it lets the next one begin
+        if (
+            sys.stdin.readline() == ""
+        ):  # the test looks at what is there before it lets the next one begin
             break
 
 

@@ -1,4 +1,5 @@
-"""What the tests of `tuner match` share: playing matches, and the games and pairs that they left."""
+"""What the tests of `tuner match` share: playing matches, and the games and pairs that they
+left."""
 
 from __future__ import annotations
 
@@ -38,13 +39,16 @@ def play(*arguments: object) -> dict:
 
 
 def start(folder: Path, *more: object) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "tuner", "match", *map(str, more or ("--resume", folder))],
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=REPOSITORY, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "tuner", "match", *map(str, more or ("--resume", folder))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=REPOSITORY,
+        text=True,
+    )
 
 
 def pairs_in(folder: Path) -> int:
     with contextlib.suppress(FileNotFoundError):
         return (folder / "history.jsonl").read_bytes().count(b"\n")
     return 0
-
-

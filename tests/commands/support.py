@@ -1,4 +1,5 @@
-"""What the tests of the commands share: running `tuner` in this process or in a terminal, and its output."""
+"""What the tests of the commands share: running `tuner` in this process or in a terminal, and its
+output."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Ran:
 
 
 def tuner(*arguments: object, stdin: bytes | None = None) -> Ran:
-    """Run the command line; whatever escapes from it, which a user would see as a traceback, escapes from here."""
+    """Run the command line; whatever escapes from it, which a user would see as a traceback,
+    escapes from here."""
     out, err, before = io.StringIO(), io.StringIO(), sys.stdin
     if stdin is not None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
@@ -48,7 +50,8 @@ def tuner(*arguments: object, stdin: bytes | None = None) -> Ran:
 
 
 def without_compiling(text: str) -> str:
-    """Return what was printed on standard error, without the notes of the first run on a machine."""
+    """Return what was printed on standard error, without the notes of the first run on a
+    machine."""
     notes = ("tuner: compiling ", "tuner: compiled ")
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(notes))
 
@@ -69,7 +72,8 @@ def tictactoe_file(folder: Path, games: int = 400, seed: int = 1) -> Path:
 
 @dataclass(frozen=True)
 class Shown:
-    """Exit status, all that a process wrote to its terminal, and what was left on the screen at the end, line by line."""
+    """Exit status, all that a process wrote to its terminal, and what was left on the screen at the
+    end, line by line."""
 
     status: int
     out: str
@@ -80,9 +84,19 @@ def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Sh
     """Run the command line as a process whose standard streams are a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")}
-    process = subprocess.Popen([sys.executable, "-m", "tuner", *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
-                               cwd=REPOSITORY, env={**clean, "TERM": "xterm-256color", **environment})
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tuner", *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=REPOSITORY,
+        env={**clean, "TERM": "xterm-256color", **environment},
+    )
     os.close(theirs)
     pieces = []
     with contextlib.suppress(OSError):  # Linux raises it when the other side is closed
@@ -94,7 +108,8 @@ def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Sh
 
 
 def screen_of(out: str) -> str:
-    """Return the lines that a terminal shows at the end, after cursor up, erase line and carriage return, without colours."""
+    """Return the lines that a terminal shows at the end, after cursor up, erase line and carriage
+    return, without colours."""
     lines, row, column = [""], 0, 0
     for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", out):
         if part == "\n":
@@ -108,6 +123,6 @@ def screen_of(out: str) -> str:
             elif part.endswith("K"):
                 lines[row] = ""
         else:
-            lines[row] = lines[row].ljust(column)[:column] + part + lines[row][column + len(part):]
+            lines[row] = lines[row].ljust(column)[:column] + part + lines[row][column + len(part) :]
             column += len(part)
     return "\n".join(line.rstrip() for line in lines)

@@ -6,17 +6,19 @@ import re
 import numpy as np
 import pytest
 
-from games.backgammon import labels, mat
-from games.backgammon.board import start
-from games.backgammon.make_games import play
+from examples.sample_games.backgammon import play
+from games.backgammon.files import mat
+from games.backgammon.rules.board import start
 from tests.commands.support import done, tuner
-from tests.games.backgammon.support import rolls_of_games
-from tuner.engine.loading import load_engine
+from tests.games.backgammon.support import labels_text, rolls_of_games
+from tuner.evaluation.loading import load_engine
 from tuner.headroom import measure
 from tuner.io.files import BUNDLED
 
 NOT_SAID = re.compile(
-    r"centipawn|\bpawn|\bPGN\b|\bWhite\b|\bBlack\b|first player|second player|draw\b|drawn|\bElo\b|owns the piece")
+    r"centipawn|\bpawn|\bPGN\b|\bWhite\b|\bBlack\b|first player|second"
+    r" player|draw\b|drawn|\bElo\b|owns the piece"
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +29,15 @@ def folder(tmp_path_factory):
     positions = np.array(list(rolls_of_games(7, 900)))
     positions[:, 4] &= np.uint64(1)
     engine, parameters = load_engine("backgammon/classic")
-    value = np.tanh(parameters.scale * engine.evaluate(positions, parameters)) * np.where(positions[:, 4] & np.uint64(1), -1, 1)
+    value = np.tanh(parameters.scale * engine.evaluate(positions, parameters)) * np.where(
+        positions[:, 4] & np.uint64(1), -1, 1
+    )
     win = 0.5 + 0.5 * np.clip(1.5 * value, -1, 1)
     extra = 3 * value - (2 * win - 1)
-    chances = np.stack([win, np.clip(extra, 0, win), 0 * win, np.clip(-extra, 0, 1 - win), 0 * win], 1)
-    (found / "labels.csv").write_text(labels.labels_text(positions, chances))
+    chances = np.stack(
+        [win, np.clip(extra, 0, win), 0 * win, np.clip(-extra, 0, 1 - win), 0 * win], 1
+    )
+    (found / "labels.csv").write_text(labels_text(positions, chances))
     return found
 
 
@@ -43,51 +49,116 @@ def shown(page: str) -> str:
 
 @pytest.mark.long
 def test_learning_from_labels_recovers_the_evaluation_that_labelled(folder):
-    ran = done("tune", "backgammon/zero", folder / "labels.csv", "-o", folder / "l.yaml", "--run", folder / "run", "--workers", 1)
+    ran = done(
+        "tune",
+        "backgammon/zero",
+        folder / "labels.csv",
+        "-o",
+        folder / "l.yaml",
+        "--run",
+        folder / "run",
+        "--workers",
+        1,
+    )
     said = ran.out + ran.err
     assert "logistic: learns from the labels of the positions alone" in said
     assert "hundredths of a point" in said and not NOT_SAID.search(said)
-    before, after, deviation = map(float, re.search(
-        r"points +([\d.]+) -> ([\d.]+)  \(root mean square error of the expected points, .* vary by ([\d.]+)\)", said).groups())
+    before, after, deviation = map(
+        float,
+        re.search(
+            r"points +([\d.]+) -> ([\d.]+)  \(root mean square error of the expected points, .*"
+            r" vary by ([\d.]+)\)",
+            said,
+        ).groups(),
+    )
     assert after < 0.4 * before and before == pytest.approx(deviation, rel=0.1)
     done("report", folder / "run")
     page = (folder / "run" / "report.html").read_text()
-    assert not NOT_SAID.search(shown(page)) and "Error in points" in page and "Hundredths of a point" in page
+    assert (
+        not NOT_SAID.search(shown(page))
+        and "Error in points" in page
+        and "Hundredths of a point" in page
+    )
     assert "labelled" in shown(page) and "points expected" in shown(page) and page.count("<svg") > 4
     shift = done("diff", "backgammon/zero", folder / "l.yaml", "--all").out
     assert "hundredths of a point" in shift and not NOT_SAID.search(shift)
-    assert "v = tanh(scale * hundredths of a point), expected points = 3 v" in (folder / "l.yaml").read_text()
+    assert (
+        "v = tanh(scale * hundredths of a point), expected points = 3 v"
+        in (folder / "l.yaml").read_text()
+    )
 
 
 @pytest.mark.parametrize("method", ["logistic", "td"])
 def test_learning_from_matches(folder, method):
-    ran = done("tune", "backgammon/zero", folder / "games.mat", "-o", folder / f"{method}.yaml", "--method", method,
-               "--workers", 1)
+    ran = done(
+        "tune",
+        "backgammon/zero",
+        folder / "games.mat",
+        "-o",
+        folder / f"{method}.yaml",
+        "--method",
+        method,
+        "--workers",
+        1,
+    )
     said = ran.out + ran.err
-    assert re.search(r"points +(\+3 [\d.]+ %, )?\+2 [\d.]+ %, \+1 [\d.]+ %, -1 .*; for X, on average [+-]", said)
+    assert re.search(
+        r"points +(\+3 [\d.]+ %, )?\+2 [\d.]+ %, \+1 [\d.]+ %, -1 .*; for X, on average [+-]", said
+    )
     assert not NOT_SAID.search(said) and f"tuner match {folder}" in said and "--games 2000" in said
 
 
 def test_the_evaluation_of_a_position_is_in_points(folder):
     said = done("eval", "backgammon/classic", "4HPwATDgc/ABMA").out
-    assert "hundredths of a point, X's view" in said and "X expects +0.094 points (v = +0.031)" in said
+    assert (
+        "hundredths of a point, X's view" in said and "X expects +0.094 points (v = +0.031)" in said
+    )
     exported = done("export", "backgammon/classic", "--format", "c").out
-    assert "expected points: 3 * tanh(0.00333 * evaluation)" in exported and not NOT_SAID.search(exported)
-    summary = done("dataset", folder / "games.mat", "--params", "backgammon/zero", "-o", folder / "games.ds").out
+    assert "expected points: 3 * tanh(0.00333 * evaluation)" in exported and not NOT_SAID.search(
+        exported
+    )
+    summary = done(
+        "dataset", folder / "games.mat", "--params", "backgammon/zero", "-o", folder / "games.ds"
+    ).out
     assert not NOT_SAID.search(summary)
     plain = done("params", "backgammon/classic").out
     assert "159 parameters x 2 stages" in plain and not NOT_SAID.search(plain)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    (("--method", "rootstrap"), "--method rootstrap: backgammon has positions before the roll, which a search cannot begin with"),
-    (("--loss", "davidson"), "--loss davidson: models draws, and backgammon has points from -3 to 3 in place of them"),
-    (("--prior", "play"), "--prior play: weighs what noise costs in Elo, and strength in backgammon is points a game"),
-    (("--positions", "quiet"), "--positions quiet: backgammon has no quiescence"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--method", "rootstrap"),
+            (
+                "--method rootstrap: backgammon has positions before the roll, which a search"
+                " cannot begin with"
+            ),
+        ),
+        (
+            ("--loss", "davidson"),
+            (
+                "--loss davidson: models draws, and backgammon has points from -3 to 3 in place of"
+                " them"
+            ),
+        ),
+        (
+            ("--prior", "play"),
+            (
+                "--prior play: weighs what noise costs in Elo, and strength in backgammon is points"
+                " a game"
+            ),
+        ),
+        (("--positions", "quiet"), "--positions quiet: backgammon has no quiescence"),
+    ],
+)
 def test_what_backgammon_does_not_have_is_refused_in_one_line(folder, options, message):
-    ran = tuner("tune", "backgammon/classic", folder / "games.mat", "-o", folder / "x.yaml", *options)
-    assert ran.status == 2 and message in ran.err.splitlines()[-1] and not (folder / "x.yaml").exists()
+    ran = tuner(
+        "tune", "backgammon/classic", folder / "games.mat", "-o", folder / "x.yaml", *options
+    )
+    assert (
+        ran.status == 2 and message in ran.err.splitlines()[-1] and not (folder / "x.yaml").exists()
+    )
 
 
 def test_the_start_is_worth_the_roll():
@@ -98,14 +169,19 @@ def test_the_start_is_worth_the_roll():
 def test_a_dataset_is_summed_up_by_stages_and_the_sides_of_the_game(folder, tmp_path):
     done("dataset", folder / "games.mat", "--params", "backgammon/classic", "-o", tmp_path / "data")
     out = done("dataset", "inspect", tmp_path / "data").out
-    assert re.search(r"stages +contact \d+\.\d %, race \d+\.\d % of positions", out) and "phase" not in out
+    assert (
+        re.search(r"stages +contact \d+\.\d %, race \d+\.\d % of positions", out)
+        and "phase" not in out
+    )
     assert re.search(r"stage +positions +X wins % +O wins %", out) and not NOT_SAID.search(out)
     shares = [float(share) for share in re.findall(r"(?:contact|race) (\d+\.\d) %", out)]
     assert len(shares) == 2 and abs(sum(shares) - 100) < 0.11
 
 
 def test_labels_are_summed_up_without_results(folder, tmp_path):
-    done("dataset", folder / "labels.csv", "--params", "backgammon/classic", "-o", tmp_path / "data")
+    done(
+        "dataset", folder / "labels.csv", "--params", "backgammon/classic", "-o", tmp_path / "data"
+    )
     out = done("dataset", "inspect", tmp_path / "data").out
     assert "expected points of labels" in out and "wins %" not in out
 
@@ -115,7 +191,10 @@ def test_files_are_ranked_by_labels_and_not_by_results(folder):
     assert "positions; values: labels of the positions" in out and not NOT_SAID.search(out)
     names = [line.split()[0] for line in out.splitlines() if line.strip().startswith("backgammon/")]
     assert names == ["backgammon/classic", "backgammon/zero"]  # the labels are its values
-    assert "closer values are not better moves" in out and "tuner match backgammon/classic backgammon/zero" in out
+    assert (
+        "closer values are not better moves" in out
+        and "tuner match backgammon/classic backgammon/zero" in out
+    )
     ran = tuner("rank", "backgammon/zero", "backgammon/classic", "--on", folder / "games.mat")
     assert ran.status == 2 and ran.err.count("\n") == 1 and "name labelled positions" in ran.err
 
@@ -123,8 +202,17 @@ def test_files_are_ranked_by_labels_and_not_by_results(folder):
 def test_headroom_is_in_points_by_stage(folder, tmp_path, monkeypatch):
     """Without trees, which take long."""
     monkeypatch.setattr(measure, "available", lambda: False)
-    out = done("headroom", "backgammon/zero", folder / "labels.csv", "--held-out", 0.3, "--workers", 1, "-o",
-               tmp_path / "page.html").out
+    out = done(
+        "headroom",
+        "backgammon/zero",
+        folder / "labels.csv",
+        "--held-out",
+        0.3,
+        "--workers",
+        1,
+        "-o",
+        tmp_path / "page.html",
+    ).out
     assert "values: labels of the positions" in out and "\nby stage:\n" in out
     assert re.search(r"^  race +\d+ ", out, re.M) and re.search(r"^  contact +\d+ ", out, re.M)
     page = shown((tmp_path / "page.html").read_text(encoding="utf-8"))
@@ -142,5 +230,7 @@ def test_weights_out_of_range_are_refused_in_the_unit_of_the_game(tmp_path):
 
 @pytest.mark.parametrize(("learner", "rate"), [("adam", "1.0"), ("adagrad", "null")])
 def test_adam_takes_smaller_steps_with_dice(tmp_path, learner, rate):
-    done("selfplay", "backgammon/zero", "--games", 8, "--learner", learner, "--run", tmp_path / "run")
+    done(
+        "selfplay", "backgammon/zero", "--games", 8, "--learner", learner, "--run", tmp_path / "run"
+    )
     assert f"\n  rate: {rate}" in (tmp_path / "run" / "config.yaml").read_text()

@@ -1,4 +1,5 @@
-"""The command line itself: help, the nearest word for one that is not known, and completion in shells."""
+"""The command line itself: help, the nearest word for one that is not known, and completion in
+shells."""
 
 from __future__ import annotations
 
@@ -17,14 +18,18 @@ def test_positions_of_every_game_are_named():
     said = " ".join(done("eval", "--help").out.split())
     assert "(FEN, SFEN for shogi, position ID or XGID for backgammon)" in said
     assert "(centipawns, for backgammon hundredths of a point), first player's view" in said
-    assert "centipawns, or hundredths of a point; none" in " ".join(done("tune", "--help").out.split())
+    assert "centipawns, or hundredths of a point; none" in " ".join(
+        done("tune", "--help").out.split()
+    )
 
 
 def test_the_bare_program_prints_its_help():
     ran = done()
     assert ran.out == done("--help").out and ran.err == ""
     assert ran.out.startswith("usage: tuner COMMAND [options]\n")
-    assert re.findall(r"^    (\w+) +\w", ran.out.partition("commands:")[2].partition("\n\n")[0], re.MULTILINE) == list(COMMANDS)
+    assert re.findall(
+        r"^    (\w+) +\w", ran.out.partition("commands:")[2].partition("\n\n")[0], re.MULTILINE
+    ) == list(COMMANDS)
     assert 'completion in bash: eval "$(tuner --print-completion bash)"\n' in ran.out
 
 
@@ -37,30 +42,72 @@ def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, comm
     for example in re.sub(r" \\\n +", " ", after).splitlines():
         if example.startswith(f"  tuner {command} "):
             words = re.sub(r"  +\S.*| [>|] .*", "", example.strip())
-            parsed = subprocess.run(["bash", "-c", f"printf '%s\\n' {words}"], capture_output=True, text=True, check=True)
+            parsed = subprocess.run(
+                ["bash", "-c", f"printf '%s\\n' {words}"],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             make_parser([command])[0].parse_args(parsed.stdout.splitlines()[1:])
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("tun classic", "tuner: no command 'tun'; did you mean tune? See tuner --help"),
-    ("self-play", "tuner: no command 'self-play'; did you mean selfplay? See tuner --help"),
-    ("xyzzy", "tuner: no command 'xyzzy'; see tuner --help"),
-    ("--json", "tuner: no option --json; see tuner --help"),
-    ("--versoin", "tuner: no option --versoin; did you mean --version? See tuner --help"),
-    ("tune classic games.pgn --fixd x -o o.yaml", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
-    ("tune --fixd=x", "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help"),
-    ("export classic --fromat c", "tuner export: no option --fromat; did you mean --format? See tuner export --help"),
-    ("tune a b --method rootstarp",
-     "tuner tune: argument --method: invalid choice: 'rootstarp'; did you mean rootstrap? See tuner tune --help"),
-    ("tune a b --prior plya", "tuner tune: argument --prior: invalid choice: 'plya'; did you mean play? See tuner tune --help"),
-    ("export classic --format D", "tuner export: argument --format: invalid choice: 'D' (choose from c, rust, json, uci, spsa); "
-                                  "see tuner export --help"),
-    ("tune clasic a -o b", "tuner: clasic: no such file; the nearest bundled name is classic"),
-    ("eval network startpos", "tuner: network: no such file; the nearest bundled name is backgammon/network"),
-    ("match a b --xyzzy", "tuner match: no option --xyzzy; see tuner match --help"),
-    ("params classic pesto", "tuner: pesto: a second file, expected one; or --new before names"),
-    ("--print-completion", "tuner: argument --print-completion: expected one argument; see tuner --help"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("tun classic", "tuner: no command 'tun'; did you mean tune? See tuner --help"),
+        ("self-play", "tuner: no command 'self-play'; did you mean selfplay? See tuner --help"),
+        ("xyzzy", "tuner: no command 'xyzzy'; see tuner --help"),
+        ("--json", "tuner: no option --json; see tuner --help"),
+        ("--versoin", "tuner: no option --versoin; did you mean --version? See tuner --help"),
+        (
+            "tune classic games.pgn --fixd x -o o.yaml",
+            "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help",
+        ),
+        (
+            "tune --fixd=x",
+            "tuner tune: no option --fixd; did you mean --fixed? See tuner tune --help",
+        ),
+        (
+            "export classic --fromat c",
+            "tuner export: no option --fromat; did you mean --format? See tuner export --help",
+        ),
+        (
+            "tune a b --method rootstarp",
+            (
+                "tuner tune: argument --method: invalid choice: 'rootstarp'; did you mean"
+                " rootstrap? See tuner tune --help"
+            ),
+        ),
+        (
+            "tune a b --prior plya",
+            (
+                "tuner tune: argument --prior: invalid choice: 'plya'; did you mean play? See tuner"
+                " tune --help"
+            ),
+        ),
+        (
+            "export classic --format D",
+            (
+                "tuner export: argument --format: invalid choice: 'D' (choose from c, rust, json,"
+                " uci, spsa); see tuner export --help"
+            ),
+        ),
+        ("tune clasic a -o b", "tuner: clasic: no such file; the nearest bundled name is classic"),
+        (
+            "eval network startpos",
+            "tuner: network: no such file; the nearest bundled name is backgammon/network",
+        ),
+        ("match a b --xyzzy", "tuner match: no option --xyzzy; see tuner match --help"),
+        (
+            "params classic pesto",
+            "tuner: pesto: a second file, expected one; or --new before names",
+        ),
+        (
+            "--print-completion",
+            "tuner: argument --print-completion: expected one argument; see tuner --help",
+        ),
+    ],
+)
 def test_an_unknown_word_names_the_nearest_one(arguments, said):
     ran = tuner(*arguments.split())
     assert (ran.status, ran.out, ran.err) == (2, "", said + "\n")
@@ -77,17 +124,25 @@ def test_completion_is_printed_for_each_shell(shell):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash; install the Debian package bash")
-@pytest.mark.parametrize(("line", "expected"), [
-    ("tuner tu", {"tune"}), ("tuner tune --held", {"--held-out"}), ("tuner tune --learner ", {"newton", "lbfgs", "adam", "sgd"}),
-    ("tuner tune ga", {"games.pgn", "games"}), ("tuner tune -o ga", {"games.pgn", "games"}),
-    ("tuner tune --run ga", {"games"}), ("tuner report ga", {"games"}), ("tuner bench se", {"search", "selfplay"}),
-])
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tuner tu", {"tune"}),
+        ("tuner tune --held", {"--held-out"}),
+        ("tuner tune --learner ", {"newton", "lbfgs", "adam", "sgd"}),
+        ("tuner tune ga", {"games.pgn", "games"}),
+        ("tuner tune -o ga", {"games.pgn", "games"}),
+        ("tuner tune --run ga", {"games"}),
+        ("tuner report ga", {"games"}),
+        ("tuner bench se", {"search", "selfplay"}),
+    ],
+)
 def test_bash_completes_commands_options_choices_and_files(tmp_path, line, expected):
     (tmp_path / "games.pgn").touch()
     (tmp_path / "games").mkdir()
     (tmp_path / "script").write_text(done("--print-completion", "bash").out)
-    asked = f"""source {tmp_path / 'script'}
-COMP_WORDS=({line}{'""' if line.endswith(' ') else ''}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+    asked = f"""source {tmp_path / "script"}
+COMP_WORDS=({line}{'""' if line.endswith(" ") else ""}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
 COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}
 $(complete -p tuner | sed 's/.*-F \\([^ ]*\\) .*/\\1/') tuner
 printf '%s\\n' "${{COMPREPLY[@]}}\""""
@@ -97,11 +152,39 @@ printf '%s\\n' "${{COMPREPLY[@]}}\""""
 
 def test_every_name_of_a_file_in_a_usage_is_completed():
     """Other words in capitals are numbers, names and texts."""
-    others = {"N", "L", "SD", "NAME", "SHARE", "CP", "KIND", "P", "MB", "S", "BASE+INC", "NAME=VALUE", "NAME=N", "ROW", "ENGINE",
-              "GLOB", "REGEX", "PART", "COMMAND", "CP:PLIES", "CP:PLIES:FROM", "FIRST:LAST", "N[,N...]",
-              "ADDRESS|local:N"}
+    others = {
+        "N",
+        "L",
+        "SD",
+        "NAME",
+        "SHARE",
+        "CP",
+        "KIND",
+        "P",
+        "MB",
+        "S",
+        "BASE+INC",
+        "NAME=VALUE",
+        "NAME=N",
+        "ROW",
+        "ENGINE",
+        "GLOB",
+        "REGEX",
+        "PART",
+        "COMMAND",
+        "CP:PLIES",
+        "CP:PLIES:FROM",
+        "FIRST:LAST",
+        "N[,N...]",
+        "ADDRESS|local:N",
+    }
     _, commands = make_parser(COMMANDS)
-    found = {action.metavar for command in commands.values() for action in command._actions if isinstance(action.metavar, str)}
+    found = {
+        action.metavar
+        for command in commands.values()
+        for action in command._actions
+        if isinstance(action.metavar, str)
+    }
     assert found - others == {*completion.FILES, *completion.FOLDERS}
 
 

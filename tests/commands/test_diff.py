@@ -1,9 +1,11 @@
-"""`tuner diff`: tables, markdown and JSON against the files themselves, and what is called significant."""
+"""`tuner diff`: tables, markdown and JSON against the files themselves, what the data support, and
+the largest changes first."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,8 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from tests.commands.support import done, tuner
-from tuner.engine.loading import load_parameters
+from tests.commands.support import done, in_terminal, tuner
+from tuner.evaluation.loading import load_parameters
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -21,7 +23,8 @@ RATIO = {"parameter": "material.knight", "to": "material.pawn"}
 
 
 def written(path: Path, seed: int, **learned) -> Path:
-    """A file as if learned from `classic`: a few numbers moved far, others by chance, some held or not identified."""
+    """A file as if learned from `classic`: a few numbers moved far, others by chance, some held or
+    not identified."""
     start, random = load_parameters("classic"), np.random.default_rng(seed)
     errors = np.round(random.uniform(0.5, 15, start.weights.shape), 2)
     far = np.where(random.random(errors.shape) < 0.08, random.choice([-6, 6], errors.shape), 0)
@@ -33,8 +36,13 @@ def written(path: Path, seed: int, **learned) -> Path:
     errors = np.where(unknown, np.nan, np.where(held, 0, errors))
     weights = np.clip(np.round(start.weights + moves, 2), -20000, 20000)
     ratio = round(float(weights[:, 1].mean() / weights[:, 0].mean()), 4)
-    ratios = [{**RATIO, "ratio": ratio, "low": round(ratio - 0.2, 4), "high": round(ratio + 0.3, 4)}]
-    write_parameters(path, start.with_weights(weights, standard_errors=errors, learned={"ratios": ratios, **learned}))
+    ratios = [
+        {**RATIO, "ratio": ratio, "low": round(ratio - 0.2, 4), "high": round(ratio + 0.3, 4)}
+    ]
+    write_parameters(
+        path,
+        start.with_weights(weights, standard_errors=errors, learned={"ratios": ratios, **learned}),
+    )
     return path
 
 
@@ -43,12 +51,17 @@ def learned(tmp_path_factory) -> Path:
     return written(tmp_path_factory.mktemp("diff") / "learned.yaml", 1)
 
 
-def evidence(before: Parameters, after: Parameters, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(stages, columns): changes beyond their own interval, and those that statsmodels' Benjamini-Hochberg keeps."""
+def evidence(
+    before: Parameters, after: Parameters, error: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(stages, columns): changes beyond their own interval, and those that statsmodels'
+    Benjamini-Hochberg keeps."""
     change = after.weights - before.weights
     tested = ~np.isnan(error) & (error > 0)
     kept = np.zeros(tested.shape, bool)
-    kept[tested] = multipletests(2 * norm.sf(np.abs(change[tested]) / error[tested]), 0.05, "fdr_bh")[0]
+    kept[tested] = multipletests(
+        2 * norm.sf(np.abs(change[tested]) / error[tested]), 0.05, "fdr_bh"
+    )[0]
     return tested & (np.abs(change) > 1.96 * np.nan_to_num(error)), kept
 
 
@@ -56,14 +69,19 @@ def cells_of(text: str, separator: str) -> dict[str, list[str]]:
     """Rows of the tables below the headline by their first cell."""
     rows = {}
     for line in text.partition("centipawns")[2].splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split(separator)] if separator == "|" else line.split()
+        cells = (
+            [cell.strip() for cell in line.strip().strip("|").split(separator)]
+            if separator == "|"
+            else line.split()
+        )
         if len(cells) > 2 and re.fullmatch(r"\w+\.\w+(\[\d+\])?", cells[0]):
             rows[cells[0]] = cells
     return rows
 
 
 def grids_of(text: str) -> dict[str, dict[str, np.ndarray]]:
-    """The blocks of each table of a terminal or of markdown, as (8, 8) arrays of text by their headings."""
+    """The blocks of each table of a terminal or of markdown, as (8, 8) arrays of text by their
+    headings."""
     grids, lines = {}, iter(text.splitlines())
     for line in lines:
         if name := re.fullmatch(r"(?:\*\*)?(piece_square\.\w+ \w+)(?:\*\*)?", line):
@@ -74,7 +92,7 @@ def grids_of(text: str) -> dict[str, dict[str, np.ndarray]]:
                 if head.strip(" `"):
                     rows = [next(lines).split() for _ in range(8)]
                     for i, title in enumerate(head.split()):
-                        blocks[title] = np.array([row[8 * i:8 * i + 8] for row in rows])
+                        blocks[title] = np.array([row[8 * i : 8 * i + 8] for row in rows])
     return grids
 
 
@@ -89,27 +107,44 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
     printed = json.loads(done("diff", "classic", learned, "--format", "json").out)
     assert printed == json.loads(done("diff", "classic", learned, "--json").out)
     table = cells_of(done("diff", "classic", learned, "--least", 0).out, " ")
-    markdown = cells_of(done("diff", "classic", learned, "--format", "markdown", "--least", 0).out, "|")
+    markdown = cells_of(
+        done("diff", "classic", learned, "--format", "markdown", "--least", 0).out, "|"
+    )
     labels = before.layout.labels()
     single = [place for place in before.layout.places if len(place.shape) < 2]
-    assert set(markdown) == set(table) == {row["parameter"] for row in printed["rows"]} == {
-        label for place in single for label in place.labels()}
+    assert (
+        set(markdown)
+        == set(table)
+        == {row["parameter"] for row in printed["rows"]}
+        == {label for place in single for label in place.labels()}
+    )
     shown_errors = set()
     for row in printed["rows"]:
         column = labels.index(row["parameter"])
         cells = markdown[row["parameter"]]
         for s, stage in enumerate(STAGES):
-            old, new, error = (p[s, column] for p in (before.weights, after.weights, after.standard_errors))
+            old, new, error = (
+                p[s, column] for p in (before.weights, after.weights, after.standard_errors)
+            )
             entry, tested = row[stage], after.standard_errors[s, column] > 0
             assert (entry["initial"], entry["learned"]) == (old, new)
             assert entry["change"] == pytest.approx(new - old, abs=1e-4)
-            assert entry["standard_error"] == entry["change_error"] == (None if np.isnan(error) else error)
+            assert (
+                entry["standard_error"]
+                == entry["change_error"]
+                == (None if np.isnan(error) else error)
+            )
             assert entry["identified"] == (not np.isnan(error))
             assert (entry["significant"], entry["supported"]) == (
-                (beyond[s, column], kept[s, column]) if tested else (None, None))
-            assert entry["percent"] == (pytest.approx(100 * (new - old) / abs(old), abs=0.01) if old else None)
-            shown = cells[1 + 5 * s:6 + 5 * s]
-            assert [float(text.rstrip("*") or 0) for text in shown[:3]] == pytest.approx([old, new, new - old], abs=0.0501)
+                (beyond[s, column], kept[s, column]) if tested else (None, None)
+            )
+            assert entry["percent"] == (
+                pytest.approx(100 * (new - old) / abs(old), abs=0.01) if old else None
+            )
+            shown = cells[1 + 5 * s : 6 + 5 * s]
+            assert [float(text.rstrip("*") or 0) for text in shown[:3]] == pytest.approx(
+                [old, new, new - old], abs=0.0501
+            )
             assert shown[2].endswith("*") == beyond[s, column]
             if tested:
                 assert float(shown[4]) == pytest.approx(1.96 * error, abs=0.0501)
@@ -138,8 +173,10 @@ def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learn
     for name, blocks in grids.items():
         path, stage = name.split()
         s = STAGES.index(stage)
-        old, new, error, mark = (board(array[s], before, path) for array in (
-            before.weights, after.weights, after.standard_errors, beyond))
+        old, new, error, mark = (
+            board(array[s], before, path)
+            for array in (before.weights, after.weights, after.standard_errors, beyond)
+        )
         assert list(blocks) == ["initial", "learned", "change", "+/-"]
         for block, numbers in (("initial", old), ("learned", new), ("change", new - old)):
             texts = np.char.rstrip(blocks[block], "*")
@@ -158,12 +195,19 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     ran = done("diff", "classic", learned, "--significant")
     said = json.loads(done("diff", "classic", learned, "--significant", "--json").out)
     labels = before.layout.labels()
-    columns = [i for place in before.layout.places if len(place.shape) < 2 for i in range(place.first, place.first + place.size)]
+    columns = [
+        i
+        for place in before.layout.places
+        if len(place.shape) < 2
+        for i in range(place.first, place.first + place.size)
+    ]
     rows = cells_of(ran.out, " ")
     expected = {labels[i] for i in columns if kept[:, i].any()}
     assert set(rows) == expected == {row["parameter"] for row in said["rows"]}
     assert 5 < len(expected) < len({labels[i] for i in columns if beyond[:, i].any()})
-    markdown = cells_of(done("diff", "classic", learned, "--significant", "--format", "markdown").out, "|")
+    markdown = cells_of(
+        done("diff", "classic", learned, "--significant", "--format", "markdown").out, "|"
+    )
     for name, cells in markdown.items():
         changes = [cells[3], cells[8]]
         assert [change == "." for change in changes] == (~kept[:, labels.index(name)]).tolist()
@@ -182,22 +226,39 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     tested = int((after.standard_errors > 0).sum())
     assert f"* the data support {kept.sum():,} of {tested:,} changes" in ran.out
     assert "Benjamini-Hochberg" in ran.out
-    assert (said["tested"], said["supported"], said["significant"]) == (tested, kept.sum(), beyond.sum())
+    assert (said["tested"], said["supported"], said["significant"]) == (
+        tested,
+        kept.sum(),
+        beyond.sum(),
+    )
 
 
 def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     ran = done("diff", "classic", "pesto")
-    assert ran.out.startswith("the files have no standard errors") and "+/-" not in ran.out
+    assert ran.out == done("diff", "classic", "pesto", "--all").out
+    assert ran.out.startswith(
+        "the files have no standard errors, so their changes cannot be tested\n\n"
+    )
+    assert "+/-" not in ran.out
     assert ran.out.count("the files have no standard errors") == 1
-    assert not [cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)]
+    assert not [
+        cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)
+    ]
     failed = tuner("diff", "classic", learned, "pesto", "--significant")
-    assert failed.status == 2 and "pesto: no standard_errors" in failed.err and failed.err.count("\n") == 1
+    assert (
+        failed.status == 2
+        and "pesto: no standard_errors" in failed.err
+        and failed.err.count("\n") == 1
+    )
     assert not failed.out
 
 
 def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     games = {"data": [{"file": "games.pgn", "sha256": "a" * 64}]}
-    one, two = written(tmp_path / "one.yaml", 2, **games), written(tmp_path / "two.yaml", 3, **games)
+    one, two = (
+        written(tmp_path / "one.yaml", 2, **games),
+        written(tmp_path / "two.yaml", 3, **games),
+    )
     before, after = load_parameters(one), load_parameters(two)
     error = np.sqrt(before.standard_errors**2 + after.standard_errors**2)
     beyond, kept = evidence(before, after, error)
@@ -207,13 +268,19 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     for row in said["rows"]:
         for s, stage in enumerate(STAGES):
             expected = error[s, labels.index(row["parameter"])]
-            assert row[stage]["change_error"] == (None if np.isnan(expected) else pytest.approx(expected, abs=1e-4))
-    assert "errors of changes are sqrt(a^2 + b^2)" in ran.out and "learned from games.pgn" in ran.out
+            assert row[stage]["change_error"] == (
+                None if np.isnan(expected) else pytest.approx(expected, abs=1e-4)
+            )
+    assert (
+        "errors of changes are sqrt(a^2 + b^2)" in ran.out and "learned from games.pgn" in ran.out
+    )
     first, second = ran.out.split("material.pawn ")[1:3]  # a table for each stage
     pawn = before.layout.places[0].first
     for s, text in enumerate((first, second)):
         cells = text.split("\n")[0].split()
-        assert [float(cells[0]), float(cells[2])] == pytest.approx([before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501)
+        assert [float(cells[0]), float(cells[2])] == pytest.approx(
+            [before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501
+        )
     assert "learned from games.pgn" not in done("diff", one, learned, "--all").out
     assert "sqrt" not in done("diff", "classic", two, "--all").out
 
@@ -231,9 +298,15 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
             values = [p.weights[s, column] for p in files]
             assert row[stage]["values"] == values
             assert [part["change"] for part in row[stage]["changes"]] == pytest.approx(
-                [value - values[0] for value in values[1:]], abs=1e-4)
-            assert row[stage]["standard_errors"] == [None, *(
-                None if np.isnan(error) else error for error in (p.standard_errors[s, column] for p in files[1:]))]
+                [value - values[0] for value in values[1:]], abs=1e-4
+            )
+            assert row[stage]["standard_errors"] == [
+                None,
+                *(
+                    None if np.isnan(error) else error
+                    for error in (p.standard_errors[s, column] for p in files[1:])
+                ),
+            ]
     for grid in said["grids"]:
         s = STAGES.index(grid["stage"])
         assert grid["values"] == [board(p.weights[s], p, grid["parameter"]).tolist() for p in files]
@@ -241,53 +314,70 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
     for s, (stage, text) in enumerate(zip(STAGES, ran.out.split("centipawns ")[1:], strict=True)):
         assert text.split("\n")[0].split() == ["A", "B", "+/-", "B-A", "C", "+/-", "C-A"]
         assert f"C = {other}: {stage}" in ran.out
-        cells = next(line for line in text.split("\n") if line.startswith("material.rook")).split()[1:]
-        assert [float(cells[i]) for i in (0, 1, 4)] == pytest.approx([p.weights[s, 3] for p in files], abs=0.0501)
-        assert float(cells[6].strip("*")) == pytest.approx(files[2].weights[s, 3] - files[0].weights[s, 3], abs=0.0501)
+        cells = next(line for line in text.split("\n") if line.startswith("material.rook")).split()[
+            1:
+        ]
+        assert [float(cells[i]) for i in (0, 1, 4)] == pytest.approx(
+            [p.weights[s, 3] for p in files], abs=0.0501
+        )
+        assert float(cells[6].strip("*")) == pytest.approx(
+            files[2].weights[s, 3] - files[0].weights[s, 3], abs=0.0501
+        )
     for name, blocks in grids_of(ran.out).items():
         path, stage = name.split()
         assert list(blocks) == ["A", "B", "C"]
         for p, texts in zip(files, blocks.values(), strict=True):
-            np.testing.assert_allclose(np.char.rstrip(texts, "*").astype(float), board(p.weights[STAGES.index(stage)], p, path),
-                                       rtol=0, atol=0.5001)
+            np.testing.assert_allclose(
+                np.char.rstrip(texts, "*").astype(float),
+                board(p.weights[STAGES.index(stage)], p, path),
+                rtol=0,
+                atol=0.5001,
+            )
     failed = tuner("diff", *names, "tictactoe/zero")
-    assert failed.status == 2 and "tictactoe/zero is for tictactoe, but classic is for chess" in failed.err
+    assert (
+        failed.status == 2
+        and "tictactoe/zero is for tictactoe, but classic is for chess" in failed.err
+    )
 
 
 def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
     ran = done("diff", "classic", learned)
     title, heads, *rows = ran.out.split("\n\n")[1].splitlines()
-    assert title == "in units of material.pawn, mean of mg and eg" and heads.split() == ["initial", "learned"]
+    assert title == "in units of material.pawn, mean of mg and eg" and heads.split() == [
+        "initial",
+        "learned",
+    ]
     before, after = (load_parameters(name).weights.mean(axis=0) for name in ("classic", learned))
     pieces = ["knight", "bishop", "rook", "queen"]
     (ratio,) = load_parameters(learned).learned["ratios"]
     for i, (name, row) in enumerate(zip(pieces, rows, strict=True), 1):
         interval = [f"[{ratio['low']:.2f},", f"{ratio['high']:.2f}]"] if name == "knight" else []
-        assert row.split() == [f"material.{name}", f"{before[i] / before[0]:.2f}", f"{after[i] / after[0]:.2f}", *interval]
-    assert done("diff", "classic", learned, "pesto").out.split("\n\n")[1].split("\n")[1].split() == ["A", "B", "C"]
+        assert row.split() == [
+            f"material.{name}",
+            f"{before[i] / before[0]:.2f}",
+            f"{after[i] / after[0]:.2f}",
+            *interval,
+        ]
+    assert done("diff", "classic", learned, "pesto").out.split("\n\n")[1].split("\n")[
+        1
+    ].split() == ["A", "B", "C"]
     assert "in units of" not in done("diff", "tictactoe/zero", "tictactoe/classic").out
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_nothing_is_cut_off_in_a_narrow_terminal(learned, monkeypatch, width):
-    wide = cells_of(done("diff", "classic", learned, "--least", 0).out, " ")
-    monkeypatch.setattr("tuner.commands.display.PIPE_WIDTH", width)
-    out = done("diff", "classic", learned, "--least", 0).out
-    assert "…" not in out
-    numbers = [line for line in out.splitlines() if re.match(r"[ \d+-]*\d[ \d+-]*$|\w+\.\w+", line)]
-    assert max(len(line.rstrip()) for line in numbers) <= width
-    for name, cells in wide.items():
-        lines = [line.split()[1:] for line in out.partition("centipawns")[2].splitlines() if line.split()[:1] == [name]]
-        assert sum(lines, []) == cells[1:]
 
 
 def test_a_difference_leaves_out_what_hardly_moved(learned):
     rows = json.loads(done("diff", "classic", learned, "--json").out)["rows"]
     for least in (1, 20):
         ran = done("diff", "classic", learned, "--least", least)
-        expected = {row["parameter"] for row in rows if max(abs(row[stage]["change"]) for stage in STAGES) >= least}
+        expected = {
+            row["parameter"]
+            for row in rows
+            if max(abs(row[stage]["change"]) for stage in STAGES) >= least
+        }
         assert set(cells_of(ran.out, " ")) == expected
-        assert f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are hidden" in ran.out
+        assert (
+            f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are"
+            " hidden" in ran.out
+        )
     assert "no single number moved" in done("diff", learned, learned, "--all").out
 
 
@@ -296,3 +386,164 @@ def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_p
     odd.write_bytes(learned.read_bytes())
     assert "two\\nlines.yaml" in done("diff", "classic", odd, "--all").out
     assert "two\n" not in done("diff", "classic", odd, learned, "--all").out
+
+
+GREEN, RED = "\x1b[32m", "\x1b[31m"
+
+
+def first_table(out: str) -> tuple[str, list[list[str]]]:
+    """Title and rows of the first table."""
+    title, _, *rows = out.split("\n\n")[0].splitlines()
+    return title, [row.split() for row in rows]
+
+
+def supported_ones(before: Parameters, after: Parameters) -> list[tuple[str, str, float]]:
+    """All supported changes, by an independent test, the largest first."""
+    change = after.weights - before.weights
+    places = np.argwhere(evidence(before, after, after.standard_errors)[1])
+    labels = before.layout.labels()
+    return sorted(
+        ((labels[i], STAGES[s], change[s, i]) for s, i in places), key=lambda line: -abs(line[2])
+    )
+
+
+def test_the_twenty_largest_supported_changes_come_first(learned):
+    before, after = load_parameters("classic"), load_parameters(learned)
+    supported = supported_ones(before, after)
+    title, rows = first_table(done("diff", "classic", learned).out)
+    assert title == f"the 20 largest of {len(supported)} changes that the data support"
+    assert [(name, stage) for name, stage, *_ in rows] == [line[:2] for line in supported[:20]]
+    for (_, _, old, new, change, error), (name, stage, expected) in zip(
+        rows, supported, strict=False
+    ):
+        s, i = STAGES.index(stage), before.layout.labels().index(name)
+        assert [float(text) for text in (old, new, change, error)] == pytest.approx(
+            [
+                before.weights[s, i],
+                after.weights[s, i],
+                expected,
+                1.96 * after.standard_errors[s, i],
+            ],
+            abs=0.051,
+        )
+    found = json.loads(done("diff", "classic", learned, "--json").out)["largest"]
+    assert [(line["parameter"], line["stage"]) for line in found] == [
+        line[:2] for line in supported[:20]
+    ]
+    assert done("diff", "classic", learned, "--format", "markdown").out.startswith(
+        f"### {title}\n\n| "
+    )
+
+
+def fewer(learned: Path, path: Path, count: int) -> Path:
+    """The same file in which only the largest supported changes are left, and no other number
+    moved."""
+    before, after = load_parameters("classic"), load_parameters(learned)
+    keep = np.zeros(before.weights.shape, bool)
+    for name, stage, _ in supported_ones(before, after)[:count]:
+        keep[STAGES.index(stage), before.layout.labels().index(name)] = True
+    write_parameters(path, replace(after, weights=np.where(keep, after.weights, before.weights)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("count", "title"),
+    [(1, "the one change that the data support"), (7, "all 7 changes that the data support")],
+)
+def test_fewer_supported_changes_are_all_shown(learned, tmp_path, count, title):
+    shown, rows = first_table(
+        done("diff", "classic", fewer(learned, tmp_path / "few.yaml", count)).out
+    )
+    assert (shown, len(rows)) == (title, count)
+
+
+def test_one_sentence_is_printed_if_no_change_is_supported(learned, tmp_path):
+    tested = int((load_parameters(learned).standard_errors > 0).sum())
+    same = fewer(learned, tmp_path / "same.yaml", 0)
+    assert done("diff", "classic", same).out.startswith(
+        f"the data support none of the {tested:,} changes: each may be due to chance\n\n"
+    )
+    after = load_parameters(same)
+    write_parameters(same, replace(after, standard_errors=np.zeros_like(after.weights)))
+    assert done("diff", "classic", same).out.startswith(
+        "no change can be tested: every number was kept constant or is not identified\n\n"
+    )
+    write_parameters(same, replace(after, standard_errors=None))
+    assert done("diff", "classic", same).out.startswith(
+        "the learned file has no standard errors, so its changes cannot be tested\n\n"
+    )
+
+
+def test_of_several_files_a_change_names_its_file(learned, tmp_path):
+    other = written(tmp_path / "other.yaml", 4)
+    before, files = load_parameters("classic"), [load_parameters(path) for path in (learned, other)]
+    supported = sorted(
+        (size for p in files for *_, size in supported_ones(before, p)), key=lambda size: -abs(size)
+    )
+    _, rows = first_table(done("diff", "classic", learned, other).out)
+    assert {row[2] for row in rows} == {"B", "C"} and all(row[1].endswith(",") for row in rows)
+    # the test is over the numbers of both files, so it may support a few others
+    assert float(rows[0][5]) == pytest.approx(supported[0], abs=0.051)
+    assert [abs(float(row[5])) for row in rows] == sorted(
+        (abs(float(row[5])) for row in rows), reverse=True
+    )
+
+
+def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
+    shown = in_terminal("diff", "classic", learned, "--all", columns=160)
+    signs = re.findall(r"(\x1b\[3[12]m)([+-]\d[\d.]*)", shown.out)
+    assert len(signs) > 40 and all(
+        colour == (GREEN if text[0] == "+" else RED) for colour, text in signs
+    )
+    plain = done("diff", "classic", learned, "--all").out
+    assert "\x1b" not in plain
+    assert [line.rstrip() for line in shown.screen.splitlines()] == [
+        line.rstrip() for line in plain.splitlines()
+    ]
+    colourless = in_terminal("diff", "classic", learned, "--all", columns=160, NO_COLOR="1").out
+    assert (
+        GREEN not in colourless
+        and RED not in colourless
+        and not re.search(r"\x1b\[[0-9;]*3[0-7]m", colourless)
+    )
+
+
+def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
+    p = load_parameters("modern")
+    write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
+    text = done("diff", "modern", tmp_path / "moved.yaml", "--least", 0).out
+    assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
+    assert re.search(r"space\.tempo  +", text)
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "markdown")])
+def test_the_rest_is_counted_and_shown_with_all(learned, options):
+    brief, whole = (
+        done("diff", "classic", learned, *options, *more).out for more in ((), ("--all",))
+    )
+    *shown, last = brief.splitlines()
+    assert whole.splitlines()[: len(shown)] == shown and 25 < len(shown) < 40
+    assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --all"
+    assert done("diff", "classic", learned, "--least", 1, *options).out == whole
+
+
+@pytest.mark.long
+def test_no_digit_is_cut_in_a_narrow_terminal(tmp_path, monkeypatch):
+    """Names are folded; where even that is not enough, the terminal wraps the line."""
+    before = load_parameters("classic")
+    errors = np.full(before.weights.shape, 123.45)
+    for name, move in (("one.yaml", 1122.2), ("two.yaml", -2122.2)):
+        moved = before.with_weights(before.weights + move, standard_errors=errors)
+        write_parameters(tmp_path / name, moved)
+    for files in (
+        ("classic", tmp_path / "one.yaml"),
+        (tmp_path / "one.yaml", tmp_path / "two.yaml"),
+        ("classic", tmp_path / "one.yaml", tmp_path / "two.yaml"),
+    ):
+        wide, narrow = (
+            in_terminal("diff", *files, "--all", columns=columns).screen for columns in (200, 60)
+        )
+        assert "…" not in narrow
+        assert sorted(re.findall(r"[+-]?\d{3,}\.\d\*?", narrow)) == sorted(
+            re.findall(r"[+-]?\d{3,}\.\d\*?", wide)
+        )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
-from tuner.engine import evaluate_file
-from tuner.engine.loading import load_engine
+from tuner.evaluation import explain as evaluate_file
+from tuner.evaluation.loading import load_engine
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,9 @@ def lines(small_pgn, chess):
     engine, _, _ = chess()
     from games.record import ReadOptions, ReadReport
 
-    (batch, *_) = engine.game.read(str(small_pgn), ReadOptions(positions="all"), ReadReport(), print)
+    batch, *_ = engine.game.files.read(
+        str(small_pgn), ReadOptions(positions="all"), ReadReport(), print
+    )
     return [engine.game.text(words) for words in batch.positions[:3000:3]]
 
 
@@ -27,7 +29,9 @@ def lines(small_pgn, chess):
 def test_each_line_has_its_score(lines, tmp_path, monkeypatch, name):
     monkeypatch.setattr(evaluate_file, "LINES", 300)
     engine, parameters = load_engine("classic")
-    text = "# some positions\n\n" + "\r\n".join(f'{line} c9 "1-0"; hmvc 3;' if i % 2 else line for i, line in enumerate(lines))
+    text = "# some positions\n\n" + "\r\n".join(
+        f'{line} c9 "1-0"; hmvc 3;' if i % 2 else line for i, line in enumerate(lines)
+    )
     path = tmp_path / name
     path.write_bytes(bz2.compress(text.encode()) if name.endswith("bz2") else text.encode())
     scores = np.array(done("eval", "classic", path).out.split(), float)

@@ -1,4 +1,5 @@
-"""`tuner export`: JSON, UCI options and SPSA settings are read back and hold the rounded numbers of the file."""
+"""`tuner export`: every format is read back, by compilers where there are some, and holds the
+rounded numbers of the file."""
 
 from __future__ import annotations
 
@@ -16,11 +17,14 @@ from tests.commands.export_support import (
     arrays_of_c,
     arrays_of_rust,
     numbers_of,
+    printed_by_rust,
     rounded,
     write_learned,
 )
 from tests.commands.support import done, tuner
-from tuner.engine.loading import load_parameters, parameter_path
+from tests.tools import tool
+from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.export.numbers import c_names, rust_names
 from tuner.parameters.writer import write_parameters
 
 ENGINE = """
@@ -43,13 +47,22 @@ def learned(tmp_path_factory) -> Path:
 
 def test_json_holds_the_rounded_numbers_under_nested_names(learned):
     said = json.loads(done("export", learned, "--format", "json").out)
-    found = {f"{term}.{name}": [value if isinstance(value, list) else [value] for value in (stages[s] for s in STAGES)]
-             for term, names in said["weights"].items() for name, stages in names.items()}
+    found = {
+        f"{term}.{name}": [
+            value if isinstance(value, list) else [value] for value in (stages[s] for s in STAGES)
+        ]
+        for term, names in said["weights"].items()
+        for name, stages in names.items()
+    }
     assert found == rounded(numbers_of(learned))
-    assert all(isinstance(value, int) for stages in found.values() for stage in stages for value in stage)
+    assert all(
+        isinstance(value, int) for stages in found.values() for stage in stages for value in stage
+    )
     p = load_parameters(learned)
     assert said["scale"] == pytest.approx(p.scale, rel=1e-5) and said["stages"] == list(STAGES)
-    assert said["shapes"] == {place.path: list(place.shape) for place in p.layout.places if place.shape}
+    assert said["shapes"] == {
+        place.path: list(place.shape) for place in p.layout.places if place.shape
+    }
 
 
 def named_numbers(learned: Path) -> dict[str, int]:
@@ -74,21 +87,39 @@ def test_options_are_read_by_a_uci_program_and_set_by_its_commands(learned, tmp_
         assert option.type == "spin" and option.min <= option.default <= option.max
         if not name.startswith(("mobility.knight", "material.pawn")):
             assert (option.min, option.max) == (-20000, 20000)
-    for name in ("mobility.knight[3].mg", "material.pawn.eg"):  # bounds of the file, and the number itself within
+    for name in (
+        "mobility.knight[3].mg",
+        "material.pawn.eg",
+    ):  # bounds of the file, and the number itself within
         low, high = {"mo": (-25, 40), "ma": (200, 300)}[name[:2]]
-        assert (options[name].min, options[name].max) == (min(low, expected[name]), max(high, expected[name]))
-    commands = dict(re.findall(r"^setoption name (\S+) value (-?\d+)$", (tmp_path / "options.txt").read_text(), re.MULTILINE))
+        assert (options[name].min, options[name].max) == (
+            min(low, expected[name]),
+            max(high, expected[name]),
+        )
+    commands = dict(
+        re.findall(
+            r"^setoption name (\S+) value (-?\d+)$",
+            (tmp_path / "options.txt").read_text(),
+            re.MULTILINE,
+        )
+    )
     assert {name: options[name].parse(value) for name, value in commands.items()} == expected
 
 
 def test_spsa_lines_hold_every_number_with_a_perturbation_of_two_errors(learned):
     ran, p = done("export", learned, "--format", "spsa"), load_parameters(learned)
     expected, lines = named_numbers(learned), ran.out.splitlines()
-    assert [line.split(", ")[0] for line in lines] == [f"{label}.{stage}" for label in p.layout.labels() for stage in STAGES]
+    assert [line.split(", ")[0] for line in lines] == [
+        f"{label}.{stage}" for label in p.layout.labels() for stage in STAGES
+    ]
     for line, error in zip(lines, p.standard_errors.T.ravel(), strict=True):
         name, kind, *numbers = line.split(", ")
         value, low, high, step, rate = (float(number) for number in numbers)
-        assert (kind, value, rate) == ("int", expected[name], 0.002) and low <= value <= high and low == int(low) < high
+        assert (
+            (kind, value, rate) == ("int", expected[name], 0.002)
+            and low <= value <= high
+            and low == int(low) < high
+        )
         bounded = name.startswith(("mobility.knight", "material.pawn"))
         assert bounded or min(value - low, high - value) >= max(50, abs(value) / 2) - 1
         if error > 0:
@@ -99,7 +130,9 @@ def test_spsa_lines_hold_every_number_with_a_perturbation_of_two_errors(learned)
     assert "rounded to whole numbers" in ran.err
 
 
-def test_scaling_makes_the_first_number_what_is_asked_and_keeps_the_probabilities(learned, tmp_path):
+def test_scaling_makes_the_first_number_what_is_asked_and_keeps_the_probabilities(
+    learned, tmp_path
+):
     text = done("export", learned, "--format", "json", "--scale-to", 100, "--decimals", 3).out
     said, p = json.loads(text), load_parameters(learned)
     pawn = said["weights"]["material"]["pawn"]
@@ -108,44 +141,69 @@ def test_scaling_makes_the_first_number_what_is_asked_and_keeps_the_probabilitie
     ours = p.weights[1, p.layout.labels().index("material.rook")]
     assert np.tanh(said["scale"] * rook) == pytest.approx(np.tanh(p.scale * ours), abs=1e-5)
     (slope,) = re.findall(r"exp\(-([\d.e-]+) \* evaluation\)", text)
-    assert 1 / (1 + np.exp(-float(slope) * rook)) == pytest.approx((1 + np.tanh(p.scale * ours)) / 2, abs=1e-5)
+    assert 1 / (1 + np.exp(-float(slope) * rook)) == pytest.approx(
+        (1 + np.tanh(p.scale * ours)) / 2, abs=1e-5
+    )
     header = done("export", learned, "--format", "c", "--scale-to", 100, "--decimals", 1).out
     found = arrays_of_c(header, tmp_path, "%.17g")
     factor = 100 / p.weights[:, 0].mean()
     for name, stages in numbers_of(learned).items():
         exact = np.array(stages) * factor
         out = np.array(found[name.replace(".", "_")])
-        assert np.abs(out - exact).max() <= 0.05 + 1e-9 and np.abs(out * 10 - np.round(out * 10)).max() < 1e-9
-    rust = arrays_of_rust(done("export", learned, "--format", "rust", "--scale-to", 100, "--decimals", 1).out)
+        assert (
+            np.abs(out - exact).max() <= 0.05 + 1e-9
+            and np.abs(out * 10 - np.round(out * 10)).max() < 1e-9
+        )
+    rust = arrays_of_rust(
+        done("export", learned, "--format", "rust", "--scale-to", 100, "--decimals", 1).out
+    )
     assert rust == {name.upper(): stages for name, stages in found.items()}
 
 
 def test_flipped_tables_have_their_last_row_first(learned, tmp_path):
     text = done("export", learned, "--format", "rust", "--flip").out
-    expected = {name.replace(".", "_").upper(): stages for name, stages in rounded(numbers_of(learned, True)).items()}
+    expected = {
+        name.replace(".", "_").upper(): stages
+        for name, stages in rounded(numbers_of(learned, True)).items()
+    }
     assert arrays_of_rust(text) == expected
     assert "farthest from the owner's side first" in text and "nearest" not in text
 
 
 def test_the_heading_records_the_source_of_the_numbers_and_the_rounding(learned):
-    exact = np.array([value for stages in numbers_of(learned).values() for stage in stages for value in stage])
+    exact = np.array(
+        [value for stages in numbers_of(learned).values() for stage in stages for value in stage]
+    )
     error = np.abs(exact - np.round(exact))
     for form, mark in (("c", "// "), ("rust", "// "), ("uci", "info string ")):
         ran = done("export", learned, "--format", form)
-        head = [line[len(mark):] for line in ran.out.splitlines() if line.startswith(mark)]
+        head = [line[len(mark) :] for line in ran.out.splitlines() if line.startswith(mark)]
         assert head[0].startswith(f"{learned}: parameters of chess, exported by evaltune ")
         assert "learned by: tuner tune 'a */ b.pgn' -o c:\\ (version 0.1.0)" in head[1]
-        largest, mean = (float(number) for number in re.findall(r"at most ([\d.]+), on average ([\d.]+) centipawns", head[2])[0])
-        assert (largest, mean) == (pytest.approx(error.max(), rel=0.01), pytest.approx(error.mean(), rel=0.01))
+        largest, mean = (
+            float(number)
+            for number in re.findall(r"at most ([\d.]+), on average ([\d.]+) centipawns", head[2])[
+                0
+            ]
+        )
+        assert (largest, mean) == (
+            pytest.approx(error.max(), rel=0.01),
+            pytest.approx(error.mean(), rel=0.01),
+        )
         assert head[2] in ran.err
         assert f"exp(-{2 * load_parameters(learned).scale:.6g} * evaluation)" in head[3]
 
 
 def test_tables_of_shogi_say_which_file_is_the_first_column():
     text = done("export", "shogi/classic", "--format", "c").out
-    assert ("the row nearest to the owner's side first, in each row the first column first (of the board file 9 for Black and "
-            "file 1 for White)") in text
-    assert "in each row the first column first\n" in done("export", "chess/classic", "--format", "c").out
+    assert (
+        "the row nearest to the owner's side first, in each row the first column first (of the"
+        " board file 9 for Black and file 1 for White)" in text
+    )
+    assert (
+        "in each row the first column first\n"
+        in done("export", "chess/classic", "--format", "c").out
+    )
 
 
 def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
@@ -153,8 +211,11 @@ def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
     mine.write_bytes(parameter_path("classic").read_bytes())
     (tmp_path / "link.yaml").symlink_to(mine)
     bundled = parameter_path("classic").with_name("weights.h")
-    for output, said in ((mine, "is an input of this command"), (tmp_path / "link.yaml", "is an input of this command"),
-                         (bundled, "is in the folder of the bundled parameter files")):
+    for output, said in (
+        (mine, "is an input of this command"),
+        (tmp_path / "link.yaml", "is an input of this command"),
+        (bundled, "is in the folder of the bundled parameter files"),
+    ):
         ran = tuner("export", mine, "--format", "c", "-o", output)
         assert ran.status == 2 and f"{output}: {said}" in ran.err and ran.err.count("\n") == 1
     assert mine.read_bytes() == parameter_path("classic").read_bytes() and not bundled.exists()
@@ -163,26 +224,177 @@ def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
 def test_json_output_is_one_object_with_the_text_or_the_name_of_its_file(learned, tmp_path):
     said = json.loads(done("export", learned, "--format", "c", "--json").out)
     assert said["text"] == done("export", learned, "--format", "c").out and said["output"] is None
-    said = json.loads(done("export", learned, "--format", "c", "--json", "-o", tmp_path / "out.h").out)
-    assert "text" not in said and said["output"] == str(tmp_path / "out.h") and said["numbers"] == 1230
+    said = json.loads(
+        done("export", learned, "--format", "c", "--json", "-o", tmp_path / "out.h").out
+    )
+    assert (
+        "text" not in said and said["output"] == str(tmp_path / "out.h") and said["numbers"] == 1230
+    )
     assert 0.45 < said["largest_rounding"] <= 0.5 and 0.2 < said["mean_rounding"] < 0.3
 
 
 def test_percentages_are_not_scaled_with_the_evaluation(tmp_path):
     """`modern` without king danger, whose function could not be scaled."""
     p = load_parameters("modern")
-    keep = ~np.isin(np.arange(p.layout.size), [i for place in p.layout.places if place.curved
-                                               for i in range(place.first, place.first + place.size)])
+    keep = ~np.isin(
+        np.arange(p.layout.size),
+        [
+            i
+            for place in p.layout.places
+            if place.curved
+            for i in range(place.first, place.first + place.size)
+        ],
+    )
     write_parameters(tmp_path / "scaled.yaml", p.with_weights(p.weights * keep))
-    ran = done("export", tmp_path / "scaled.yaml", "--format", "json", "--scale-to", 50, "--decimals", 3)
+    ran = done(
+        "export", tmp_path / "scaled.yaml", "--format", "json", "--scale-to", 50, "--decimals", 3
+    )
     said = json.loads(ran.out)["weights"]
-    assert (said["material"]["pawn"]["mg"] + said["material"]["pawn"]["eg"]) / 2 == pytest.approx(50, abs=0.001)
-    ours = {place.name: p.weights[1, place.first] for place in p.layout.places if place.term == "late_scale" and place.size == 1}
+    assert (said["material"]["pawn"]["mg"] + said["material"]["pawn"]["eg"]) / 2 == pytest.approx(
+        50, abs=0.001
+    )
+    ours = {
+        place.name: p.weights[1, place.first]
+        for place in p.layout.places
+        if place.term == "late_scale" and place.size == 1
+    }
     assert ours["opposite_bishops_alone"] < 0
     assert {name: said["late_scale"][name]["eg"] for name in ours} == ours
     header = done("export", tmp_path / "scaled.yaml", "--format", "c").out
-    assert "// late_scale: percent; the sum s of the side ahead multiplies the evaluation by 1 + s / 100, from 0 to 2\n" in header
-    assert "// king_danger: the function of this term is applied to the tapered sum of each side\n" in header
+    assert (
+        "// late_scale: percent; the sum s of the side ahead multiplies the evaluation by 1 + s /"
+        " 100, from 0 to 2\n" in header
+    )
+    assert (
+        "// king_danger: the function of this term is applied to the tapered sum of each side\n"
+        in header
+    )
     assert "centipawns or percent" in header
     spins = done("export", tmp_path / "scaled.yaml", "--format", "uci", "--scale-to", 50).out
-    assert f"option name late_scale.opposite_bishops_alone.eg type spin default {ours['opposite_bishops_alone']:.0f} " in spins
+    assert (
+        "option name late_scale.opposite_bishops_alone.eg type spin default"
+        f" {ours['opposite_bishops_alone']:.0f} " in spins
+    )
+
+
+# names that make a type of C, a word of C++, the beginning of C's own functions, and one identifier
+# three times
+ODD_TERMS = """
+from evalterms.term import Term
+first, second, int8, static, mtx = Term("a"), Term("a_b"), Term("int8"), Term("static"), Term("mtx")
+first.parameter("b_c")
+first.parameter("b_c_2", 3)
+first.parameter("b__c", 2, 3)
+second.parameter("c")
+int8.parameter("t")
+static.parameter("assert")
+mtx.parameter("lock")
+
+@first.counts
+def count_first(us, them, emit):
+    "Nothing."
+
+@second.counts
+def count_second(us, them, emit):
+    "Nothing."
+
+@int8.counts
+def count_int8(us, them, emit):
+    "Nothing."
+
+@static.counts
+def count_static(us, them, emit):
+    "Nothing."
+
+@mtx.counts
+def count_mtx(us, them, emit):
+    "Nothing."
+"""
+
+
+def test_c_compiles_and_holds_the_rounded_numbers(learned, tmp_path):
+    done("export", learned, "--format", "c", "-o", tmp_path / "out.h")
+    text = (tmp_path / "out.h").read_text()
+    expected = {
+        name.replace(".", "_"): stages for name, stages in rounded(numbers_of(learned)).items()
+    }
+    assert arrays_of_c(text, tmp_path) == expected
+    assert text == done("export", learned, "--format", "c").out
+    assert (
+        "static const int material_knight[2] = {" in text
+        and "static const int piece_square_king[2][64] = {" in text
+    )
+
+
+@pytest.mark.parametrize("options", ["", "--flip", "--scale-to 100 --decimals 1"])
+def test_a_rust_compiler_reads_what_we_parse(learned, tmp_path, options):
+    text = done("export", learned, "--format", "rust", *options.split()).out
+    found = printed_by_rust(text, tmp_path)
+    assert found == arrays_of_rust(text) and len(found) > 50
+
+
+def test_rust_holds_the_rounded_numbers(learned, tmp_path):
+    text = done("export", learned, "--format", "rust").out
+    expected = {
+        name.replace(".", "_").upper(): stages
+        for name, stages in rounded(numbers_of(learned)).items()
+    }
+    assert arrays_of_rust(text) == expected
+    assert (
+        "pub const PIECE_SQUARE_PAWN: [[i32; 64]; 2] = [" in text
+        and "pub const MATERIAL_PAWN: [i32; 2] = [" in text
+    )
+
+
+def test_odd_names_become_identifiers_that_differ(tmp_path):
+    (tmp_path / "odd.py").write_text(ODD_TERMS)
+    done(
+        "params",
+        "tictactoe/classic",
+        "--terms",
+        tmp_path / "odd.py",
+        "--add-missing",
+        "-o",
+        tmp_path / "odd.yaml",
+    )
+    p = load_parameters(tmp_path / "odd.yaml", [tmp_path / "odd.py"])
+    weights = np.arange(1.0, p.weights.size + 1).reshape(p.weights.shape)
+    write_parameters(tmp_path / "odd.yaml", p.with_weights(weights))
+    expected = [weights[0, place.columns].tolist() for place in p.layout.places]
+    for form in ("c", "rust"):
+        text = done(
+            "export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", form
+        ).out
+        found = arrays_of_c(text, tmp_path) if form == "c" else arrays_of_rust(text)
+        assert [stages for (stages,) in found.values()] == expected
+        if form == "rust" and tool("rustc"):
+            assert printed_by_rust(text, tmp_path) == found
+        assert all("__" not in name and re.fullmatch(r"[A-Za-z]\w*", name) for name in found)
+    options = done(
+        "export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", "uci"
+    ).out
+    labels = re.findall(r"^option name (\S+) type", options, re.MULTILINE)
+    assert labels == p.layout.labels()  # of one stage the name is enough
+
+
+def test_identifiers_never_collide():
+    paths = [
+        "a.b_c",
+        "a_b.c",
+        "a.b_c_2",
+        "a.b__c",
+        "int8.t",
+        "int8.t_",
+        "term_int8.t",
+        "and.eq",
+        "co.yield",
+        "cnd.wait",
+    ]
+    for names in (c_names(paths), rust_names(paths)):
+        assert len(set(names)) == len(paths) and not set(names) & {
+            "int8_t",
+            "and_eq",
+            "co_yield",
+            "cnd_wait",
+        }
+    assert c_names(["material.pawn"]) == ["material_pawn"]

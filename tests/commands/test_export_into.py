@@ -1,4 +1,5 @@
-"""`tuner export --into`: a source of all bundled numbers, what is printed, --check, and files that stay as they were."""
+"""`tuner export --into`: a source of all bundled numbers, what is printed, --check, and files that
+stay as they were."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.commands.export_support import arrays_of_c, numbers_of, rounded, write_learned
 from tests.commands.support import done, tuner
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 
 @pytest.fixture
@@ -29,14 +30,27 @@ def test_all_numbers_are_replaced_and_back_again(learned, form):
     before = source.read_bytes()
     ran = done("export", learned, "--into", source)
     if form == "c":
-        expected = {name.replace(".", "_"): stages for name, stages in rounded(numbers_of(learned)).items()}
+        expected = {
+            name.replace(".", "_"): stages for name, stages in rounded(numbers_of(learned)).items()
+        }
         assert arrays_of_c(source.read_text(), Path.cwd()) == expected
     after = source.read_bytes()
-    assert ran.out.startswith(f"wrote {source}: 1,230 numbers on lines 7-11, 15-22, ") and ran.out.count("\n") == 4
-    assert ran.out.endswith(f"keeps these numbers: tuner export {learned} --into {source} --check\n")
-    assert "changed, most of all " in ran.out and "rounded to whole numbers: errors of at most 0.5" in ran.out
+    assert (
+        ran.out.startswith(f"wrote {source}: 1,230 numbers on lines 7-11, 15-22, ")
+        and ran.out.count("\n") == 4
+    )
+    assert ran.out.endswith(
+        f"keeps these numbers: tuner export {learned} --into {source} --check\n"
+    )
+    assert (
+        "changed, most of all " in ran.out
+        and "rounded to whole numbers: errors of at most 0.5" in ran.out
+    )
     again = done("export", learned, "--into", source).out
-    assert again.startswith(f"{source} has these numbers already: 1,230 numbers on lines ") and source.read_bytes() == after
+    assert (
+        again.startswith(f"{source} has these numbers already: 1,230 numbers on lines ")
+        and source.read_bytes() == after
+    )
     done("export", "classic", "--into", source)
     assert source.read_text().split() == before.decode().split()  # columns may have become wider
 
@@ -48,13 +62,27 @@ def test_check_lists_the_differences_and_exits_with_status_1(learned):
     ran = tuner("export", learned, "--into", "weights.h", "--check")
     first, *_, last = ran.out.splitlines()
     p = load_parameters(learned)
-    assert (ran.status, ran.err) == (1, "") and first == (
-        f"weights.h:7: material.pawn.mg is 82, learned.yaml has {p.weights[0, 0]:.0f}")
+    assert (ran.status, ran.err) == (
+        1,
+        "",
+    ) and first == f"weights.h:7: material.pawn.mg is 82, learned.yaml has {p.weights[0, 0]:.0f}"
     assert " of 1,230 numbers differ; rounded to whole numbers: errors of at most 0.5" in last
-    ran = tuner("export", learned, "--into", "weights.h", "--check", "--json", "--only", "material.*")
+    ran = tuner(
+        "export", learned, "--into", "weights.h", "--check", "--json", "--only", "material.*"
+    )
     found = json.loads(ran.out)
-    assert ran.status == 1 and found["numbers"] == 10 and found["differences"][0] == {
-        "name": "material.pawn.mg", "file": "weights.h", "line": 7, "source": 82.0, "parameters": round(p.weights[0, 0])}
+    assert (
+        ran.status == 1
+        and found["numbers"] == 10
+        and found["differences"][0]
+        == {
+            "name": "material.pawn.mg",
+            "file": "weights.h",
+            "line": 7,
+            "source": 82.0,
+            "parameters": round(p.weights[0, 0]),
+        }
+    )
     assert Path("weights.h").read_bytes() == before
 
 
@@ -62,24 +90,47 @@ def test_numbers_are_read_from_a_source(learned):
     """Into a file of zeros: what the source does not keep stays as it was."""
     done("export", learned, "--format", "c", "-o", "eval.h", "--flip")
     Path("names.yaml").write_text("'space.*': null\n")
-    ran = done("export", "zero", "--from", "eval.h", "--map", "names.yaml", "--flip", "-o", "start.yaml")
-    start, p, zero = load_parameters("start.yaml"), load_parameters(learned), load_parameters("zero")
+    ran = done(
+        "export", "zero", "--from", "eval.h", "--map", "names.yaml", "--flip", "-o", "start.yaml"
+    )
+    start, p, zero = (
+        load_parameters("start.yaml"),
+        load_parameters(learned),
+        load_parameters("zero"),
+    )
     kept = p.mask(("space",))
-    assert np.array_equal(start.weights, np.where(kept, zero.weights, np.round(p.weights))) and not start.learned
+    assert (
+        np.array_equal(start.weights, np.where(kept, zero.weights, np.round(p.weights)))
+        and not start.learned
+    )
     assert ran.out.startswith(f"wrote start.yaml: {(~kept).sum():,} of 1,230 numbers from eval.h; ")
-    checked = done("export", "start.yaml", "--into", "eval.h", "--map", "names.yaml", "--flip", "--check").out
+    checked = done(
+        "export", "start.yaml", "--into", "eval.h", "--map", "names.yaml", "--flip", "--check"
+    ).out
     assert checked.startswith("eval.h: all ")
     for changed in (False, True):  # a second time, also when the source has changed
         if changed:
             Path("eval.h").write_text(Path("eval.h").read_text().replace("100", "101"))
-        assert json.loads(done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out)["numbers"] == 1230
+        assert (
+            json.loads(
+                done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out
+            )["numbers"]
+            == 1230
+        )
     Path("b.yaml").write_text(Path("b.yaml").read_text() + "# mine\n")
     ran = tuner("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml")
-    assert ran.status == 2 and "b.yaml: exists and is not a learned parameter file, so it is not replaced" in ran.err
+    assert (
+        ran.status == 2
+        and "b.yaml: exists and is not a learned parameter file, so it is not replaced" in ran.err
+    )
     Path("eval.h").write_text("int SpaceTempo[2] = {5, 32000};")
     ran = tuner("export", "zero", "--from", "eval.h", "--only", "space.tempo", "-o", "c.yaml")
     assert ran.status == 2
-    assert ran.err == "tuner: eval.h:1: space.tempo.eg is 32000, expected centipawns between -20000 and 20000\n"
+    assert (
+        ran.err
+        == "tuner: eval.h:1: space.tempo.eg is 32000, expected centipawns between -20000 and"
+        " 20000\n"
+    )
 
 
 def test_several_sources_are_written_together_or_not_at_all(learned):
@@ -108,28 +159,55 @@ def test_mode_bytes_and_links_are_kept(learned):
     assert source.stat().st_mode & 0o777 == 0o750 and Path("link.h").is_symlink()
     inode, time = source.stat().st_ino, source.stat().st_mtime_ns
     done("export", "pesto", "--into", "link.h", "--only", "material.pawn")
-    assert (source.stat().st_ino, source.stat().st_mtime_ns) == (inode, time)  # nothing to compile again
+    assert (source.stat().st_ino, source.stat().st_mtime_ns) == (
+        inode,
+        time,
+    )  # nothing to compile again
     assert sorted(os.listdir("real")) == ["eval.h"]
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    ("--into weights.h -o out.h", "-o out.h: --into writes into the source itself; leave out -o"),
-    ("--from weights.h", "--from: expected -o FILE, the parameter file to write"),
-    ("--from weights.h -o new.yaml --decimals 1", "--decimals: --from reads the numbers of the source unchanged; leave it out"),
-    ("--from weights.h -o weights.h", "weights.h: is an input of this command and would be overwritten"),
-    ("--from weights.h -o new.yaml --check", "--check: only --into SOURCE uses it; leave it out"),
-    ("--format c --check", "--check: only --into SOURCE uses it; leave it out"),
-    ("--format c --map names.yaml", "--map: only --into SOURCE uses it; leave it out"),
-    ("--format c --only material", "--only: only --into SOURCE uses it; leave it out"),
-    ("--format c --into weights.h", "argument --into: not allowed with argument --format"),
-    ("--into nothing.h", "nothing.h: no such file; --into takes the source that holds the numbers"),
-    ("--into weights.h --map nothing.yaml", "nothing.yaml: no such file"),
-    ("--into weights.h --into ./weights.h", "weights.h: is an input of this command and would be overwritten"),
-    ("--into learned.yaml", "learned.yaml: is an input of this command and would be overwritten"),
-    ("--into folder.h", "folder.h: is a folder, expected a source file"),
-    ("--into zero.h", "zero.h: holds zero bytes, expected source text"),
-    ("--into readonly.h", "readonly.h: is read-only; make it writable first"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "--into weights.h -o out.h",
+            "-o out.h: --into writes into the source itself; leave out -o",
+        ),
+        ("--from weights.h", "--from: expected -o FILE, the parameter file to write"),
+        (
+            "--from weights.h -o new.yaml --decimals 1",
+            "--decimals: --from reads the numbers of the source unchanged; leave it out",
+        ),
+        (
+            "--from weights.h -o weights.h",
+            "weights.h: is an input of this command and would be overwritten",
+        ),
+        (
+            "--from weights.h -o new.yaml --check",
+            "--check: only --into SOURCE uses it; leave it out",
+        ),
+        ("--format c --check", "--check: only --into SOURCE uses it; leave it out"),
+        ("--format c --map names.yaml", "--map: only --into SOURCE uses it; leave it out"),
+        ("--format c --only material", "--only: only --into SOURCE uses it; leave it out"),
+        ("--format c --into weights.h", "argument --into: not allowed with argument --format"),
+        (
+            "--into nothing.h",
+            "nothing.h: no such file; --into takes the source that holds the numbers",
+        ),
+        ("--into weights.h --map nothing.yaml", "nothing.yaml: no such file"),
+        (
+            "--into weights.h --into ./weights.h",
+            "weights.h: is an input of this command and would be overwritten",
+        ),
+        (
+            "--into learned.yaml",
+            "learned.yaml: is an input of this command and would be overwritten",
+        ),
+        ("--into folder.h", "folder.h: is a folder, expected a source file"),
+        ("--into zero.h", "zero.h: holds zero bytes, expected source text"),
+        ("--into readonly.h", "readonly.h: is read-only; make it writable first"),
+    ],
+)
 def test_what_makes_no_sense_is_refused_and_nothing_written(learned, words, said):
     Path("folder.h").mkdir()
     Path("zero.h").write_bytes(b"i\0n\0t\0")

@@ -1,8 +1,8 @@
-"""`tuner games` as people run it: the games depend on the settings alone, whatever happens in between; and learning from them."""
+"""`tuner games` as people run it: the games depend on the settings alone, whatever happens in
+between; and learning from them."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import re
@@ -18,18 +18,21 @@ import zstandard
 from games.record import ReadOptions, ReadReport, find
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
-from tuner.commands import games as command
-from tuner.datagen import run as datagen
-from tuner.datagen.settings import Settings
-from tuner.io.progress import Display
+from tuner.io.terminal import Display
+from tuner.options.games import GamesSettings
 from tuner.parallel import OnThreads
+from tuner.play.own_games.play import settings_for
+from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.run import new_run
 
-SETTINGS = Settings("classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
+SETTINGS = GamesSettings(start="classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
 FAST = ("--depth", 1, "--plies", 120, "--threads", 1)
 
 
 def text_of(folder: Path) -> str:
-    return b"".join(zstandard.decompress(path.read_bytes()) for path in sorted(folder.glob("games-*.pgn.zst"))).decode()
+    return b"".join(
+        zstandard.decompress(path.read_bytes()) for path in sorted(folder.glob("games-*.pgn.zst"))
+    ).decode()
 
 
 def read(text: str) -> list[chess.pgn.Game]:
@@ -41,17 +44,26 @@ def read(text: str) -> list[chess.pgn.Game]:
 def games(tmp_path_factory) -> Path:
     """A folder with 24 games in three files, played on one thread."""
     folder = tmp_path_factory.mktemp("games") / "games"
-    datagen.new_games(SETTINGS, folder, OnThreads(1), "tuner games", Display())
+    new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(1), "tuner games")
     return folder
 
 
 def test_python_chess_reads_the_games_with_their_scores(games):
-    assert sorted(path.name for path in games.iterdir()) == ["config.yaml", *(f"games-0000{n}.pgn.zst" for n in (1, 2, 3)),
-                                                             "history.jsonl", "lock", "start.yaml"]
+    assert sorted(path.name for path in games.iterdir()) == [
+        "config.yaml",
+        *(f"games-0000{n}.pgn.zst" for n in (1, 2, 3)),
+        "history.jsonl",
+        "lock",
+        "start.yaml",
+    ]
     found = read(text_of(games))
     assert [game.headers["Round"] for game in found] == [str(number) for number in range(1, 25)]
     for game in found:
-        assert not game.errors and game.headers["Event"] == "tuner games" and game.headers["TimeControl"] == "depth 1"
+        assert (
+            not game.errors
+            and game.headers["Event"] == "tuner games"
+            and game.headers["TimeControl"] == "depth 1"
+        )
         comments = [node.comment for node in game.mainline()]
         assert comments[:8] == ["book"] * 8
         assert all(re.match(r"[+-](\d+\.\d\d|M\d+)/\d+$", comment) for comment in comments[8:-1])
@@ -62,21 +74,27 @@ def test_python_chess_reads_the_games_with_their_scores(games):
             winner = game.headers["Result"] == "1-0"
             scores = [float(comment.split("/")[0].replace("M", "99")) for comment in comments[-4:]]
             sides = [(len(comments) - 4 + i) % 2 == 0 for i in range(4)]  # White's moves
-            assert all(score * (1 if white == winner else -1) >= 6 for score, white in zip(scores, sides, strict=True))
-    assert len({" ".join(move.uci() for move in list(game.mainline_moves())[:8]) for game in found}) == 24  # openings
+            assert all(
+                score * (1 if white == winner else -1) >= 6
+                for score, white in zip(scores, sides, strict=True)
+            )
+    assert (
+        len({" ".join(move.uci() for move in list(game.mainline_moves())[:8]) for game in found})
+        == 24
+    )  # openings
 
 
 def test_our_reader_takes_the_scores_and_results(games):
     game, report, scores = find("chess"), ReadReport(), []
     for path in sorted(games.glob("*.zst")):
-        for batch in game.read(str(path), ReadOptions(positions="all"), report, pytest.fail):
+        for batch in game.files.read(str(path), ReadOptions(positions="all"), report, pytest.fail):
             scores.append((batch.recorded == batch.recorded).mean())  # not NaN
     assert report.games == report.used == 24 and min(scores) > 0.9  # the last position has no score
 
 
 def test_openings_are_balanced(games):
     from games.search.searcher import Limits
-    from tuner.engine.loading import load_engine
+    from tuner.evaluation.loading import load_engine
 
     engine, parameters = load_engine("classic")
     searcher = engine.searcher(parameters, megabytes=1)
@@ -85,11 +103,13 @@ def test_openings_are_balanced(games):
         for move in list(found.mainline_moves())[:8]:
             board.push(move)
         searcher.clear()
-        assert abs(searcher.search([engine.game.position(board.fen())], Limits(depth=4)).value) <= 60  # repetitions aside
+        assert (
+            abs(searcher.search([engine.game.position(board.fen())], Limits(depth=4)).value) <= 60
+        )  # repetitions aside
 
 
 def test_the_number_of_threads_changes_nothing(games, tmp_path):
-    datagen.new_games(SETTINGS, tmp_path / "3", OnThreads(3), "tuner games", Display())
+    new_run(OwnGamesRun(SETTINGS, None, Display()), tmp_path / "3", OnThreads(3), "tuner games")
     for path in games.glob("*.zst"):
         assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
     assert (games / "history.jsonl").read_bytes() == (tmp_path / "3" / "history.jsonl").read_bytes()
@@ -98,7 +118,10 @@ def test_the_number_of_threads_changes_nothing(games, tmp_path):
 def test_what_a_run_says_is_true(games, tmp_path):
     ran = json.loads(done("games", "--resume", games, "--json").out)
     found = read(text_of(games))
-    results = [sum(game.headers["Result"] == result for game in found) for result in ("1-0", "1/2-1/2", "0-1")]
+    results = [
+        sum(game.headers["Result"] == result for game in found)
+        for result in ("1-0", "1/2-1/2", "0-1")
+    ]
     assert ran["outcomes"] == results and ran["games"] == 24 and not ran["interrupted"]
     assert ran["plies"] == sum(len(list(game.mainline_moves())) for game in found)
     assert ran["end_rules"] == sum(game.headers["Termination"] == "normal" for game in found)
@@ -113,15 +136,17 @@ def test_what_a_run_says_is_true(games, tmp_path):
     assert f"{results[0]} won by White, {results[2]} by Black, {results[1]} drawn" in text
 
 
-# one process for all, so that the imports are paid for once; every child is killed before the n-th change to a file
+# one process for all, so that the imports are paid for once; every child is killed before the n-th
+# change to a file
 KILLED = """
 import os, sys
 from pathlib import Path
 from tests.commands.killed import kill_before
 from tests.commands.test_games import SETTINGS
-from tuner.datagen import run
-from tuner.engine.loading import load_engine
-from tuner.io.progress import Display
+from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.run import new_run, resumed_run
+from tuner.evaluation.loading import load_engine
+from tuner.io.terminal import Display
 from tuner.parallel import OnThreads
 
 load_engine("classic")
@@ -131,25 +156,33 @@ for moment in map(int, sys.argv[2:]):
     if child == 0:
         kill_before(str(folder), moment)
         if (folder / "config.yaml").exists():
-            run.resumed_games(folder, OnThreads(1), None, Display())
+            resumed_run(OwnGamesRun, folder, OnThreads(1), None, Display())
         else:
-            run.new_games(SETTINGS, folder, OnThreads(1), "tuner games", Display())
+            new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(1), "tuner games")
         os._exit(0)
     print(os.waitpid(child, 0)[1], sorted(path.name for path in folder.glob("[gch]*")), flush=True)
 """
 
 
-@pytest.mark.parametrize("moments", [(4, 17, 9), pytest.param((16, 11, 12), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "moments", [(4, 17, 9), pytest.param((16, 11, 12), marks=pytest.mark.long)], ids=str
+)
 def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, moments):
     folder = tmp_path / "killed"
-    ran = subprocess.run([sys.executable, "-c", KILLED, folder, *map(str, moments)], cwd=REPOSITORY, capture_output=True,
-                         text=True)
-    assert [line.split()[0] for line in ran.stdout.splitlines()] == [str(int(signal.SIGKILL))] * 3, ran.stderr
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLED, folder, *map(str, moments)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+    )
+    assert [line.split()[0] for line in ran.stdout.splitlines()] == [
+        str(int(signal.SIGKILL))
+    ] * 3, ran.stderr
     assert "games-00001.pgn.zst" in ran.stdout
     if (folder / "config.yaml").exists():
         done("games", "--resume", folder, "--threads", 2)
     else:
-        datagen.new_games(SETTINGS, folder, OnThreads(2), "tuner games", Display())
+        new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(2), "tuner games")
     assert text_of(folder) == text_of(games)
     assert (folder / "history.jsonl").read_bytes() == (games / "history.jsonl").read_bytes()
 
@@ -160,7 +193,9 @@ def test_more_games_begin_with_the_same_ones(tmp_path):
     done("games", "--resume", tmp_path / "a", "--games", 5, "--threads", 1)
     assert text_of(tmp_path / "a").startswith(first) and len(read(text_of(tmp_path / "a"))) == 5
     ran = tuner("games", "--resume", tmp_path / "a", "--games", 2)
-    assert ran.status == 2 and "contains more than 2 games already; choose a larger --games" in ran.err
+    assert (
+        ran.status == 2 and "contains more than 2 games already; choose a larger --games" in ran.err
+    )
 
 
 def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path):
@@ -175,11 +210,13 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
     ran = done("games", "--resume", folder, "--threads", 1)
     assert "games-00001.pgn.zst: is missing or was changed; its games are played again" in ran.err
     assert "history.jsonl:2: damaged" in ran.err and "history.jsonl:3: damaged" in ran.err
-    assert text_of(folder) == text_of(games) and (folder / "history.jsonl").read_text() == "".join(lines)
+    assert text_of(folder) == text_of(games) and (folder / "history.jsonl").read_text() == "".join(
+        lines
+    )
 
 
 def test_a_parameter_file_that_changes_later_changes_nothing(tmp_path):
-    from tuner.engine.loading import load_parameters
+    from tuner.evaluation.loading import load_parameters
     from tuner.parameters.writer import write_parameters
 
     mine = tmp_path / "mine.yaml"
@@ -193,67 +230,114 @@ def test_a_parameter_file_that_changes_later_changes_nothing(tmp_path):
 
 
 def test_openings_of_a_file_and_tables_of_endings(tmp_path):
-    (tmp_path / "book.epd").write_text("8/8/4k3/8/8/8/1Q5p/4K3 w - -\n8/2k5/8/8/8/8/1Q6/4K2n b - -\n")
+    (tmp_path / "book.epd").write_text(
+        "8/8/4k3/8/8/8/1Q5p/4K3 w - -\n8/2k5/8/8/8/8/1Q6/4K2n b - -\n"
+    )
     tables = REPOSITORY / "tests" / "games" / "data" / "syzygy"
-    done("games", "classic", "-o", tmp_path / "a", "--games", 12, "--depth", 2, "--openings", tmp_path / "book.epd", "--syzygy",
-         tables, "--resign", "off", "--threads", 1)
+    done(
+        "games",
+        "classic",
+        "-o",
+        tmp_path / "a",
+        "--games",
+        12,
+        "--depth",
+        2,
+        "--openings",
+        tmp_path / "book.epd",
+        "--syzygy",
+        tables,
+        "--resign",
+        "off",
+        "--threads",
+        1,
+    )
     found = read(text_of(tmp_path / "a"))
-    assert {game.headers["FEN"].split()[0] for game in found} == {"8/8/4k3/8/8/8/1Q5p/4K3", "8/2k5/8/8/8/8/1Q6/4K2n"}
+    assert {game.headers["FEN"].split()[0] for game in found} == {
+        "8/8/4k3/8/8/8/1Q5p/4K3",
+        "8/2k5/8/8/8/8/1Q6/4K2n",
+    }
     by_tables = [game for game in found if game.headers["Termination"] == "adjudication"]
     assert by_tables
     for game in by_tables:
         board = game.end().board()
-        assert len(board.piece_map()) == 3 and board.halfmove_clock == 0 and game.headers["Result"] == "1-0"
+        assert (
+            len(board.piece_map()) == 3
+            and board.halfmove_clock == 0
+            and game.headers["Result"] == "1-0"
+        )
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("", "games: expected PARAMS, the file that plays, and -o DIR, or --resume DIR"),
-    ("classic", "expected PARAMS, the file that plays, and -o DIR"),
-    ("classic -o full", "full: contains other files (letter), expected a new or empty folder"),
-    ("nowhere -o new", "nowhere: no such file"),
-    ("zero -o new", "all weights are 0"),
-    ("tictactoe/classic -o new", "tictactoe has no search"),
-    ("classic -o new --games 0", "'0' is not a whole number of 1 or more"),
-    ("classic -o new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
-    ("classic -o new --resign 600", "'600' is not CP:PLIES, such as 600:4, nor off"),
-    ("classic -o new --resign 600:0", "is not CP:PLIES"),
-    ("classic -o new --draw 10:4", "'10:4' is not CP:PLIES:FROM, such as 10:16:80, nor off"),
-    ("classic -o new --syzygy nowhere", "nowhere: no such folder; expected one of Syzygy tables"),
-    ("classic -o new --openings nowhere", "nowhere: no such file"),
-    ("classic -o new --openings x.epd --random-plies 3", "--random-plies and --openings: both choose openings"),
-    ("--resume nowhere", "nowhere: contains no games to continue (no config.yaml)"),
-    ("--resume full", "full: contains no games to continue"),
-    ("classic --resume full", "a resumed run keeps its settings; with --resume only --threads, --cluster, --games and --json"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("", "games: expected PARAMS, the file that plays, and -o DIR, or --resume DIR"),
+        ("classic", "expected PARAMS, the file that plays, and -o DIR"),
+        ("classic -o full", "full: contains other files (letter), expected a new or empty folder"),
+        ("nowhere -o new", "nowhere: no such file"),
+        ("zero -o new", "all weights are 0"),
+        ("tictactoe/classic -o new", "tictactoe has no search"),
+        ("classic -o new --games 0", "'0' is not a whole number of 1 or more"),
+        ("classic -o new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
+        ("classic -o new --resign 600", "'600' is not CP:PLIES, such as 600:4, nor off"),
+        ("classic -o new --resign 600:0", "is not CP:PLIES"),
+        ("classic -o new --draw 10:4", "'10:4' is not CP:PLIES:FROM, such as 10:16:80, nor off"),
+        (
+            "classic -o new --syzygy nowhere",
+            "nowhere: no such folder; expected one of Syzygy tables",
+        ),
+        ("classic -o new --openings nowhere", "nowhere: no such file"),
+        (
+            "classic -o new --openings x.epd --random-plies 3",
+            "--random-plies and --openings: both choose openings",
+        ),
+        ("--resume nowhere", "nowhere: contains no games run (no config.yaml)"),
+        ("--resume full", "full: contains no games run"),
+        (
+            "classic --resume full",
+            (
+                "a resumed run keeps its settings; with --resume only --games, --threads, --cluster"
+                " and --json"
+            ),
+        ),
+    ],
+)
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     Path("full").mkdir()
     Path("full/letter").write_text("dear reader")
     ran = tuner("games", *arguments.split())
     assert ran.status == 2 and not Path("new").exists()
-    assert said in ran.err.splitlines()[-1] and ran.err.splitlines()[-1].startswith("tuner"), ran.err
+    assert said in ran.err.splitlines()[-1] and ran.err.splitlines()[-1].startswith("tuner"), (
+        ran.err
+    )
 
 
 def test_a_folder_of_games_is_no_run_of_another_command(games, tmp_path):
-    assert "contains a run already; continue it with --resume" in tuner("games", "classic", "-o", games).err
-    assert "contains a run of `tuner games` already" in tuner("match", "classic", "material", "--run", games).err
+    assert (
+        "contains a run already; continue it with --resume"
+        in tuner("games", "classic", "-o", games).err
+    )
+    assert (
+        "contains a run of `tuner games` already"
+        in tuner("match", "classic", "material", "--run", games).err
+    )
 
 
 def test_learning_reads_the_folder(games, tmp_path):
-    ran = done("tune", "classic", games, "-o", tmp_path / "o.yaml", "--method", "logistic", "--only", "material.*")
+    ran = done(
+        "tune",
+        "classic",
+        games,
+        "-o",
+        tmp_path / "o.yaml",
+        "--method",
+        "logistic",
+        "--only",
+        "material.*",
+    )
     assert "read 24 games, used 24" in ran.err
 
 
-def test_help_names_the_defaults():
-    """Those that are used when the option is left out."""
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    usual = command._settings(parser.parse_args(["classic", "-o", "new"]))
-    assert usual == Settings("classic")
-    shown = {action.dest: action.help.partition("(default: ")[2] for action in parser._actions}
-    for name in ("games", "depth", "random_plies", "plies", "seed", "play_on"):
-        assert re.match(rf"{getattr(usual, name)}\b", shown[name]), name
-    for name in ("noise", "resign", "draw"):
-        value = getattr(usual, name)
-        text = ":".join(f"{number:g}" for number in (value if isinstance(value, tuple) else (value,)))
-        assert re.match(rf"{text}\b", shown[name]), name
+def test_settings_that_are_not_given_are_those_of_the_record():
+    assert settings_for("classic", {}) == GamesSettings(start="classic")

@@ -1,4 +1,5 @@
-"""`tuner match`: pairs and colours, the same games whatever the concurrency, faults, SPRT, and the ladder."""
+"""`tuner match`: pairs and colours, the same games whatever the concurrency, faults, SPRT, and the
+ladder."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from tests.commands.match_support import PAIR, comparable, games_of, play
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
 
-FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/contest/fake_engine.py'}"
+FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'}"
 
 
 def test_pairs_share_an_opening_with_colours_swapped_and_count_for_a(tmp_path):
     found = play(*PAIR, "--games", 12, "--pgn", tmp_path / "a.pgn", "--random-plies", 6)
     games = games_of(tmp_path / "a.pgn")
-    assert [game.headers["Round"] for game in games] == [f"{pair}.{side}" for pair in range(1, 7) for side in (1, 2)]
+    assert [game.headers["Round"] for game in games] == [
+        f"{pair}.{side}" for pair in range(1, 7) for side in (1, 2)
+    ]
     points = 0.0
     for first, second in zip(games[::2], games[1::2], strict=True):
         assert (first.headers["White"], first.headers["Black"]) == ("classic", "pesto")
@@ -32,26 +35,52 @@ def test_pairs_share_an_opening_with_colours_swapped_and_count_for_a(tmp_path):
             assert re.fullmatch(r"[+-](M\d+|\d+\.\d\d)/1 \d+\.\d{3}s, \D.*", game.end().comment)
     openings = {tuple(list(game.mainline_moves())[:6]) for game in games}
     assert len(openings) == 6 and found["points"] == points and found["games"] == 12
-    assert sum(found["pentanomial"]) == 6 and found["plies"] == sum(int(game.headers["PlyCount"]) for game in games)
+    assert sum(found["pentanomial"]) == 6 and found["plies"] == sum(
+        int(game.headers["PlyCount"]) for game in games
+    )
 
 
 @pytest.mark.parametrize("limit", [("--depth", 2), ("--nodes", 300)])
 def test_games_do_not_depend_on_concurrency(tmp_path, limit):
     for threads in (1, 3):
-        play("classic", "pesto", *limit, "--games", 16, "--concurrency", threads, "--pgn", tmp_path / f"{threads}.pgn")
+        play(
+            "classic",
+            "pesto",
+            *limit,
+            "--games",
+            16,
+            "--concurrency",
+            threads,
+            "--pgn",
+            tmp_path / f"{threads}.pgn",
+        )
     assert comparable(tmp_path / "1.pgn") == comparable(tmp_path / "3.pgn")
 
 
 def test_the_seed_changes_the_games(tmp_path):
     for seed in (1, 2):
-        play("classic", "random", "--depth", 1, "--games", 2, "--seed", seed, "--pgn", tmp_path / f"{seed}.pgn")
+        play(
+            "classic",
+            "random",
+            "--depth",
+            1,
+            "--games",
+            2,
+            "--seed",
+            seed,
+            "--pgn",
+            tmp_path / f"{seed}.pgn",
+        )
     one, two = (comparable(tmp_path / f"{seed}.pgn") for seed in (1, 2))
     assert one != two
 
 
 def test_a_player_against_itself_wins_as_often_as_it_loses(tmp_path):
     found = play("classic", "classic", "--depth", 1, "--games", 8, "--pgn", tmp_path / "a.pgn")
-    assert found["pentanomial"] == [0, 0, 4, 0, 0] and found["players"] == ["classic", "classic (2)"]
+    assert found["pentanomial"] == [0, 0, 4, 0, 0] and found["players"] == [
+        "classic",
+        "classic (2)",
+    ]
 
 
 def test_the_result_block_is_that_of_fastchess():
@@ -61,8 +90,24 @@ def test_the_result_block_is_that_of_fastchess():
 
 
 def test_a_test_stops_at_the_same_pair_whatever_the_concurrency(tmp_path):
-    found = [play("classic", "random", "--depth", 1, "--sprt", 0, 100, "--concurrency", threads, "--pgn", tmp_path / "a.pgn",
-                  "--model", "logistic") for threads in (1, 3)]
+    found = [
+        play(
+            "classic",
+            "random",
+            "--depth",
+            1,
+            "--sprt",
+            0,
+            100,
+            "--concurrency",
+            threads,
+            "--pgn",
+            tmp_path / "a.pgn",
+            "--model",
+            "logistic",
+        )
+        for threads in (1, 3)
+    ]
     for result in found:
         assert result["sprt"]["decision"] == "H1" and result["sprt"]["llr"] >= 2.94
         result.pop("pgn")
@@ -73,53 +118,137 @@ def test_a_test_stops_at_the_same_pair_whatever_the_concurrency(tmp_path):
 
 def test_the_ladder_includes_players_that_have_learned_nothing():
     ran = done("match", "classic", "random", "--plies", 40, "--depth", 1, "--games", 20)
-    rows = re.findall(r"^  (\w+) +(\d+) of 20 +[\d.]+ %  \[[\d.]+, [\d.]+\]$", ran.out, re.MULTILINE)
+    rows = re.findall(
+        r"^  (\w+) +(\d+) of 20 +[\d.]+ %  \[[\d.]+, [\d.]+\]$", ran.out, re.MULTILINE
+    )
     assert [name for name, _ in rows] == ["classic", "material", "zero"]
     wins = [int(wins) for _, wins in rows]
     assert wins[0] > wins[1] >= wins[2] and "initial position" in ran.out
     turned = play("random", "zero", "--plies", 40, "--depth", 1, "--games", 20)["ladder"]
-    assert [row["player"] for row in turned["rows"]] == ["zero", "material"] and turned["opponent"] == "random"
+    assert [row["player"] for row in turned["rows"]] == ["zero", "material"] and turned[
+        "opponent"
+    ] == "random"
     assert turned["rows"][0]["wins"] <= turned["rows"][1]["wins"]
 
 
 def test_openings_come_from_a_file_in_order(tmp_path):
-    lines = ["rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - 0 1"]
+    lines = [
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
+        "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - 0 1",
+    ]
     (tmp_path / "b.epd").write_text("\n".join(lines))
-    ran = tuner("match", *PAIR, "--games", 6, "--openings", tmp_path / "b.epd", "--order", "sequential",
-                "--pgn", tmp_path / "a.pgn")
+    ran = tuner(
+        "match",
+        *PAIR,
+        "--games",
+        6,
+        "--openings",
+        tmp_path / "b.epd",
+        "--order",
+        "sequential",
+        "--pgn",
+        tmp_path / "a.pgn",
+    )
     assert ran.status == 0 and "2 openings for 3 pairs: they are repeated" in ran.err
-    assert [game.headers["FEN"] for game in games_of(tmp_path / "a.pgn")] == [lines[i] for i in (0, 0, 1, 1, 0, 0)]
+    assert [game.headers["FEN"] for game in games_of(tmp_path / "a.pgn")] == [
+        lines[i] for i in (0, 0, 1, 1, 0, 0)
+    ]
 
 
-@pytest.mark.parametrize(("how", "kind", "said"), [
-    ("crash", "crash", "disconnects"), ("illegal", "illegal move", "makes an illegal move: e2e5"), ("garbage", None, "")])
+@pytest.mark.parametrize(
+    ("how", "kind", "said"),
+    [
+        ("crash", "crash", "disconnects"),
+        ("illegal", "illegal move", "makes an illegal move: e2e5"),
+        ("garbage", None, ""),
+    ],
+)
 def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, how, kind, said):
-    ran = done("match", "zero", f"uci:{FAKE} uci {how} 3", "--games", 4, "--plies", 30, "--pgn", tmp_path / "a.pgn",
-               "--random-plies", 2, "--concurrency", 2, "--depth", 1)
+    ran = done(
+        "match",
+        "zero",
+        f"uci:{FAKE} uci {how} 3",
+        "--games",
+        4,
+        "--plies",
+        30,
+        "--pgn",
+        tmp_path / "a.pgn",
+        "--random-plies",
+        2,
+        "--concurrency",
+        2,
+        "--depth",
+        1,
+    )
     games = games_of(tmp_path / "a.pgn")
     assert len(games) == 4
     if kind is None:
-        assert all(game.headers["Termination"] in ("normal", "adjudication") for game in games) and "Forfeits" not in ran.out
+        assert (
+            all(game.headers["Termination"] in ("normal", "adjudication") for game in games)
+            and "Forfeits" not in ran.out
+        )
     else:
         assert f"Forfeits: {Path(sys.executable).name} lost 4 by {kind}" in ran.out
-        assert ran.err.count(f"{Path(sys.executable).name} lost a game by {kind}; the match continues") == 1
+        assert (
+            ran.err.count(f"{Path(sys.executable).name} lost a game by {kind}; the match continues")
+            == 1
+        )
         for game in games:
             side = "White" if game.headers["Result"] == "0-1" else "Black"
             assert game.headers[side] != "zero" and game.end().comment.endswith(f"{side} {said}")
 
 
 def test_adjudication_ends_games_early(tmp_path):
-    found = play("classic", "zero", "--depth", 1, "--games", 6, "--resign", "movecount=1", "score=1", "--draw", "movenumber=5",
-                 "movecount=1", "score=1000", "--pgn", tmp_path / "a.pgn")
+    found = play(
+        "classic",
+        "zero",
+        "--depth",
+        1,
+        "--games",
+        6,
+        "--resign",
+        "movecount=1",
+        "score=1",
+        "--draw",
+        "movenumber=5",
+        "movecount=1",
+        "score=1000",
+        "--pgn",
+        tmp_path / "a.pgn",
+    )
     assert set(found["ends"]) <= {"resign rule", "draw rule", "rules"} and found["plies"] < 6 * 40
-    assert all("adjudication" in game.end().comment or "mates" in game.end().comment for game in games_of(tmp_path / "a.pgn"))
+    assert all(
+        "adjudication" in game.end().comment or "mates" in game.end().comment
+        for game in games_of(tmp_path / "a.pgn")
+    )
 
 
 def test_players_of_another_game_can_play_too(tmp_path):
-    found = play("tictactoe/random", "tictactoe/random", "--games", 40, "--random-plies", 1, "--run", tmp_path / "run")
+    found = play(
+        "tictactoe/random",
+        "tictactoe/random",
+        "--games",
+        40,
+        "--random-plies",
+        1,
+        "--run",
+        tmp_path / "run",
+    )
     assert found["games"] == 40 and (tmp_path / "run" / "games.ttt").read_text().count("\n") == 40
-    assert "used 4" in done("dataset", tmp_path / "run" / "games.ttt", "-o", tmp_path / "a.ds", "--params", "tictactoe/zero",
-                            "--duplicates", "keep").err
+    assert (
+        "used 4"
+        in done(
+            "dataset",
+            tmp_path / "run" / "games.ttt",
+            "-o",
+            tmp_path / "a.ds",
+            "--params",
+            "tictactoe/zero",
+            "--duplicates",
+            "keep",
+        ).err
+    )
 
 
 def test_a_json_result_is_one_object_even_when_all_is_infinite():

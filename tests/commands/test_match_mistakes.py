@@ -9,68 +9,141 @@ import pytest
 
 from tests.commands.support import Ran, done, tuner, without_compiling
 
-FILES = {"book.epd": "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n", "empty.epd": "", "words.pgn": "dear reader,",
-         "tiny.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n",
-         "broken.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n", "notes.txt": "x"}
+FILES = {
+    "book.epd": "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n",
+    "empty.epd": "",
+    "words.pgn": "dear reader,",
+    "tiny.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n",
+    "broken.yaml": "game: chess\nstages: [mg, eg]\nweights: {}\n",
+    "notes.txt": "x",
+}
 CASES = {
     "match": "match: expected two players, A and B, or --resume DIR",
     "match classic": "match: expected two players, A and B",
-    "match classic nothing": "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero; or random, "
-                             'an engine on the PATH, or "uci:COMMAND"',
+    "match classic nothing": (
+        "nothing: no such file; bundled parameter files: classic, material, modern, pesto, zero; or"
+        ' random, an engine on the PATH, or "uci:COMMAND"'
+    ),
     "match nothing.yaml classic": "nothing.yaml: no such file",
     "match classic broken.yaml": "broken.yaml:3: weights names no term",
-    "match classic uci:no-such-engine": "no-such-engine: no such program, expected the command of a uci engine",
-    "match classic xboard:no-such-engine": "no-such-engine: no such program, expected the command of a xboard engine",
+    "match classic uci:no-such-engine": (
+        "no-such-engine: no such program, expected the command of a uci engine"
+    ),
+    "match classic xboard:no-such-engine": (
+        "no-such-engine: no such program, expected the command of a xboard engine"
+    ),
     "match classic uci:": "'': no such program",
     "match classic uci:/bin/false": "/bin/false: exited at once; is it a uci engine?",
-    "match classic tictactoe/random": "classic plays chess, tictactoe/random plays tictactoe: name two players of one game",
-    "match shogi/classic classic": "shogi/classic plays shogi, classic plays chess: name two players of one game",
-    "match pubeval tiny.yaml": "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name two players of one game",
-    "match usi:engine backgammon/network": "usi:engine plays shogi, backgammon/network plays backgammon: name two players",
+    "match classic tictactoe/random": (
+        "classic plays chess, tictactoe/random plays tictactoe: name two players of one game"
+    ),
+    "match shogi/classic classic": (
+        "shogi/classic plays shogi, classic plays chess: name two players of one game"
+    ),
+    "match pubeval tiny.yaml": (
+        "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name two players of one game"
+    ),
+    "match usi:engine backgammon/network": (
+        "usi:engine plays shogi, backgammon/network plays backgammon: name two players"
+    ),
     "match gnubg pubeval": "gnubg: expected gnubg:PLIES with 0 to 2 plies, where 0 is one roll",
     "match uci classic": "'': no such program, expected the command of a uci engine",
-    "match network pubeval": "network: no such file; the nearest bundled name is backgammon/network; or random, ",
-    "match backgammon/ pubeval": "backgammon/: no such file; bundled parameter files: backgammon/classic, ",
-    "match backgammon pubeval": "backgammon: no such file; bundled parameter files: backgammon/classic, ",
-    "match shogi/nothing shogi/random": "shogi/nothing: no such file; bundled parameter files: shogi/classic, shogi/hand, "
-                                        'shogi/zero; or random, an engine on the PATH, or "uci:COMMAND"',
-    "match tictactoe/classic tictactoe/random": "tictactoe has no search to play classic with; tictactoe/random can play",
+    "match network pubeval": (
+        "network: no such file; the nearest bundled name is backgammon/network; or random, "
+    ),
+    "match backgammon/ pubeval": (
+        "backgammon/: no such file; bundled parameter files: backgammon/classic, "
+    ),
+    "match backgammon pubeval": (
+        "backgammon: no such file; bundled parameter files: backgammon/classic, "
+    ),
+    "match shogi/nothing shogi/random": (
+        "shogi/nothing: no such file; bundled parameter files: shogi/classic, shogi/hand, "
+        'shogi/zero; or random, an engine on the PATH, or "uci:COMMAND"'
+    ),
+    "match tictactoe/classic tictactoe/random": (
+        "tictactoe has no search to play classic with; tictactoe/random can play"
+    ),
     "match tictactoe/random uci:/bin/false": "tictactoe has no uci engines",
-    "match tictactoe/random tictactoe/random --openings book.epd": "tictactoe reads no openings; --random-plies N makes some",
-    "match classic pesto --games 7": "--games 7: expected an even number, because games are played in pairs",
-    "match classic pesto --games 0": "--games 0: expected an even number, because games are played in pairs",
+    "match tictactoe/random tictactoe/random --openings book.epd": (
+        "tictactoe reads no openings; --random-plies N makes some"
+    ),
+    "match classic pesto --games 7": (
+        "--games 7: expected an even number, because games are played in pairs"
+    ),
+    "match classic pesto --games 0": (
+        "--games 0: expected an even number, because games are played in pairs"
+    ),
     "match classic pesto --games -2": "argument --games: '-2' is not a whole number of 0 or more",
     "match classic pesto --sprt 5 0": "SPRT from elo0 5 to elo1 0: elo0 must be less than elo1",
-    "match classic pesto --sprt 0 5 --alpha 0": "SPRT with alpha 0, beta 0.05: both must be positive",
+    "match classic pesto --sprt 0 5 --alpha 0": (
+        "SPRT with alpha 0, beta 0.05: both must be positive"
+    ),
     "match classic pesto --sprt 0 5 --model ordinal": "argument --model: invalid choice: 'ordinal'",
-    "match classic pesto --depth 3 --nodes 5": "argument --nodes: not allowed with argument --depth",
-    "match classic pesto --depth-a 3 --nodes-a 5": "--depth-a and --nodes-a: both limit a search; leave one out",
-    "match classic pesto --tc fast": "argument --tc: 'fast' is not a time control in seconds, such as 10+0.1",
-    "match classic pesto --tc 0+1": "argument --tc: '0+1' is not a time control in seconds, such as 10+0.1",
+    "match classic pesto --depth 3 --nodes 5": (
+        "argument --nodes: not allowed with argument --depth"
+    ),
+    "match classic pesto --depth-a 3 --nodes-a 5": (
+        "--depth-a and --nodes-a: both limit a search; leave one out"
+    ),
+    "match classic pesto --tc fast": (
+        "argument --tc: 'fast' is not a time control in seconds, such as 10+0.1"
+    ),
+    "match classic pesto --tc 0+1": (
+        "argument --tc: '0+1' is not a time control in seconds, such as 10+0.1"
+    ),
     "match classic pesto --movetime 0": "argument --movetime: '0' is not a positive number",
     "match classic pesto --openings nowhere.epd": "nowhere.epd: no such file",
-    "match classic pesto --openings empty.epd": "empty.epd: no openings found; expected lines of EPD",
+    "match classic pesto --openings empty.epd": (
+        "empty.epd: no openings found; expected lines of EPD"
+    ),
     "match classic pesto --openings words.pgn": "words.pgn: no openings found",
     "match classic pesto --openings hollow": "hollow: cannot be read: Is a directory",
-    "match classic pesto --openings book.epd --random-plies 4": "--random-plies and --openings: both choose openings",
-    "match classic pesto --random-plies 900 --games 2": "no balanced position after 900 random plies in",
-    "match classic pesto --resign score": "--resign score: expected a whole number of 1 or more after score=",
-    "match classic pesto --draw moves=3": "--draw moves=3: unknown, expected movenumber=N, movecount=N, score=N",
-    "match classic pesto --option-a Hash=3": "--option-a Hash: classic is not an external engine and has no options",
+    "match classic pesto --openings book.epd --random-plies 4": (
+        "--random-plies and --openings: both choose openings"
+    ),
+    "match classic pesto --random-plies 900 --games 2": (
+        "no balanced position after 900 random plies in"
+    ),
+    "match classic pesto --resign score": (
+        "--resign score: expected a whole number of 1 or more after score="
+    ),
+    "match classic pesto --draw moves=3": (
+        "--draw moves=3: unknown, expected movenumber=N, movecount=N, score=N"
+    ),
+    "match classic pesto --option-a Hash=3": (
+        "--option-a Hash: classic is not an external engine and has no options"
+    ),
     "match classic pesto --option-b Hash": "--option-b Hash: expected NAME=VALUE",
-    "match classic pesto --pgn nowhere/a.pgn": "nowhere: no such folder to write a.pgn in; make it first",
+    "match classic pesto --pgn nowhere/a.pgn": (
+        "nowhere: no such folder to write a.pgn in; make it first"
+    ),
     "match classic pesto --pgn hollow": "hollow: is a folder, expected the name of a file to write",
     "match classic pesto --run notes.txt": "notes.txt: cannot create this folder: File exists",
-    "match classic pesto --run used": "used: contains a run already; continue it with --resume used, or choose another folder",
-    "match classic pesto --concurrency 0": "argument --concurrency: '0' is not a whole number of 1 or more",
+    "match classic pesto --run used": (
+        "used: contains a run already; continue it with --resume used, or choose another folder"
+    ),
+    "match classic pesto --concurrency 0": (
+        "argument --concurrency: '0' is not a whole number of 1 or more"
+    ),
     "match classic pesto --terms nothing.py": "nothing.py: no such file",
-    "match --resume nowhere": "nowhere: contains no match run (no config.yaml); start one with --run nowhere",
-    "match --resume strange": "strange/config.yaml: not the settings of a match of this version; start another with --run",
+    "match --resume nowhere": (
+        "nowhere: contains no match run (no config.yaml); start one with tuner match"
+    ),
+    "match --resume strange": (
+        "strange/config.yaml: not the settings of a match of this version; start another with --run"
+    ),
     "match --resume torn": "torn/config.yaml: cannot be read: ",
-    "match classic --resume used": "classic: a resumed run keeps its settings; with --resume only --concurrency, --cluster,",
-    "match --resume used --games 50": "--games: a resumed run keeps its settings; with --resume only --concurrency, --cluster,",
+    "match classic --resume used": (
+        "classic: a resumed run keeps its settings; with --resume only --pgn, --concurrency,"
+    ),
+    "match --resume used --games 50": (
+        "--games: a resumed run keeps its settings; with --resume only --pgn, --concurrency,"
+    ),
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
-    "match --resume moved": "book.epd: is not what it was when the match began; put it back, or start another match",
+    "match --resume moved": (
+        "book.epd: is not what it was when the match began; put it back, or start another match"
+    ),
 }
 
 
@@ -84,17 +157,43 @@ def folder(tmp_path_factory) -> Path:
         (folder / name).mkdir()
         (folder / name / "config.yaml").write_text(text)
     (folder / "moving.epd").write_text(FILES["book.epd"])
-    done("match", "random", "random", "--games", 2, "--plies", 6, "--run", folder / "used", "--random-plies", 0)
-    done("match", "random", "random", "--games", 2, "--plies", 6, "--run", folder / "moved", "--openings", folder / "book.epd")
+    done(
+        "match",
+        "random",
+        "random",
+        "--games",
+        2,
+        "--plies",
+        6,
+        "--run",
+        folder / "used",
+        "--random-plies",
+        0,
+    )
+    done(
+        "match",
+        "random",
+        "random",
+        "--games",
+        2,
+        "--plies",
+        6,
+        "--run",
+        folder / "moved",
+        "--openings",
+        folder / "book.epd",
+    )
     config = folder / "moved" / "config.yaml"
     config.write_text(re.sub(r"[0-9a-f]{64}", "f" * 64, config.read_text()))
     return folder
 
 
 @pytest.mark.parametrize(("command", "said"), CASES.items(), ids=list(CASES))
-def test_a_mistake_is_one_line_and_status_2_and_nothing_is_written(folder, monkeypatch, command, said):
+def test_a_mistake_is_one_line_and_status_2_and_nothing_is_written(
+    folder, monkeypatch, command, said
+):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("tuner.match.openings.HOPELESS", 30)
+    monkeypatch.setattr("tuner.play.openings.HOPELESS", 30)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
     ran: Ran = tuner(*command.split())
     assert (ran.status, ran.out) == (2, "")
@@ -102,5 +201,3 @@ def test_a_mistake_is_one_line_and_status_2_and_nothing_is_written(folder, monke
     assert last.startswith("tuner") and said in last and last.isprintable()
     assert all("skipped" in note for note in notes)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()} == before
-
-

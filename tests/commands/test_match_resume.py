@@ -1,4 +1,5 @@
-"""A match that is killed or interrupted continues with the same games, and with the parameters that it began with."""
+"""A match that is killed or interrupted continues with the same games, and with the parameters that
+it began with."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from tests.games.support import REPOSITORY
 
 @pytest.mark.long
 def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
-    wanted = play(*PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn")
+    wanted = play(
+        *PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn"
+    )
     folder, dice, kills = tmp_path / "run", random.Random(1), 0
     command = (*PAIR, "--games", 120, "--run", folder)
     for _ in range(6):
@@ -33,7 +36,10 @@ def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
         kills += process.wait() == -signal.SIGKILL
         process.stdout.close()
         with contextlib.suppress(FileNotFoundError):  # as if it had come within a write
-            os.truncate(folder / "history.jsonl", max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)))
+            os.truncate(
+                folder / "history.jsonl",
+                max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)),
+            )
     assert kills > 1  # a busy machine may look too late, when the match is over
     found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--concurrency", 3)
     for name in ("games", "wins", "losses", "draws", "pentanomial", "plies", "ends", "players"):
@@ -46,11 +52,16 @@ def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
 
 
 def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
-    """In the file of --pgn, without a folder, too; a resumed match begins it with those played before."""
+    """In the file of --pgn, without a folder, too; a resumed match begins it with those played
+    before."""
     folder, games = tmp_path / "run", tmp_path / "a.pgn"
     for resumed in (False, True):
-        process = start(folder, *(("--resume", folder) if resumed else (*PAIR, "--games", 100000, "--run", folder)),
-                        "--pgn", games)
+        process = start(
+            folder,
+            *(("--resume", folder) if resumed else (*PAIR, "--games", 100000, "--run", folder)),
+            "--pgn",
+            games,
+        )
         wanted = pairs_in(folder) + 4
         while pairs_in(folder) < wanted:
             assert process.poll() is None
@@ -63,7 +74,19 @@ def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
 
 def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     folder = tmp_path / "run"
-    process = start(folder, "classic", "pesto", "--depth", 2, "--games", 100000, "--run", folder, "--pgn", tmp_path / "a.pgn")
+    process = start(
+        folder,
+        "classic",
+        "pesto",
+        "--depth",
+        2,
+        "--games",
+        100000,
+        "--run",
+        folder,
+        "--pgn",
+        tmp_path / "a.pgn",
+    )
     while pairs_in(folder) < 3:
         assert process.poll() is None
         time.sleep(0.02)
@@ -84,26 +107,63 @@ def test_a_resumed_match_plays_with_the_parameters_it_began_with(tmp_path):
     (folder / "history.jsonl").write_bytes(b"".join(history[:2]))
     mine.unlink()
     found = play("--resume", folder)
-    assert {**found, "pgn": None} == {**whole, "pgn": None} and found["players"] == ["mine", "pesto"]
+    assert {**found, "pgn": None} == {**whole, "pgn": None} and found["players"] == [
+        "mine",
+        "pesto",
+    ]
     assert yaml.safe_load((folder / "config.yaml").read_text())["match"]["games"] == 8
 
 
-@pytest.mark.parametrize(("name", "value", "said"), [
-    ("games", -4, "games is -4, expected a number from 2 to"), ("games", 7, "games is 7, expected an even number"),
-    ("games", [2], "games is a list, expected int | None"), ("games", None, "games and sprt are both null"),
-    ("sprt", [0], "sprt is a list"), ("sprt", ["a", "b"], "sprt is a list"), ("alpha", "x", "alpha is 'x', expected float"),
-    ("controls", [{"depth": 1}], "controls is a list"), ("controls", [{}, {}], "controls are not limits"),
-    ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
-    ("controls", [{"ply": 1}, {"ply": 1}], "controls are not limits"),
-    ("controls", [{"depth": True}, {"depth": 1}], "depth of controls is True, expected a number"),
-    ("controls", [{"depth": None}, {"depth": 1}], "controls have no limit"), ("order", "x", "order is 'x', expected random or"),
-    ("random_plies", -8, "random_plies is -8"), ("seed", 1e9, "seed is 1000000000.0, expected int"), ("plies", -3, "plies is -3"),
-    ("hash", 0, "hash is 0"), ("resign", [3], "resign is a list"), ("files", [], "files is a list"),
-    ("names", ["a"], "names is a list"),
-    ("a", None, "a is None, expected str"), ("model", "x", "unknown SPRT model 'x'"), ("terms", {}, "terms is a mapping")],
-    ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("games", -4, "games is -4, expected a whole number"),
+        ("games", 7, "games is 7, expected an even number"),
+        ("games", [2], "games is a list, expected int | None"),
+        ("games", None, "games and sprt are both null"),
+        ("sprt", [0], "sprt is a list"),
+        ("sprt", ["a", "b"], "sprt is a list"),
+        ("alpha", "x", "alpha is 'x', expected float"),
+        ("controls", [{"depth": 1}], "controls is a list"),
+        ("controls", [{}, {}], "controls are not limits"),
+        ("controls", [{"depth": -1}, {"depth": 1}], "depth of controls is -1"),
+        ("controls", [{"ply": 1}, {"ply": 1}], "controls are not limits"),
+        (
+            "controls",
+            [{"depth": True}, {"depth": 1}],
+            "depth of controls is True, expected a number",
+        ),
+        ("controls", [{"depth": None}, {"depth": 1}], "controls have no limit"),
+        ("order", "x", "order is 'x', expected one of"),
+        ("random_plies", -8, "random_plies is -8"),
+        ("seed", 1e9, "seed is 1000000000.0, expected int"),
+        ("plies", -3, "plies is -3"),
+        ("hash", 0, "hash is 0"),
+        ("resign", [3], "resign is a list"),
+        ("files", [], "files is a list"),
+        ("names", ["a"], "names is a list"),
+        ("a", None, "a is None, expected str"),
+        ("model", "x", "unknown SPRT model 'x'"),
+        ("terms", {}, "terms is a mapping"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
 def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
-    play("random", "random", "--games", 2, "--plies", 6, "--random-plies", 0, "--run", tmp_path / "run", "--sprt", 0, 5)
+    play(
+        "random",
+        "random",
+        "--games",
+        2,
+        "--plies",
+        6,
+        "--random-plies",
+        0,
+        "--run",
+        tmp_path / "run",
+        "--sprt",
+        0,
+        5,
+    )
     path = tmp_path / "run" / "config.yaml"
     config = yaml.safe_load(path.read_text())
     config["match"] |= {"sprt": None} if value is None and name == "games" else {}
@@ -120,7 +180,19 @@ def test_openings_of_a_pipe_are_read_once_and_a_match_with_them_cannot_go_on(tmp
     os.write(writing, b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n")
     os.close(writing)
     run = tmp_path / "run"
-    done("match", "pesto", "zero", "--depth", "1", "--games", "2", "--openings", f"/dev/fd/{reading}", "--run", run)
+    done(
+        "match",
+        "pesto",
+        "zero",
+        "--depth",
+        "1",
+        "--games",
+        "2",
+        "--openings",
+        f"/dev/fd/{reading}",
+        "--run",
+        run,
+    )
     os.close(reading)
     ran = tuner("match", "--resume", run)
     assert ran.status == 2 and ran.err.endswith("put it back, or start another match\n")
@@ -132,14 +204,21 @@ def test_a_resumed_match_requires_the_copies_of_its_parameters(tmp_path):
     play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
     (tmp_path / "run" / "b.yaml").unlink()
     ran = tuner("match", "--resume", tmp_path / "run")
-    assert ran.status == 2 and "b.yaml: is missing, the parameters of" in ran.err and ran.err.count("\n") == 1
+    assert (
+        ran.status == 2
+        and "b.yaml: is missing, the parameters of" in ran.err
+        and ran.err.count("\n") == 1
+    )
 
 
 def test_a_match_begun_by_another_version_is_resumed_with_a_note(tmp_path):
-    play("zero", "random", "--games", 2, "--depth", 1, "--run", tmp_path / "run", "--random-plies", 0)
+    play(
+        "zero", "random", "--games", 2, "--depth", 1, "--run", tmp_path / "run", "--random-plies", 0
+    )
     config = tmp_path / "run" / "config.yaml"
     config.write_text(re.sub("evaluation: .*", "evaluation: other", config.read_text()))
     ran = done("match", "--resume", tmp_path / "run")
-    assert "the program or the machine is not the one that the match began with" in ran.err and "Games: 2," in ran.out
-
-
+    assert (
+        "the program or the machine is not the one that the match began with" in ran.err
+        and "Games: 2," in ran.out
+    )

@@ -12,12 +12,26 @@ import pytest
 
 from tests.commands.match_support import comparable
 from tests.commands.support import done, tictactoe_file, tuner
-from tuner.headroom.supervised import chosen_encoding, sentence
-from tuner.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
+from tuner.headroom.supervised import sentence
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
-SMALL = ("--targets", "results", "--encoding", "compressed100", "--hidden", "8,4", "--epochs", 3, "--held-out", 0.3,
-         "--workers", 1, "--device", "cpu")
+SMALL = (
+    "--targets",
+    "results",
+    "--encoding",
+    "compressed100",
+    "--hidden",
+    "8,4",
+    "--epochs",
+    3,
+    "--held-out",
+    0.3,
+    "--workers",
+    1,
+    "--device",
+    "cpu",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +52,35 @@ def test_what_is_found_is_that_of_the_file(learned):
     first, second = (line["value"] for line in found["models"])
     assert found["gain"]["value"] == pytest.approx(first - second, abs=1e-6)
     assert sum(line["positions"] for line in found["phases"]) == found["held_out_positions"]
-    assert found["positions"] == found["held_out_positions"] + found["learned_positions"] + found["aside_positions"]
+    assert (
+        found["positions"]
+        == found["held_out_positions"] + found["learned_positions"] + found["aside_positions"]
+    )
 
 
 def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
     path, _ = learned
     done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL)
     assert (tmp_path / "again.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
-    done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL, "--seed", 2)  # replaces its own
+    done(
+        "network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL, "--seed", 2
+    )  # replaces its own
     assert (tmp_path / "again.npz").read_bytes() != path.with_suffix(".npz").read_bytes()
 
 
 def test_tic_tac_toe_learns_what_classic_does_not_know(tmp_path):
     games = tictactoe_file(tmp_path, 1500)
-    ran = done("network", "tictactoe/classic", games, "--targets", "results", "-o", tmp_path / "net.yaml", "--epochs", 5)
+    ran = done(
+        "network",
+        "tictactoe/classic",
+        games,
+        "--targets",
+        "results",
+        "-o",
+        tmp_path / "net.yaml",
+        "--epochs",
+        5,
+    )
     lines = ran.out.splitlines()
     assert lines[0].startswith("squares18, 18-64-1, 1,281 weights, learned from ")
     assert f"wrote {tmp_path / 'net.yaml'} and net.npz" in lines
@@ -64,9 +93,31 @@ def test_networks_play_matches_that_can_be_resumed(learned, tmp_path):
     path, _ = learned
     limits = ("--depth", 1, "--random-plies", 4)
     for threads in (1, 2):
-        done("match", path, "material", *limits, "--games", 8, "--concurrency", threads, "--pgn", tmp_path / f"{threads}.pgn")
+        done(
+            "match",
+            path,
+            "material",
+            *limits,
+            "--games",
+            8,
+            "--concurrency",
+            threads,
+            "--pgn",
+            tmp_path / f"{threads}.pgn",
+        )
     assert comparable(tmp_path / "1.pgn") == comparable(tmp_path / "2.pgn")
-    done("match", path, "material", *limits, "--games", 4, "--run", tmp_path / "run", "--pgn", tmp_path / "short.pgn")
+    done(
+        "match",
+        path,
+        "material",
+        *limits,
+        "--games",
+        4,
+        "--run",
+        tmp_path / "run",
+        "--pgn",
+        tmp_path / "short.pgn",
+    )
     assert (tmp_path / "run" / "a.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
     with_other = json.loads(done("match", path, path, *limits, "--games", 2, "--json").out)
     assert with_other["pentanomial"] == [0, 0, 1, 0, 0]
@@ -89,29 +140,71 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
 def test_export_writes_c(learned, tmp_path):
     path, _ = learned
     text = done("export", path, "--format", "c").out
-    assert "network_centipawns" in text and "room for 8, 4, 4, 4, 4, 1" in " ".join(text.split("\n// "))
+    assert "network_centipawns" in text and "room for 8, 4, 4, 4, 4, 1" in " ".join(
+        text.split("\n// ")
+    )
     out = done("export", path, "--format", "c", "-o", tmp_path / "net.h").out
-    assert out.startswith(f"wrote {tmp_path / 'net.h'}: ") and (tmp_path / "net.h").read_text() == text
+    assert (
+        out.startswith(f"wrote {tmp_path / 'net.h'}: ") and (tmp_path / "net.h").read_text() == text
+    )
     done("export", path, "--format", "c", "-o", tmp_path / "net.h")  # replaces its own
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [
-    ("network classic {pgn} -o net.txt", "net.txt: expected the name of a YAML file, such as net.yaml"),
-    ("network classic {pgn} -o taken.yaml", "taken.yaml: exists and is not a network"),
-    ("network classic {pgn} -o half.yaml", "half.npz: exists and is not the weights of a network"),
-    ("network classic {pgn} -o new.yaml --encoding board", "--encoding board: chess has bitboard768, mailbox64"),
-    ("network classic {pgn} -o new.yaml --hidden 8,x", "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as"),
-    ("network classic {pgn} -o new.yaml --hidden 5000", "'5000' is not a list of 1 to 7 whole numbers"),
-    ("network classic {pgn} -o new.yaml --held-out 0", "--held-out 0: nothing would be left to measure on"),
-    ("network net.yaml {pgn} -o new.yaml", "net.yaml:1: a network, expected a parameter file; tuner match, eval and export"),
-    ("network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01", "held out: expected at least 200 of"),
-    ("export net.yaml --format rust", "--format rust: net.yaml is a network, which is written with --format c alone"),
-    ("export net.yaml --into eval.h", "--into: net.yaml is a network"),
-    ("eval net.yaml --all startpos", "--all: has no use with the network net.yaml; leave it out"),
-    ("match net.yaml material --games 2", "a.npz: no such file"),
-    ("match other.yaml random --depth 1 --games 2", "other.yaml:2: chess has no encoding 'huge'; available: bitboard768"),
-])
-def test_mistakes_are_reported_in_one_line(learned, small_pgn, tmp_path, monkeypatch, arguments, wanted):
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            "network classic {pgn} -o net.txt",
+            "net.txt: expected the name of a YAML file, such as net.yaml",
+        ),
+        ("network classic {pgn} -o taken.yaml", "taken.yaml: exists and is not a network"),
+        (
+            "network classic {pgn} -o half.yaml",
+            "half.npz: exists and is not the weights of a network",
+        ),
+        (
+            "network classic {pgn} -o new.yaml --encoding board",
+            "--encoding board: chess has bitboard768, mailbox64",
+        ),
+        (
+            "network classic {pgn} -o new.yaml --hidden 8,x",
+            "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as",
+        ),
+        (
+            "network classic {pgn} -o new.yaml --hidden 5000",
+            "'5000' is not a list of 1 to 7 whole numbers",
+        ),
+        (
+            "network classic {pgn} -o new.yaml --held-out 0",
+            "--held-out 0: nothing would be left to measure on",
+        ),
+        (
+            "network net.yaml {pgn} -o new.yaml",
+            "net.yaml:1: a network, expected a parameter file; tuner match, eval and export",
+        ),
+        (
+            "network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01",
+            "held out: expected at least 200 of",
+        ),
+        (
+            "export net.yaml --format rust",
+            "--format rust: net.yaml is a network, which is written with --format c alone",
+        ),
+        ("export net.yaml --into eval.h", "--into: net.yaml is a network"),
+        (
+            "eval net.yaml --all startpos",
+            "--all: has no use with the network net.yaml; leave it out",
+        ),
+        ("match net.yaml material --games 2", "a.npz: no such file"),
+        (
+            "match other.yaml random --depth 1 --games 2",
+            "other.yaml:2: chess has no encoding 'huge'; available: bitboard768",
+        ),
+    ],
+)
+def test_mistakes_are_reported_in_one_line(
+    learned, small_pgn, tmp_path, monkeypatch, arguments, wanted
+):
     path, _ = learned
     monkeypatch.chdir(tmp_path)
     for suffix in (".yaml", ".npz"):
@@ -126,18 +219,31 @@ def test_mistakes_are_reported_in_one_line(learned, small_pgn, tmp_path, monkeyp
     assert ran.status == 2 and wanted in ran.err.splitlines()[-1], ran.err
 
 
-@pytest.mark.parametrize(("game", "name"), [
-    ("chess", "bitboard768"), ("backgammon", "perspective196"), ("tictactoe", "squares18")])
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [("chess", "bitboard768"), ("backgammon", "perspective196"), ("tictactoe", "squares18")],
+)
 def test_the_usual_encoding_is_for_the_side_to_move(game, name):
     assert chosen_encoding(game, None).name == name and chosen_encoding(game, None).for_mover
 
 
 def test_a_dataset_has_no_positions(tmp_path):
     """Said before anything is read, with the files that have them."""
-    done("dataset", tictactoe_file(tmp_path, 100), "--params", "tictactoe/classic", "-o", tmp_path / "games.ds")
+    done(
+        "dataset",
+        tictactoe_file(tmp_path, 100),
+        "--params",
+        "tictactoe/classic",
+        "-o",
+        tmp_path / "games.ds",
+    )
     ran = tuner("network", "tictactoe/classic", tmp_path / "games.ds", "-o", tmp_path / "net.yaml")
-    assert ran.status == 2 and ran.err == (f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not the "
-                                           "positions that a network sees; name the games that it was made from: games.ttt\n")
+    assert (
+        ran.status == 2
+        and ran.err
+        == f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not the "
+        "positions that a network sees; name the games that it was made from: games.ttt\n"
+    )
 
 
 def test_the_sentence_is_true_for_the_numbers():
@@ -146,7 +252,15 @@ def test_the_sentence_is_true_for_the_numbers():
         return sentence({"start": "classic", "gain": {"value": value, "low": low, "high": high}})
 
     interval = "than classic, by 0.0100 [0.0080, 0.0120]"
-    assert said(0.01, 0.002).startswith(f"The network predicts these values better {interval}. That is not strength")
-    assert said(-0.01, 0.002).startswith(f"The network predicts these values worse {interval}: more positions")
-    assert said(0.001, 0.002) == "The network and classic predict these values equally well, as far as these games can tell."
+    assert said(0.01, 0.002).startswith(
+        f"The network predicts these values better {interval}. That is not strength"
+    )
+    assert said(-0.01, 0.002).startswith(
+        f"The network predicts these values worse {interval}: more positions"
+    )
+    assert (
+        said(0.001, 0.002)
+        == "The network and classic predict these values equally well, as far as these games can"
+        " tell."
+    )
     assert said(0.1, None).startswith("The held-out games have one opening")

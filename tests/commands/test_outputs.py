@@ -1,4 +1,5 @@
-"""No command overwrites its inputs, nor a file that this program did not make: over all commands and options."""
+"""No command overwrites its inputs, nor a file that this program did not make: over all commands
+and options."""
 
 from __future__ import annotations
 
@@ -16,28 +17,73 @@ import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"
-# for each option that names a file: the command, what it reads, a suffix that it wants; all inputs look as if made here
+# for each option that names a file: the command, what it reads, a suffix that it wants; all inputs
+# look as if made here
 WRITERS = {
-    "tune -o": ("tune old.yaml games.ttt --prior none -o {out}", ["old.yaml", "games.ttt"], ".yaml"),
-    "tune --terms -o": ("tune full.yaml games.ttt --prior none --terms lines.py -o {out}", ["full.yaml", "lines.py"], ".yaml"),
-    "selfplay -o": (f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --openings book.pgn --opponent other.yaml --run fresh "
-                    "-o {out}", ["chess.yaml", "book.pgn", "other.yaml"], ".yaml"),
-    "match --pgn": ("match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
-                    ["chess.yaml", "other.yaml", "book.pgn"], ".pgn"),
-    "match uci: --pgn": (f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}", ["book.pgn"], ".pgn"),
-    "probe uci: -o": (f"probe 'uci:{sys.executable} book.pgn' book.pgn --options Alpha -o {{out}}", ["book.pgn"], ".npz"),
+    "tune -o": (
+        "tune old.yaml games.ttt --prior none -o {out}",
+        ["old.yaml", "games.ttt"],
+        ".yaml",
+    ),
+    "tune --terms -o": (
+        "tune full.yaml games.ttt --prior none --terms lines.py -o {out}",
+        ["full.yaml", "lines.py"],
+        ".yaml",
+    ),
+    "selfplay -o": (
+        (
+            f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --openings book.pgn --opponent"
+            " other.yaml --run fresh -o {out}"
+        ),
+        ["chess.yaml", "book.pgn", "other.yaml"],
+        ".yaml",
+    ),
+    "match --pgn": (
+        "match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
+        ["chess.yaml", "other.yaml", "book.pgn"],
+        ".pgn",
+    ),
+    "match uci: --pgn": (
+        f"match random 'uci:{sys.executable} book.pgn' --games 2 --depth 1 --pgn {{out}}",
+        ["book.pgn"],
+        ".pgn",
+    ),
+    "probe uci: -o": (
+        f"probe 'uci:{sys.executable} book.pgn' book.pgn --options Alpha -o {{out}}",
+        ["book.pgn"],
+        ".npz",
+    ),
     "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
-    "export --from -o": ("export old.yaml --from values.h --only lines.win -o {out}", ["old.yaml", "values.h"], ".yaml"),
+    "export --from -o": (
+        "export old.yaml --from values.h --only lines.win -o {out}",
+        ["old.yaml", "values.h"],
+        ".yaml",
+    ),
     "trace -o": ("trace old.yaml --language c -o {out}", ["old.yaml"], ".h"),
-    "params -o": ("params old.yaml --add-missing --terms lines.py -o {out}", ["old.yaml", "lines.py"], ".yaml"),
-    "network -o": ("network old.yaml games.ttt --targets results --held-out 0.4 --epochs 2 -o {out}", ["old.yaml", "games.ttt"],
-                   ".yaml"),
-    "selfplay network -o": ("selfplay net.yaml --games 4 --run fresh -o {out}", ["net.yaml"], ".yaml"),
-    "headroom -o": ("headroom old.yaml games.ttt --targets results --held-out 0.4 -o {out}", ["old.yaml", "games.ttt"], ".html"),
+    "params -o": (
+        "params old.yaml --add-missing --terms lines.py -o {out}",
+        ["old.yaml", "lines.py"],
+        ".yaml",
+    ),
+    "network -o": (
+        "network old.yaml games.ttt --targets results --held-out 0.4 --epochs 2 -o {out}",
+        ["old.yaml", "games.ttt"],
+        ".yaml",
+    ),
+    "selfplay network -o": (
+        "selfplay net.yaml --games 4 --run fresh -o {out}",
+        ["net.yaml"],
+        ".yaml",
+    ),
+    "headroom -o": (
+        "headroom old.yaml games.ttt --targets results --held-out 0.4 -o {out}",
+        ["old.yaml", "games.ttt"],
+        ".html",
+    ),
     "report -o": ("report tuned -o {out}", [], ".html"),
 }
 # the same for folders of datasets and of runs
@@ -52,7 +98,7 @@ RUNS = {
     "games": f"games chess.yaml --games 2 {CHESS} -o {{out}}",
     "match": "match b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}",
 }
-TERMS = '''from evalterms.term import Term
+TERMS = """from evalterms.term import Term
 from games.bits import popcount
 
 lines2 = Term("lines2")
@@ -61,7 +107,7 @@ MARKS = lines2.parameter("marks")
 @lines2.counts
 def count_lines2(us, them, emit):
     emit(MARKS, popcount(us.marks))
-'''
+"""
 
 
 def words(command: str, out: object) -> list[str]:
@@ -79,15 +125,54 @@ def made(tmp_path_factory) -> Path:
     try:
         tictactoe_file(folder, 200)
         (folder / "lines.py").write_text(TERMS)
-        (folder / "values.h").write_text("/*\ngame: tictactoe\nweights:\nlearned:\n*/\nint lines_win = 7;\n")
-        done("tune", "tictactoe/classic", "games.ttt", "--prior", "none", "-o", "old.yaml", "--run", "tuned")
+        (folder / "values.h").write_text(
+            "/*\ngame: tictactoe\nweights:\nlearned:\n*/\nint lines_win = 7;\n"
+        )
+        done(
+            "tune",
+            "tictactoe/classic",
+            "games.ttt",
+            "--prior",
+            "none",
+            "-o",
+            "old.yaml",
+            "--run",
+            "tuned",
+        )
         done("params", "old.yaml", "--terms", "lines.py", "--add-missing", "-o", "full.yaml")
-        chess = replace(load_parameters("material"), learned={"command": "tuner tune", "games": 300})
+        chess = replace(
+            load_parameters("material"), learned={"command": "tuner tune", "games": 300}
+        )
         for name in ("chess.yaml", "other.yaml", "a.yaml", "b.yaml"):
             write_parameters(folder / name, chess)
-        done("match", "random", "random", "--games", 4, "--plies", 8, "--pgn", "book.pgn", "--run", "matched")
-        done("selfplay", "chess.yaml", "--games", 2, "--batch", 2, *CHESS.split(), "--run", "played")
-        done("selfplay", "backgammon", "--hidden", 0, "--games", 4, "--run", "network", "-o", "net.yaml")
+        done(
+            "match",
+            "random",
+            "random",
+            "--games",
+            4,
+            "--plies",
+            8,
+            "--pgn",
+            "book.pgn",
+            "--run",
+            "matched",
+        )
+        done(
+            "selfplay", "chess.yaml", "--games", 2, "--batch", 2, *CHESS.split(), "--run", "played"
+        )
+        done(
+            "selfplay",
+            "backgammon",
+            "--hidden",
+            0,
+            "--games",
+            4,
+            "--run",
+            "network",
+            "-o",
+            "net.yaml",
+        )
         for name in ("a.ds", "b.ds"):
             done("dataset", "games.ttt", "--params", "old.yaml", "-o", name)
     finally:
@@ -104,8 +189,11 @@ def here(made, tmp_path, monkeypatch) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes | None]:
     """What every name stands for; None for a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")
-            if not path.is_fifo()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if not path.is_fifo()
+    }
 
 
 def refused(here: Path, command: str, out: object) -> str:
@@ -130,7 +218,10 @@ def test_a_file_that_is_read_is_not_replaced_under_any_name(here, writer, way):
             os.link(name, out := Path(f"hard{i}{suffix}"))
         elif way == "long way":
             out = Path("tuned") / ".." / name
-        assert "is an input of this command and would be overwritten; choose another name" in refused(here, command, out)
+        assert (
+            "is an input of this command and would be overwritten; choose another name"
+            in refused(here, command, out)
+        )
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -144,10 +235,19 @@ def test_what_was_not_made_here_is_not_replaced(here, writer):
     Path("round" + suffix).symlink_to("round" + suffix)
     Path("device" + suffix).symlink_to("/dev/null")
     # a game of somebody else behind ours
-    Path("more" + suffix).write_bytes(Path("book.pgn").read_bytes() + b'[Event "The match"]\n[Result "1-0"]\n\n1. e4 1-0\n\n')
-    for name, said in (("letter", "exists and is not "), ("alias", "exists and is not "), ("classic", "exists and is not "),
-                       ("more", "exists and is not "), ("folder", "is a folder"), ("pipe", "is a device or a pipe"),
-                       ("device", "is a device or a pipe"), ("round", "is a device or a pipe")):
+    Path("more" + suffix).write_bytes(
+        Path("book.pgn").read_bytes() + b'[Event "The match"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+    )
+    for name, said in (
+        ("letter", "exists and is not "),
+        ("alias", "exists and is not "),
+        ("classic", "exists and is not "),
+        ("more", "exists and is not "),
+        ("folder", "is a folder"),
+        ("pipe", "is a device or a pipe"),
+        ("device", "is a device or a pipe"),
+        ("round", "is a device or a pipe"),
+    ):
         assert said in refused(here, command, name + suffix), name
     if suffix != ".html":  # pages lie there
         assert "is in the folder of a run" in refused(here, command, "played/new" + suffix)
@@ -160,8 +260,12 @@ def test_what_was_not_made_here_is_not_replaced(here, writer):
 
 
 # a file of numbers from a source is a start for people to edit, so it is not replaced
-@pytest.mark.parametrize("writer", [name for name in WRITERS if "uci:" not in name and "--from" not in name])
-def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here, brief_headroom, writer):
+@pytest.mark.parametrize(
+    "writer", [name for name in WRITERS if "uci:" not in name and "--from" not in name]
+)
+def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(
+    here, brief_headroom, writer
+):
     command, _, suffix = WRITERS[writer]
     out, link = Path(f"out{suffix}"), Path(f"to{suffix}")
     out.write_bytes(b"")
@@ -179,7 +283,9 @@ def test_an_export_replaces_an_export(here, form):
     for _ in range(2):
         done("export", "old.yaml", "--format", form, "-o", "out.txt")
     Path("out.txt").write_text("pawn, int, 100, 50, 150, 5, 0.002\n")  # written by hand
-    assert "exists and is not an export" in refused(here, f"export old.yaml --format {form} -o {{out}}", "out.txt")
+    assert "exists and is not an export" in refused(
+        here, f"export old.yaml --format {form} -o {{out}}", "out.txt"
+    )
 
 
 @pytest.mark.parametrize("writer", DATASETS)
@@ -188,7 +294,9 @@ def test_a_dataset_replaces_nothing_but_a_dataset_that_is_not_read(here, writer)
     Path("link").symlink_to(inputs[0])
     Path("letter").write_text("dear reader")
     Path("site").mkdir()
-    Path("site/manifest.json").write_text('{"name": "a page", "icons": []}')  # as web applications have it
+    Path("site/manifest.json").write_text(
+        '{"name": "a page", "icons": []}'
+    )  # as web applications have it
     shutil.copytree("b.ds", "noted.ds")
     Path("noted.ds/notes.txt").write_text("keep me")
     os.mkfifo("pipe")
@@ -210,15 +318,28 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     Path("alias").symlink_to("full")
     Path("gone").symlink_to("nowhere")
     other, no_folder = "contains other files", "cannot create this folder: File exists"
-    for name, said in ((".", other), ("full", f"{other} (letter)"), ("alias", other), ("a.yaml", no_folder),
-                       ("/dev/null", no_folder), ("gone", "a broken link"), ("a.ds", other)):
+    for name, said in (
+        (".", other),
+        ("full", f"{other} (letter)"),
+        ("alias", other),
+        ("a.yaml", no_folder),
+        ("/dev/null", no_folder),
+        ("gone", "a broken link"),
+        ("a.ds", other),
+    ):
         assert said in refused(here, command, name), name
     for other, name in (("tune", "tuned"), ("selfplay", "played"), ("match", "matched")):
         said = refused(here, command, name)
         if kind == other and kind != "tune":
-            assert f"contains a run already; continue it with --resume {name}, or choose another folder" in said
+            assert (
+                f"contains a run already; continue it with --resume {name}, or choose another"
+                " folder" in said
+            )
         else:
-            assert f"contains a run of `tuner {other}` already; choose another folder, or remove that run" in said
+            assert (
+                f"contains a run of `tuner {other}` already; choose another folder, or remove"
+                " that run" in said
+            )
     done("selfplay", "--resume", "played")
     done("match", "--resume", "matched")
     Path("empty").mkdir()
@@ -229,7 +350,10 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
 
 @pytest.mark.parametrize("kind", ["selfplay", "games", "match"])
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
-    for names in (["lock"], ["lock", "a.yaml" if kind == "match" else "start.yaml", ".config.yaml.77.tmp"]):
+    for names in (
+        ["lock"],
+        ["lock", "a.yaml" if kind == "match" else "start.yaml", ".config.yaml.77.tmp"],
+    ):
         shutil.rmtree("begun", ignore_errors=True)
         Path("begun").mkdir()
         for name in names:
@@ -243,7 +367,9 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here,
 
 def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
     Path("empty").mkdir()
-    Path("draws.ttt").write_text("1/2-1/2 b2 a1 c1 a3 a2 c2 b3 b1 c3\n1/2-1/2 b2 a1 a3 c1 b1 b3 a2 c2 c3\n")
+    Path("draws.ttt").write_text(
+        "1/2-1/2 b2 a1 c1 a3 a2 c2 b3 b1 c3\n1/2-1/2 b2 a1 a3 c1 b1 b3 a2 c2 c3\n"
+    )
     for folder in ("empty", "new"):
         ran = tuner("tune", "old.yaml", "draws.ttt", "-o", "fresh.yaml", "--run", folder)
         assert ran.status == 2 and "there is nothing to learn" in ran.err
@@ -252,19 +378,33 @@ def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
 
 def test_leftovers_of_a_killed_tune_are_reported_and_a_folder_is_locked(here):
     """Held by a stream that is slower than the command, until it is killed."""
-    command = [sys.executable, "-m", "tuner", *words(RUNS["tune"].replace("games.ttt", "-"), "slow")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    command = [
+        sys.executable,
+        "-m",
+        "tuner",
+        *words(RUNS["tune"].replace("games.ttt", "-"), "slow"),
+    ]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
     process.stdin.write(Path("games.ttt").read_bytes())
     process.stdin.flush()
     until = time.monotonic() + 60
-    while not list(Path("slow").rglob("score.npy")) and time.monotonic() < until:  # the last file before it waits
+    while (
+        not list(Path("slow").rglob("score.npy")) and time.monotonic() < until
+    ):  # the last file before it waits
         time.sleep(0.01)
     assert "contains an unfinished run" in refused(here, RUNS["tune"], "slow")
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdin.close()
-    assert "which cannot be resumed; remove it, or choose another folder" in refused(here, RUNS["tune"], "slow")
+    assert "which cannot be resumed; remove it, or choose another folder" in refused(
+        here, RUNS["tune"], "slow"
+    )
     shutil.rmtree("slow")
     done(*words(RUNS["tune"], "slow"))
     assert json.loads(Path("slow/history.jsonl").read_text().splitlines()[0])["iteration"] == 0

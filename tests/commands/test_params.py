@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
-from tests.tuner.rows.support import ENGINE, random_rows
-from tuner.engine.loading import load_parameters
-from tuner.rows import formats
+from tests.tuner.datasets.rows.support import ENGINE, random_rows
+from tuner.datasets.rows import formats
+from tuner.evaluation.loading import load_parameters
 
 
 @pytest.fixture(autouse=True)
@@ -22,26 +22,52 @@ def here(tmp_path, monkeypatch):
 def test_a_new_file_has_the_bundled_terms_that_are_named():
     ran = done("params", "--new", "material", "mobility", "-o", "small.yaml")
     p = load_parameters("small.yaml")
-    assert {place.term for place in p.layout.places} == {"material", "mobility"} and not p.weights.any()
+    assert {place.term for place in p.layout.places} == {
+        "material",
+        "mobility",
+    } and not p.weights.any()
     assert not p.of_rows and p.stages == ("mg", "eg")
     assert "learn them with `tuner tune small.yaml GAMES -o learned.yaml`" in ran.out
     checked = done("params", "small.yaml")
     assert f"small.yaml: chess, {p.layout.size} parameters x 2 stages" in checked.out
     assert "terms that take no part: piece_square, pawns" in checked.out
-    assert json.loads(done("params", "small.yaml", "--json").out)["without"][:2] == ["piece_square", "pawns"]
+    assert json.loads(done("params", "small.yaml", "--json").out)["without"][:2] == [
+        "piece_square",
+        "pawns",
+    ]
     whole = done("params", "classic")
     assert "terms that take no part: imbalance, tactics, turn, king_danger, late_scale" in whole.out
     assert "take no part" not in done("params", "modern").out
 
 
 def test_a_new_file_has_the_parameters_that_another_program_counts():
-    done("params", "--new", "discs.corner", "discs.edge[4][2]", "mobility.moves[12]", "--game", "othello", "--stages", "all",
-         "--phases", 60, "-o", "o.yaml")
+    done(
+        "params",
+        "--new",
+        "discs.corner",
+        "discs.edge[4][2]",
+        "mobility.moves[12]",
+        "--game",
+        "othello",
+        "--stages",
+        "all",
+        "--phases",
+        60,
+        "-o",
+        "o.yaml",
+    )
     p = load_parameters("o.yaml")
     assert p.of_rows and (p.game, p.stages, p.phases) == ("othello", ("all",), 60)
-    assert p.layout.describe() == [["discs.corner", []], ["discs.edge", [4, 2]], ["mobility.moves", [12]]]
+    assert p.layout.describe() == [
+        ["discs.corner", []],
+        ["discs.edge", [4, 2]],
+        ["mobility.moves", [12]],
+    ]
     told = done("params", "o.yaml").out
-    assert "othello, 21 parameters x 1 stages, scale 0.00255, counted by another program in 60 steps" in told
+    assert (
+        "othello, 21 parameters x 1 stages, scale 0.00255, counted by another program in 60 steps"
+        in told
+    )
 
 
 def test_a_new_file_has_the_parameters_of_rows():
@@ -53,32 +79,73 @@ def test_a_new_file_has_the_parameters_of_rows():
     assert np.array_equal(p.weights, np.zeros((2, ENGINE.size)))
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("", "params: nothing named; expected a parameter file, such as classic"),
-    ("--new -o a.yaml", "params --new: nothing named; expected terms or parameters, such as 'mobility.knight[9]'"),
-    ("--new material", "--new: expected -o OUT, the file to write"),
-    ("--new materiel -o a.yaml", "materiel: no term of chess, which has material, piece_square"),
-    ("--new material x.y -o a.yaml", "material: not a parameter, expected term.name, with its shape"),
-    ("--new x.y[0] -o a.yaml", "x.y[0]: has a size of 0, expected 1 or more"),
-    ("--new x.y[9] x.y -o a.yaml", "x.y: x.y is named twice"),
-    ("--new x.y[99999] -o a.yaml", "x.y[99999]: the parameters are 99,999 numbers, expected at most 65,536"),
-    ("--new x.y --stages a b c -o a.yaml", "--stages a b c: expected one or two different names, such as mg eg"),
-    ("--new material --game othello -o a.yaml", "--game othello: its terms are not known; name parameters"),
-    ("--new material --phases 24 -o a.yaml", "--phases 24: chess has its own phase; leave it out"),
-    ("--new x.y --game a.b -o a.yaml", "--game a.b: not a name"),
-    ("--new x.y -o there.yaml", "there.yaml: exists"),
-    ("--from-rows nothing.jsonl -o a.yaml", "nothing.jsonl: no such file"),
-    ("classic classic", "classic: a second file, expected one; or --new before names"),
-    ("classic --phases 3", "--phases: only --new and --from-rows use it; leave it out"),
-    ("mine.yaml --add-missing -o a.yaml", "mine.yaml: another program counts its terms, so the file itself says which there are"),
-    ("mine.yaml --terms x.py", "--terms x.py: another program counts the terms of mine.yaml, so the file itself says which"),
-    ("--from-rows rows.jsonl --terms x.py -o a.yaml", "--terms x.py: another program counts the terms of rows; leave it out"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("", "params: nothing named; expected a parameter file, such as classic"),
+        (
+            "--new -o a.yaml",
+            (
+                "params --new: nothing named; expected terms or parameters, such as"
+                " 'mobility.knight[9]'"
+            ),
+        ),
+        ("--new material", "--new: expected -o OUT, the file to write"),
+        (
+            "--new materiel -o a.yaml",
+            "materiel: no term of chess, which has material, piece_square",
+        ),
+        (
+            "--new material x.y -o a.yaml",
+            "material: not a parameter, expected term.name, with its shape",
+        ),
+        ("--new x.y[0] -o a.yaml", "x.y[0]: has a size of 0, expected 1 or more"),
+        ("--new x.y[9] x.y -o a.yaml", "x.y: x.y is named twice"),
+        (
+            "--new x.y[99999] -o a.yaml",
+            "x.y[99999]: the parameters are 99,999 numbers, expected at most 65,536",
+        ),
+        (
+            "--new x.y --stages a b c -o a.yaml",
+            "--stages a b c: expected one or two different names, such as mg eg",
+        ),
+        (
+            "--new material --game othello -o a.yaml",
+            "--game othello: its terms are not known; name parameters",
+        ),
+        (
+            "--new material --phases 24 -o a.yaml",
+            "--phases 24: chess has its own phase; leave it out",
+        ),
+        ("--new x.y --game a.b -o a.yaml", "--game a.b: not a name"),
+        ("--new x.y -o there.yaml", "there.yaml: exists"),
+        ("--from-rows nothing.jsonl -o a.yaml", "nothing.jsonl: no such file"),
+        ("classic classic", "classic: a second file, expected one; or --new before names"),
+        ("classic --phases 3", "--phases: only --new and --from-rows use it; leave it out"),
+        (
+            "mine.yaml --add-missing -o a.yaml",
+            "mine.yaml: another program counts its terms, so the file itself says which there are",
+        ),
+        (
+            "mine.yaml --terms x.py",
+            (
+                "--terms x.py: another program counts the terms of mine.yaml, so the file itself"
+                " says which"
+            ),
+        ),
+        (
+            "--from-rows rows.jsonl --terms x.py -o a.yaml",
+            "--terms x.py: another program counts the terms of rows; leave it out",
+        ),
+    ],
+)
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, said):
     Path("there.yaml").write_text("mine")
     done("params", "--new", "x.y", "-o", "mine.yaml")
     ran = tuner("params", *arguments.split())
-    assert ran.status == 2 and ran.err.startswith(f"tuner: {said}") and ran.err.count("\n") == 1, ran.err
+    assert ran.status == 2 and ran.err.startswith(f"tuner: {said}") and ran.err.count("\n") == 1, (
+        ran.err
+    )
     assert sorted(path.name for path in Path().iterdir()) == ["mine.yaml", "there.yaml"]
     assert Path("there.yaml").read_text() == "mine"
 
@@ -89,7 +156,9 @@ def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
     assert sum(said["terms"].values()) == 7
     path, full = tmp_path / "short.yaml", load_parameters("tictactoe/classic")
     weights = "{lines: {win: 250.5}, squares: {tempo: 3}}"
-    path.write_text(f"game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {weights}\n")
+    path.write_text(
+        f"game: tictactoe\nscale: 0.004\nstages: [all]\nfixed: ['lines.*']\nweights: {weights}\n"
+    )
     assert tuner("params", path).status == 2
     ran = done("params", path, "--add-missing", "-o", tmp_path / "full.yaml")
     assert "full.yaml: added lines.open, squares.centre, squares.corner, squares.edge\n" in ran.out

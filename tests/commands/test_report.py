@@ -12,40 +12,92 @@ from tests.tuner.report.support import findings, match_run, selfplay_run, tune_r
 
 
 def test_a_fit_to_games_becomes_a_page(tmp_path):
-    """The whole way, for a game without an 8x8 board, in a file with a name that would like to be more."""
+    """The whole way, for a game without an 8x8 board, in a file with a name that would like to be
+    more."""
     games = tmp_path / "<script>alert(1)<&script>.ttt"
     tictactoe_file(tmp_path).rename(games)
-    done("tune", "tictactoe/classic", games, "-o", tmp_path / "learned.yaml", "--run", tmp_path / "run")
+    done(
+        "tune",
+        "tictactoe/classic",
+        games,
+        "-o",
+        tmp_path / "learned.yaml",
+        "--run",
+        tmp_path / "run",
+    )
     result = json.loads(done("report", tmp_path / "run", "--json").out)
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert result["output"] == str(tmp_path / "run" / "report.html") and result["bytes"] == len(page.encode())
+    assert result["output"] == str(tmp_path / "run" / "report.html") and result["bytes"] == len(
+        page.encode()
+    )
     assert result["kind"] == "tune" and result["matches"] == []
     assert {"values", "learning", "lists", "numbers", "data", "repeat"} <= set(result["sections"])
     assert "<script>alert" not in page and "&lt;script&gt;alert(1)&lt;&amp;script&gt;.ttt" in page
     for number in ("lines.open[1]", "squares.tempo"):
         assert number in page
-    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+    before = {
+        path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()
+    }
     assert "wrote" in done("report", tmp_path / "run", "-o", tmp_path / "other.html").out
-    assert (tmp_path / "other.html").read_text(encoding="utf-8") == page  # the same run, the same page
-    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+    assert (tmp_path / "other.html").read_text(
+        encoding="utf-8"
+    ) == page  # the same run, the same page
+    assert {
+        path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()
+    } == before
 
 
 def test_selfplay_and_a_match_become_pages(tmp_path):
-    done("selfplay", "--games", 6, "--depth", 1, "--plies", 30, "--batch", 2, "--run", tmp_path / "run")
-    done("match", tmp_path / "run" / "params.yaml", "material", "--games", 4, "--depth", 1, "--plies", 30,
-         "--run", tmp_path / "match")
-    result = json.loads(done("report", tmp_path / "run", "--match", tmp_path / "match", "--json").out)
-    assert result["kind"] == "selfplay" and {"match-1", "learning", "tables"} <= set(result["sections"])
+    done(
+        "selfplay",
+        "--games",
+        6,
+        "--depth",
+        1,
+        "--plies",
+        30,
+        "--batch",
+        2,
+        "--run",
+        tmp_path / "run",
+    )
+    done(
+        "match",
+        tmp_path / "run" / "params.yaml",
+        "material",
+        "--games",
+        4,
+        "--depth",
+        1,
+        "--plies",
+        30,
+        "--run",
+        tmp_path / "match",
+    )
+    result = json.loads(
+        done("report", tmp_path / "run", "--match", tmp_path / "match", "--json").out
+    )
+    assert result["kind"] == "selfplay" and {"match-1", "learning", "tables"} <= set(
+        result["sections"]
+    )
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "whether params is better than material" in page and "4 games, depth 1, 8 random plies" in page
-    assert json.loads(done("report", tmp_path / "match", "--json").out)["sections"] == ["match-1", "repeat"]
+    assert (
+        "whether params is better than material" in page
+        and "4 games, depth 1, 8 random plies" in page
+    )
+    assert json.loads(done("report", tmp_path / "match", "--json").out)["sections"] == [
+        "match-1",
+        "repeat",
+    ]
 
 
 def test_an_older_run_takes_its_start_from_where_it_was(tmp_path):
     folder = tune_run(tmp_path / "run")
     (folder / "start.yaml").unlink()
     done("report", folder)
-    assert "the initial values shown are those of classic as it is now" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "the initial values shown are those of classic as it is now" in (
+        folder / "report.html"
+    ).read_text(encoding="utf-8")
 
 
 def damaged(folder, name: str, content: bytes | None):
@@ -58,33 +110,58 @@ def damaged(folder, name: str, content: bytes | None):
 LINE = b'{"iteration": 0, "objective": 0.46}\n'
 
 
-@pytest.mark.parametrize(("name", "content", "said"), [
-    ("config.yaml", None, "holds no run (no config.yaml)"),
-    ("config.yaml", b"command: [", "config.yaml: cannot be read"),
-    ("config.yaml", b"just words", "config.yaml: not the settings of"),
-    ("config.yaml", b"command: x\nversion: y\n", "config.yaml: not the settings of"),
-    ("history.jsonl", None, "history.jsonl: no such file"),
-    ("history.jsonl", LINE + b"{\n" + LINE, "history.jsonl:2: damaged"),
-    ("history.jsonl", LINE + b'{"iteration": 1, "obj', "history.jsonl:2: damaged"),
-    ("history.jsonl", LINE + b"[1]\n", "history.jsonl:2: damaged, expected a JSON object with iteration, objective"),
-    ("history.jsonl", LINE + b'{"batch": 1}\n', "history.jsonl:2: damaged"),
-    ("history.jsonl", b"\xff\xfe\n", "history.jsonl: cannot be read"),
-    ("params.yaml", None, "params.yaml: no such file"),
-    ("params.yaml", b"game: chess\n", "params.yaml:1: stages is missing"),
-    ("params.yaml", b"game: go\n", "params.yaml:1: unknown game 'go'"),
-    ("start.yaml", b"game: chess\n", "start.yaml:1: game is 'chess', expected tictactoe"),
-    ("findings.json", b"{", "findings.json: cannot be read"),
-    ("findings.json", b"[]", "findings.json: not what tune writes"),
-    ("findings.json", b'{"ratios": {"a": 1}}', "findings.json: ratios is an object, expected a list"),
-    ("findings.json", b'{"calibration": {"results": {"after": [{"predicted": 1}]}}}',
-     "findings.json: calibration.results.after[0] lacks 'actual'"),
-    ("findings.json", b'{"advice": [3]}', "findings.json: advice[0] is 3, expected a text"),
-    ("findings.json", b'{"summary": {"phases": ["many"]}}', 'summary.phases[0] is "many", expected a number of 0 or more'),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.yaml", None, "holds no run (no config.yaml)"),
+        ("config.yaml", b"command: [", "config.yaml: cannot be read"),
+        ("config.yaml", b"just words", "config.yaml: not the settings of"),
+        ("config.yaml", b"command: x\nversion: y\n", "config.yaml: not the settings of"),
+        ("history.jsonl", None, "history.jsonl: no such file"),
+        ("history.jsonl", LINE + b"{\n" + LINE, "history.jsonl:2: damaged"),
+        ("history.jsonl", LINE + b'{"iteration": 1, "obj', "history.jsonl:2: damaged"),
+        (
+            "history.jsonl",
+            LINE + b"[1]\n",
+            "history.jsonl:2: damaged, expected a JSON object with iteration, objective",
+        ),
+        ("history.jsonl", LINE + b'{"batch": 1}\n', "history.jsonl:2: damaged"),
+        ("history.jsonl", b"\xff\xfe\n", "history.jsonl: cannot be read"),
+        ("params.yaml", None, "params.yaml: no such file"),
+        ("params.yaml", b"game: chess\n", "params.yaml:1: stages is missing"),
+        ("params.yaml", b"game: go\n", "params.yaml:1: unknown game 'go'"),
+        ("start.yaml", b"game: chess\n", "start.yaml:1: game is 'chess', expected tictactoe"),
+        ("findings.json", b"{", "findings.json: cannot be read"),
+        ("findings.json", b"[]", "findings.json: not what tune writes"),
+        (
+            "findings.json",
+            b'{"ratios": {"a": 1}}',
+            "findings.json: ratios is an object, expected a list",
+        ),
+        (
+            "findings.json",
+            b'{"calibration": {"results": {"after": [{"predicted": 1}]}}}',
+            "findings.json: calibration.results.after[0] lacks 'actual'",
+        ),
+        ("findings.json", b'{"advice": [3]}', "findings.json: advice[0] is 3, expected a text"),
+        (
+            "findings.json",
+            b'{"summary": {"phases": ["many"]}}',
+            'summary.phases[0] is "many", expected a number of 0 or more',
+        ),
+    ],
+)
 def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
-    folder = damaged(tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[])), name, content)
+    folder = damaged(
+        tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[])), name, content
+    )
     ran = tuner("report", folder)
-    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and ran.err.startswith("tuner: ")
+    assert (
+        ran.status == 2
+        and said in ran.err
+        and ran.err.count("\n") == 1
+        and ran.err.startswith("tuner: ")
+    )
     assert not (folder / "report.html").exists()
 
 
@@ -98,17 +175,20 @@ def test_what_a_kill_leaves_of_selfplay_is_no_damage(tmp_path):
     assert "history.jsonl:6: damaged" in tuner("report", folder).err
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (("nowhere",), "nowhere: no such folder (no config.yaml)"),
-    (("empty",), "empty: holds no run"),
-    (("run/params.yaml",), "run/params.yaml: no such folder"),
-    (("run", "--match", "run"), "not the settings of a match"),
-    (("run", "--match", "nowhere"), "nowhere: contains no match run"),
-    (("run", "--match", "damaged"), "history.jsonl:1: damaged"),
-    (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
-    (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
-    (("run", "-o", "folder.html"), "folder.html: is a folder"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nowhere",), "nowhere: no such folder (no config.yaml)"),
+        (("empty",), "empty: holds no run"),
+        (("run/params.yaml",), "run/params.yaml: no such folder"),
+        (("run", "--match", "run"), "not the settings of a match"),
+        (("run", "--match", "nowhere"), "nowhere: contains no match run"),
+        (("run", "--match", "damaged"), "history.jsonl:1: damaged"),
+        (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
+        (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
+        (("run", "-o", "folder.html"), "folder.html: is a folder"),
+    ],
+)
 def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
@@ -117,7 +197,12 @@ def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, sai
     match_run(tmp_path / "damaged", [(1, 0)])
     (tmp_path / "damaged" / "history.jsonl").write_text("{}\n")
     ran = tuner("report", *arguments)
-    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and "Traceback" not in ran.err
+    assert (
+        ran.status == 2
+        and said in ran.err
+        and ran.err.count("\n") == 1
+        and "Traceback" not in ran.err
+    )
     assert not (tmp_path / "run" / "report.html").exists()
 
 

@@ -1,4 +1,5 @@
-"""Every command with rows that another program counted, of chess and of a game that is not known here, says what is true."""
+"""Every command with rows that another program counted, of chess and of a game that is not known
+here, says what is true."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ import yaml
 from games.record import ReadOptions, ReadReport
 from games.streams import pieces
 from tests.commands.support import Ran, done, tuner
-from tests.tuner.ingest.test_engine_rows import FAKE, PARAMETERS
+from tests.tuner.learn.test_engine_rows import FAKE, PARAMETERS
 from tests.tuner.trace.support import SAMPLES
-from tuner.engine.loading import load_engine
+from tuner.evaluation.loading import load_engine
 
 OTHELLO = """game: othello
 scale: 0.01
@@ -36,13 +37,19 @@ def othello_rows(path: Path, scores: bool = False) -> None:
     lines = []
     for game in range(300):
         for phase in (10, 30, 50):
-            counts = {"discs.corner": int(random.integers(-2, 3)), "discs.edge[1]": int(random.integers(-3, 4))}
+            counts = {
+                "discs.corner": int(random.integers(-2, 3)),
+                "discs.edge[1]": int(random.integers(-3, 4)),
+            }
             share = phase / 60
-            value = (share * (20 * counts["discs.corner"] + 2 * counts["discs.edge[1]"])
-                     + (1 - share) * (30 * counts["discs.corner"] + 5 * counts["discs.edge[1]"]))
+            value = share * (20 * counts["discs.corner"] + 2 * counts["discs.edge[1]"]) + (
+                1 - share
+            ) * (30 * counts["discs.corner"] + 5 * counts["discs.edge[1]"])
             result = 1 if random.random() < 1 / (1 + np.exp(-0.03 * value)) else 0
             row = {"game": game, "result": result, "phase": phase, "eval": value, "counts": counts}
-            lines.append(json.dumps({**row, **({"score": round(1.1 * value, 1)} if scores else {})}))
+            lines.append(
+                json.dumps({**row, **({"score": round(1.1 * value, 1)} if scores else {})})
+            )
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -53,9 +60,22 @@ def chess(tmp_path_factory) -> Path:
     (folder / "my.yaml").write_text(PARAMETERS)
     games = b"".join(pieces(SAMPLES)).split(b"[Event ")[1:201]
     (folder / "games.pgn").write_bytes(b"".join(b"[Event " + game for game in games))
-    ran = done("dataset", folder / "games.pgn", "--engine", FAKE, "--params", folder / "my.yaml", "--per-game", 4, "-o",
-               folder / "rows.ds")
-    assert "read 200 games, used 200" in ran.err and "(100 %) agree with the engine's evaluation" in ran.err
+    ran = done(
+        "dataset",
+        folder / "games.pgn",
+        "--engine",
+        FAKE,
+        "--params",
+        folder / "my.yaml",
+        "--per-game",
+        4,
+        "-o",
+        folder / "rows.ds",
+    )
+    assert (
+        "read 200 games, used 200" in ran.err
+        and "(100 %) agree with the engine's evaluation" in ran.err
+    )
     return folder
 
 
@@ -75,7 +95,15 @@ def folder(request) -> Path:
 
 
 def tuned(folder: Path, into: Path) -> Ran:
-    return done("tune", folder / "my.yaml", folder / "rows.ds", "-o", into / "learned.yaml", "--run", into / "run")
+    return done(
+        "tune",
+        folder / "my.yaml",
+        folder / "rows.ds",
+        "-o",
+        into / "learned.yaml",
+        "--run",
+        into / "run",
+    )
 
 
 def true(ran: Ran) -> str:
@@ -87,7 +115,9 @@ def true(ran: Ran) -> str:
 
 def test_they_are_learned_from_reported_and_compared(folder, tmp_path):
     text = true(tuned(folder, tmp_path))
-    assert "logistic: learns from the results alone" in text and "see what changed: tuner diff" in text
+    assert (
+        "logistic: learns from the results alone" in text and "see what changed: tuner diff" in text
+    )
     true(done("report", tmp_path / "run"))
     page = (tmp_path / "run" / "report.html").read_text()
     assert not [word for word in WORDS if word in page]
@@ -104,46 +134,71 @@ def test_results_of_games_are_learned_for_play(folder, tmp_path):
 @pytest.mark.parametrize("name", ["chess", "othello"])
 def test_the_last_line_is_what_to_do_next(request, tmp_path, name):
     folder = request.getfixturevalue(name)
-    ran = done("tune", folder / "my.yaml", folder / "rows.ds", "-o", tmp_path / "learned.yaml",
-               "--prior", 5)
+    ran = done(
+        "tune",
+        folder / "my.yaml",
+        folder / "rows.ds",
+        "-o",
+        tmp_path / "learned.yaml",
+        "--prior",
+        5,
+    )
     *_, into, last = ran.out.splitlines()
     if name == "othello":
         into = last
         assert "tuner match" not in ran.out
     else:
-        assert last == ("see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games "
-                        "400")
-    assert into == ("write it into your source, and compile that beside the program of before: tuner "
-                    f"export {tmp_path}/learned.yaml --into SOURCE")
+        assert (
+            last == "see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games 400"
+        )
+    assert (
+        into == "write it into your source, and compile that beside the program of before: tuner "
+        f"export {tmp_path}/learned.yaml --into SOURCE"
+    )
 
 
 def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path):
     """Rows of twice the evaluation of `classic`, and rows that do not say their positions."""
     engine, classic = load_engine("classic")
-    read = engine.game.read(str(SAMPLES), ReadOptions(positions="all"), ReadReport(), print)
+    read = engine.game.files.read(str(SAMPLES), ReadOptions(positions="all"), ReadReport(), print)
     batch = next(iter(read))
     for fens, name in ((True, "known"), (False, "unknown")):
         lines = []
         for g in range(60):
-            ends = slice(*batch.first[g:g + 2])
+            ends = slice(*batch.first[g : g + 2])
             for words, outcome in zip(batch.positions[ends], batch.outcomes[ends], strict=True):
                 text = engine.game.text(words)
                 value = 2 * float(engine.evaluate(words[None], classic)[0])
                 board = text.split()[0]
                 pawns = board.count("P") - board.count("p")
                 counts = {"material.pawn": pawns} if pawns else {}
-                row = {"game": g, "result": (1 + float(outcome)) / 2, "phase": 0, "eval": value,
-                       "rest": value - 100 * pawns, "counts": counts}
+                row = {
+                    "game": g,
+                    "result": (1 + float(outcome)) / 2,
+                    "phase": 0,
+                    "eval": value,
+                    "rest": value - 100 * pawns,
+                    "counts": counts,
+                }
                 lines.append(json.dumps({**row, **({"fen": text} if fens else {})}))
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     (tmp_path / "my.yaml").write_text(PARAMETERS)
     for name in ("known", "unknown"):
-        ran = done("tune", tmp_path / "my.yaml", tmp_path / f"{name}.jsonl", "-o",
-                   tmp_path / "o.yaml", "--prior", 50)
+        ran = done(
+            "tune",
+            tmp_path / "my.yaml",
+            tmp_path / f"{name}.jsonl",
+            "-o",
+            tmp_path / "o.yaml",
+            "--prior",
+            50,
+        )
         noise = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]
         if name == "known":
             assert noise["of_classic"] == pytest.approx(noise["differences"] / 2, rel=0.02)
-            assert noise["elo"] == pytest.approx(0.21 * noise["of_classic"]**2, rel=0.02, abs=0.05)
+            assert noise["elo"] == pytest.approx(
+                0.21 * noise["of_classic"] ** 2, rel=0.02, abs=0.05
+            )
             assert f"as {noise['of_classic']:.1f} of `classic`, which costs" in ran.out
         else:
             assert set(noise) == {"evaluations", "differences"} and "Elo" not in ran.out
@@ -158,13 +213,25 @@ def test_parameter_files_are_described_and_exported(folder):
     text = true(done("params", folder / "my.yaml"))
     assert "counted by another program" in text and ("24 steps" in text or "60 steps" in text)
     code = true(done("export", folder / "my.yaml", "--format", "c"))
-    assert "static const int material_pawn[2] = {100, 100};" in code or "discs_corner[2] = {20, 30};" in code
+    assert (
+        "static const int material_pawn[2] = {100, 100};" in code
+        or "discs_corner[2] = {20, 30};" in code
+    )
 
 
 def test_datasets_are_inspected_split_and_merged(folder, tmp_path):
     data = json.loads(done("dataset", "inspect", folder / "rows.ds", "--json").out)
     true(done("dataset", "inspect", folder / "rows.ds"))
-    done("dataset", "split", folder / "rows.ds", "-o", tmp_path / "a.ds", tmp_path / "b.ds", "--held-out", 0.3)
+    done(
+        "dataset",
+        "split",
+        folder / "rows.ds",
+        "-o",
+        tmp_path / "a.ds",
+        tmp_path / "b.ds",
+        "--held-out",
+        0.3,
+    )
     done("dataset", "merge", tmp_path / "a.ds", tmp_path / "b.ds", "-o", tmp_path / "both.ds")
     again = json.loads(done("dataset", "inspect", tmp_path / "both.ds", "--json").out)
     assert (again["games"], again["positions"]) == (data["games"], data["positions"])
@@ -176,45 +243,107 @@ def test_scores_in_rows_are_learned_from(tmp_path):
     words = ("tune", tmp_path / "my.yaml", tmp_path / "rows.jsonl", "-o", tmp_path / "learned.yaml")
     assert "--targets scores learns from the scores" in true(done(*words))
     text = true(done(*words, "--targets", "scores"))
-    assert "learns from the scores in these files; --targets results learns from the results alone" in text
+    assert (
+        "learns from the scores in these files; --targets results learns from the results alone"
+        in text
+    )
 
 
 def test_noise_is_met_by_what_rows_can_have(chess, tmp_path):
     """Few games and no prior: the advice is to learn from something else."""
-    (tmp_path / "few.pgn").write_bytes(b"[Event ".join((chess / "games.pgn").read_bytes().split(b"[Event ")[:41]))
-    done("dataset", tmp_path / "few.pgn", "--engine", FAKE, "--params", chess / "my.yaml", "--per-game", 2, "-o",
-         tmp_path / "few.ds")
-    text = true(done("tune", chess / "my.yaml", tmp_path / "few.ds", "-o", tmp_path / "learned.yaml", "--prior", "none"))
-    assert "learn from scores of searches (`score` in each row, and --targets scores), from more games" in text
+    (tmp_path / "few.pgn").write_bytes(
+        b"[Event ".join((chess / "games.pgn").read_bytes().split(b"[Event ")[:41])
+    )
+    done(
+        "dataset",
+        tmp_path / "few.pgn",
+        "--engine",
+        FAKE,
+        "--params",
+        chess / "my.yaml",
+        "--per-game",
+        2,
+        "-o",
+        tmp_path / "few.ds",
+    )
+    text = true(
+        done(
+            "tune",
+            chess / "my.yaml",
+            tmp_path / "few.ds",
+            "-o",
+            tmp_path / "learned.yaml",
+            "--prior",
+            "none",
+        )
+    )
+    assert (
+        "learn from scores of searches (`score` in each row, and --targets scores), from more games"
+        in text
+    )
 
 
 def test_games_in_place_of_rows_are_refused_with_the_command_that_makes_rows(chess, tmp_path):
     ran = tuner("tune", chess / "my.yaml", chess / "games.pgn", "-o", tmp_path / "learned.yaml")
-    assert ran.status == 2 and ran.err == (
-        f"tuner: {chess}/games.pgn: not rows, but another program counts the terms of {chess}/my.yaml; name rows, or let it "
-        f"count: tuner dataset {chess}/games.pgn --engine COMMAND --params {chess}/my.yaml -o rows.ds\n")
+    assert (
+        ran.status == 2
+        and ran.err
+        == f"tuner: {chess}/games.pgn: not rows, but another program counts the terms of"
+        f" {chess}/my.yaml; name rows, or let it count: tuner dataset {chess}/games.pgn --engine"
+        f" COMMAND --params {chess}/my.yaml -o rows.ds\n"
+    )
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["games.pgn", "--engine", FAKE], "without --params it is not known what its rows count; add --params FILE"),
-    (["rows.ds", "--engine", FAKE, "--params", "my.yaml"], "a dataset, which has no positions to send to an engine"),
-    (["rows.jsonl", "--engine", FAKE, "--params", "my.yaml"], "has no use for rows.jsonl, which are rows already; leave it out"),
-    (["games.pgn", "--engine", "./missing", "--params", "my.yaml"], "./missing: no such program, expected the command of an "
-     "engine that prints rows"),
-    (["games.pgn", "--engine", FAKE, "--params", "missing.yaml"], "missing.yaml: no such file"),
-    (["inspect", "rows.ds", "--engine", FAKE], "--engine has no use here"),
-    (["games.pgn", "--not-linear", "king safety"], "is not a file of rows; leave it out, or add --engine COMMAND"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["games.pgn", "--engine", FAKE],
+            "without --params it is not known what its rows count; add --params FILE",
+        ),
+        (
+            ["rows.ds", "--engine", FAKE, "--params", "my.yaml"],
+            "a dataset, which has no positions to send to an engine",
+        ),
+        (
+            ["rows.jsonl", "--engine", FAKE, "--params", "my.yaml"],
+            "has no use for rows.jsonl, which are rows already; leave it out",
+        ),
+        (
+            ["games.pgn", "--engine", "./missing", "--params", "my.yaml"],
+            "./missing: no such program, expected the command of an engine that prints rows",
+        ),
+        (["games.pgn", "--engine", FAKE, "--params", "missing.yaml"], "missing.yaml: no such file"),
+        (["inspect", "rows.ds", "--engine", FAKE], "--engine: has no use here"),
+        (
+            ["games.pgn", "--not-linear", "king safety"],
+            "is not a file of rows; leave it out, or add --engine COMMAND",
+        ),
+    ],
+)
 def test_mistakes_with_engines_are_one_line(chess, tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(chess)
     outputs = [] if arguments[0] == "inspect" else ["-o", tmp_path / "new.ds"]
     ran = tuner("dataset", *arguments, *outputs)
-    assert ran.status == 2 and words in ran.err and ran.err.count("\n") == 1 and not (tmp_path / "new.ds").exists()
+    assert (
+        ran.status == 2
+        and words in ran.err
+        and ran.err.count("\n") == 1
+        and not (tmp_path / "new.ds").exists()
+    )
 
 
 def test_an_export_of_a_dataset_of_games_says_that_it_has_no_positions(chess, tmp_path):
     (tmp_path / "games.ttt").write_text("1-0 b2 a1 c1 a3 a2 b1 c2\n")
-    done("dataset", tmp_path / "games.ttt", "-o", tmp_path / "games.ds", "--params", "tictactoe/zero")
+    done(
+        "dataset", tmp_path / "games.ttt", "-o", tmp_path / "games.ds", "--params", "tictactoe/zero"
+    )
     ran = done("dataset", "export", tmp_path / "games.ds", "-o", tmp_path / "games.csv")
-    assert ran.err == f"{tmp_path / 'games.ds'}: holds counts, but not the positions that were counted: the rows have no `fen`\n"
-    assert "`fen`" not in done("dataset", "export", chess / "rows.ds", "-o", tmp_path / "rows.csv").err
+    assert (
+        ran.err
+        == f"{tmp_path / 'games.ds'}: holds counts, but not the positions that were counted: the"
+        " rows have no `fen`\n"
+    )
+    assert (
+        "`fen`" not in done("dataset", "export", chess / "rows.ds", "-o", tmp_path / "rows.csv").err
+    )

@@ -1,4 +1,5 @@
-"""Bundled games have a name, as bundled parameters have: it is that of the game that the parameters are for."""
+"""Bundled games have a name, as bundled parameters have: it is that of the game that the parameters
+are for."""
 
 from __future__ import annotations
 
@@ -6,16 +7,25 @@ import pytest
 
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import SAMPLES, games_path, sources_for
+from tuner.evaluation.loading import SAMPLES, games_path, sources_for
 
-FILES = {"chess": "stockfish400.pgn.zst", "shogi": "fairy400.csa.zst", "backgammon": "pubeval.mat.zst"}
+FILES = {
+    "chess": "stockfish400.pgn.zst",
+    "shogi": "fairy400.csa.zst",
+    "backgammon": "pubeval.mat.zst",
+}
 
 
 @pytest.mark.parametrize("game", FILES)
 def test_the_name_is_that_of_the_games_of_the_parameters(game, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = str(REPOSITORY / "games" / "samples" / FILES[game])
-    assert sources_for(f"{game}/zero", [SAMPLES, f"{game}/samples", "-", "a/samples"]) == [path, path, "-", "a/samples"]
+    assert sources_for(f"{game}/zero", [SAMPLES, f"{game}/samples", "-", "a/samples"]) == [
+        path,
+        path,
+        "-",
+        "a/samples",
+    ]
     assert games_path(SAMPLES, game) == path == games_path(f"{game}/samples")
 
 
@@ -27,6 +37,33 @@ def test_a_file_of_that_name_takes_precedence(tmp_path, monkeypatch):
 
 def test_they_are_openings_of_matches_games_and_self_play(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done("match", "material", "zero", "--openings", SAMPLES, "--games", 2, "--depth", 1, "--plies", 30, "--run", "match")
+    done(
+        "match",
+        "material",
+        "zero",
+        "--openings",
+        SAMPLES,
+        "--games",
+        2,
+        "--depth",
+        1,
+        "--plies",
+        30,
+        "--run",
+        "match",
+    )
     done("games", "material", "--openings", SAMPLES, "--games", 2, "--depth", 1, "-o", "own")
-    done("selfplay", "material", "--openings", SAMPLES, "--from-ply", "10:20", "--games", 2, "--depth", 1, "--run", "self")
+    done(
+        "selfplay",
+        "material",
+        "--openings",
+        SAMPLES,
+        "--from-ply",
+        "10:20",
+        "--games",
+        2,
+        "--depth",
+        1,
+        "--run",
+        "self",
+    )

@@ -1,4 +1,5 @@
-"""`tuner selfplay` as people run it: the files in its folder, and that the settings alone determine what is learned."""
+"""`tuner selfplay` as people run it: the files in its folder, and that the settings alone determine
+what is learned."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ import yaml
 
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 60)
 
@@ -40,8 +41,11 @@ def learned(folder: Path) -> dict[str, np.ndarray]:
 
 def same(a: Path, b: Path) -> bool:
     first, second = learned(a), learned(b)
-    return first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first) and (
-        undated(a / "games.pgn") == undated(b / "games.pgn"))
+    return (
+        first.keys() == second.keys()
+        and all((first[name] == second[name]).all() for name in first)
+        and (undated(a / "games.pgn") == undated(b / "games.pgn"))
+    )
 
 
 def undated(path: Path) -> str:
@@ -50,10 +54,25 @@ def undated(path: Path) -> str:
 
 
 def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
-    ran = done("selfplay", "material", "--games", 10, *SHORT, "--run", tmp_path / "run", "-o", tmp_path / "out.yaml",
-               "--workers", 2)
-    assert "learned from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
-    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    ran = done(
+        "selfplay",
+        "material",
+        "--games",
+        10,
+        *SHORT,
+        "--run",
+        tmp_path / "run",
+        "-o",
+        tmp_path / "out.yaml",
+        "--workers",
+        2,
+    )
+    assert (
+        "learned from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
+    )
+    history = [
+        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+    ]
     assert [line["games"] for line in history] == [4, 8, 10]
     assert list(history[0]["values"]) == ["pawn", "knight", "bishop", "rook", "queen"]
     assert {"draws", "broken_off", "plies", "static", "drift", "squares"} <= history[0].keys()
@@ -67,21 +86,50 @@ def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
     assert [game.headers["Round"] for game in games] == [str(number) for number in range(1, 11)]
     for game in games:
         board = game.end().board()
-        assert board.outcome(claim_draw=True) is not None or game.headers["Result"] == "*" and board.ply() == 60
+        assert (
+            board.outcome(claim_draw=True) is not None
+            or game.headers["Result"] == "*"
+            and board.ply() == 60
+        )
 
 
-@pytest.mark.parametrize("more", [
-    ("--opponent", "self", "--opponent", "past", "--opponent", "random", "--method", "td-leaf", "--no-blunders"),
-    ("--method", "td", "--lag", 0),
-    ("--method", "td-leaf", "--learner", "sgd"),
-    ("--method", "treestrap", "--noisy", "--learner", "coherence"),
-    ("--nodes", 60, "--learner", "adagrad", "--balanced"),
-    ("--explore", 0.1, "--noise", 2, "--truncated", "draw")],
-    ids=lambda more: " ".join(map(str, more)))
+@pytest.mark.parametrize(
+    "more",
+    [
+        (
+            "--opponent",
+            "self",
+            "--opponent",
+            "past",
+            "--opponent",
+            "random",
+            "--method",
+            "td-leaf",
+            "--no-blunders",
+        ),
+        ("--method", "td", "--lag", 0),
+        ("--method", "td-leaf", "--learner", "sgd"),
+        ("--method", "treestrap", "--noisy", "--learner", "coherence"),
+        ("--nodes", 60, "--learner", "adagrad", "--balanced"),
+        ("--explore", 0.1, "--noise", 2, "--truncated", "draw"),
+    ],
+    ids=lambda more: " ".join(map(str, more)),
+)
 def test_the_number_of_workers_changes_nothing(tmp_path, more):
     start = [option for option in SHORT if "--nodes" not in more or option not in ("--depth", 1)]
     for workers in (1, 3):
-        done("selfplay", "material", "--games", 14, *start, *more, "--run", tmp_path / str(workers), "--workers", workers)
+        done(
+            "selfplay",
+            "material",
+            "--games",
+            14,
+            *start,
+            *more,
+            "--run",
+            tmp_path / str(workers),
+            "--workers",
+            workers,
+        )
     assert same(tmp_path / "1", tmp_path / "3")
     assert (learned(tmp_path / "1")["weights"] != load_parameters("material").weights).any()
 
@@ -91,17 +139,26 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")
     folder, dice = tmp_path / "killed", random.Random(4)
-    arguments, changes = ["material", *settings, "--run", str(folder)], 14  # the second checkpoint is about to be written
+    arguments, changes = (
+        ["material", *settings, "--run", str(folder)],
+        14,
+    )  # the second checkpoint is about to be written
     for _ in range(6):
-        ran = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments], cwd=REPOSITORY,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ran = subprocess.run(
+            [sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments],
+            cwd=REPOSITORY,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         assert ran.returncode == -signal.SIGKILL
         arguments, changes = ["--resume", str(folder), "--workers", "1"], dice.randint(4, 10)
     done("selfplay", "--resume", folder)
     assert same(tmp_path / "whole", folder)
     before = (folder / "games.pgn").read_text()
     done("selfplay", "--resume", folder, "--games", 44)
-    assert (folder / "games.pgn").read_text().startswith(before) and len(learned(folder)["kept"]) >= 2
+    assert (folder / "games.pgn").read_text().startswith(before) and len(
+        learned(folder)["kept"]
+    ) >= 2
     assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
 
 
@@ -110,15 +167,31 @@ def test_a_run_that_is_extended_plays_every_game(tmp_path):
     done("selfplay", "material", "--games", 6, *SHORT, "--run", tmp_path / "run")
     for games in (12, 13, 23):
         done("selfplay", "--resume", tmp_path / "run", "--games", games)
-        history = [json.loads(line)["games"] for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+        history = [
+            json.loads(line)["games"]
+            for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+        ]
         rounds = re.findall(r'\[Round "(\d+)"\]', (tmp_path / "run" / "games.pgn").read_text())
         assert history[-1] == games and rounds == [str(number + 1) for number in range(games)]
 
 
 def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
-    text = Path("params/chess/material.yaml").read_text() + "bounds:\n  material.queen: [1199.5, 1200.5]\n"
+    text = (
+        Path("params/chess/material.yaml").read_text()
+        + "bounds:\n  material.queen: [1199.5, 1200.5]\n"
+    )
     (tmp_path / "mine.yaml").write_text(text)
-    done("selfplay", tmp_path / "mine.yaml", "--games", 12, *SHORT, "--run", tmp_path / "run", "--fixed", "material.pawn")
+    done(
+        "selfplay",
+        tmp_path / "mine.yaml",
+        "--games",
+        12,
+        *SHORT,
+        "--run",
+        tmp_path / "run",
+        "--fixed",
+        "material.pawn",
+    )
     weights = load_parameters(tmp_path / "run" / "params.yaml").weights
     assert (weights[:, 0] == 100).all() and (np.abs(weights[:, 4] - 1200) <= 0.5).all()
     assert (weights[:, 1] != 400).any()
@@ -126,7 +199,20 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
 
 def test_games_begin_at_the_given_openings(tmp_path):
     position = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
-    done("selfplay", "material", "--games", 8, "--depth", 2, "--openings", position, "--explore", 0.2, "--run", tmp_path / "run")
+    done(
+        "selfplay",
+        "material",
+        "--games",
+        8,
+        "--depth",
+        2,
+        "--openings",
+        position,
+        "--explore",
+        0.2,
+        "--run",
+        tmp_path / "run",
+    )
     with open(tmp_path / "run" / "games.pgn") as stream:
         games = list(iter(lambda: chess.pgn.read_game(stream), None))
     assert {game.headers["FEN"] for game in games} == {position}
@@ -135,27 +221,57 @@ def test_games_begin_at_the_given_openings(tmp_path):
 def test_a_repeated_game_is_learned_from_once(tmp_path):
     """From one position, without anything random but the choice among equals, games repeat."""
     position = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1"
-    done("selfplay", "classic", "--games", 16, "--depth", 3, "--openings", position, "--run", tmp_path / "run")
-    history = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    done(
+        "selfplay",
+        "classic",
+        "--games",
+        16,
+        "--depth",
+        3,
+        "--openings",
+        position,
+        "--run",
+        tmp_path / "run",
+    )
+    history = [
+        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+    ]
     assert sum(line["duplicates"] for line in history) > 4
 
 
-@pytest.mark.parametrize(("command", "said"), [
-    ("selfplay nowhere", "nowhere: no such file"),
-    ("selfplay tictactoe/classic", "tictactoe has no search"),
-    ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
-    ("selfplay --method treestrap --nodes 100", "--method treestrap: needs searches of fixed depth"),
-    ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
-    ("selfplay --fixed * --run new", "every parameter is fixed"),
-    ("selfplay --openings nonsense --run new", "--openings nonsense: neither a file nor a position"),
-    ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
-    ("selfplay --resume new", "new: contains no selfplay run"),
-    ("selfplay --resume new --depth 3", "--depth: a resumed run keeps its settings; with --resume only"),
-])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("selfplay nowhere", "nowhere: no such file"),
+        ("selfplay tictactoe/classic", "tictactoe has no search"),
+        ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
+        (
+            "selfplay --method treestrap --nodes 100",
+            "--method treestrap: needs searches of fixed depth",
+        ),
+        ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
+        ("selfplay --fixed * --run new", "every parameter is fixed"),
+        (
+            "selfplay --openings nonsense --run new",
+            "--openings nonsense: neither a file nor a position",
+        ),
+        ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
+        ("selfplay --resume new", "new: contains no selfplay run"),
+        (
+            "selfplay --resume new --depth 3",
+            "--depth: a resumed run keeps its settings; with --resume only",
+        ),
+    ],
+)
 def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
     ran = tuner(*command.split())
-    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1 and "Traceback" not in ran.err
+    assert (
+        ran.status == 2
+        and said in ran.err
+        and ran.err.count("\n") == 1
+        and "Traceback" not in ran.err
+    )
 
 
 def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):

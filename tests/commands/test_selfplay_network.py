@@ -1,4 +1,5 @@
-"""`tuner selfplay` of networks as people run it: what it leaves, that it resumes bit for bit, and what it refuses."""
+"""`tuner selfplay` of networks as people run it: what it leaves, that it resumes bit for bit, and
+what it refuses."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ from games.record import find
 from tests.commands.support import done, tuner
 from tests.commands.test_selfplay import KILLED
 from tests.games.support import REPOSITORY
-from tuner.networks.evaluation import network_evaluation
-from tuner.networks.players import Player, play_games
-from tuner.selfplay.measure import DICE, player_of_network
-from tuner.statistics.luck import mean_points
+from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.players import CompiledPlayer, play_games
+from tuner.play.selfplay.measure import DICE, player_of_network
+from tuner.statistics.pentanomial import mean_points
 
 NEW = ("backgammon", "--hidden", 3)
 GAME = find("backgammon")
@@ -33,19 +34,45 @@ def history(folder: Path) -> list[dict]:
 
 def untimed(folder: Path) -> list[dict]:
     """The history without its times."""
-    return [{key: value for key, value in line.items() if key != "cpu_seconds"} for line in history(folder)]
+    return [
+        {key: value for key, value in line.items() if key != "cpu_seconds"}
+        for line in history(folder)
+    ]
 
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory) -> Path:
     """A run of 300 games in six batches, measured twenty times at most."""
     folder = tmp_path_factory.mktemp("network") / "run"
-    ran = done("selfplay", *NEW, "--games", 300, "--measure", "pubeval", "--measure-games", 40, "--run", folder, "-o",
-               folder.parent / "net.yaml", "--seed", 4)
-    assert f"learned from 300 games in {history(folder)[-1]['cpu_seconds']:.1f} CPU s: {folder.parent / 'net.yaml'} and net.npz" \
+    ran = done(
+        "selfplay",
+        *NEW,
+        "--games",
+        300,
+        "--measure",
+        "pubeval",
+        "--measure-games",
+        40,
+        "--run",
+        folder,
+        "-o",
+        folder.parent / "net.yaml",
+        "--seed",
+        4,
+    )
+    assert (
+        f"learned from 300 games in {history(folder)[-1]['cpu_seconds']:.1f} CPU s:"
+        f" {folder.parent / 'net.yaml'} and net.npz" in ran.out
+    )
+    assert re.search(
+        r"-\d\.\d{3} \+/- 0\.\d{3} points a game against pubeval, 40 games in pairs with the same"
+        r" dice",
+        ran.out,
+    )
+    assert (
+        f"see how strong it is: tuner match {folder.parent / 'net.yaml'} pubeval --games 2000"
         in ran.out
-    assert re.search(r"-\d\.\d{3} \+/- 0\.\d{3} points a game against pubeval, 40 games in pairs with the same dice", ran.out)
-    assert f"see how strong it is: tuner match {folder.parent / 'net.yaml'} pubeval --games 2000" in ran.out
+    )
     return folder
 
 
@@ -53,13 +80,21 @@ def test_a_run_leaves_a_network_that_plays_and_its_history(learned):
     out = learned.parent / "net.yaml"
     assert out.with_suffix(".npz").read_bytes() == (learned / "net.npz").read_bytes()
     evaluation = network_evaluation(out)
-    assert (evaluation.encoding.name, evaluation.size_text, evaluation.file.points) == ("perspective196", "196-3-1", 3)
+    assert (evaluation.encoding.name, evaluation.size_text, evaluation.file.points) == (
+        "perspective196",
+        "196-3-1",
+        3,
+    )
     assert evaluation.file.origin == "300 games of self-play from backgammon, points, seed 4"
     lines = history(learned)
     assert [line["games"] for line in lines] == [50, 100, 150, 200, 250, 300]
-    assert all(sum(line["by_points"].values()) + line["broken_off"] == pytest.approx(1) for line in lines)
+    assert all(
+        sum(line["by_points"].values()) + line["broken_off"] == pytest.approx(1) for line in lines
+    )
     assert lines[0]["rate"] == 1 and lines[1]["rate"] == pytest.approx(1 / (1 + 50 / 20_000))
-    start, end = (network_evaluation(learned / name).network.flat() for name in ("start.yaml", "net.yaml"))
+    start, end = (
+        network_evaluation(learned / name).network.flat() for name in ("start.yaml", "net.yaml")
+    )
     assert abs(end - start).max() > 0.1
     found = json.loads(done("match", out, "random", "--games", 4, "--json").out)
     assert found["games"] == 4 and found["points_a_game"]["value"] is not None
@@ -68,7 +103,8 @@ def test_a_run_leaves_a_network_that_plays_and_its_history(learned):
 def test_measurements_are_of_the_network_of_that_moment(learned):
     line = history(learned)[-1]["measured"]
     net = player_of_network(network_evaluation(learned / "net.yaml").file, GAME)
-    played = play_games(GAME.whole_games, net, Player(GAME.whole_games.players["pubeval"]), 40, seed=4 + DICE)
+    games = GAME.contest.whole_games
+    played = play_games(games, net, CompiledPlayer(games.players["pubeval"]), 40, seed=4 + DICE)
     found = mean_points(played.points)
     assert line["points"] == pytest.approx(found.mean, abs=1e-4) and line["games"] == 40
     assert line["error"] == pytest.approx(2.093 * found.error, abs=1e-3)  # Student's t of 20 pairs
@@ -77,17 +113,34 @@ def test_measurements_are_of_the_network_of_that_moment(learned):
 def test_measuring_changes_nothing_that_is_learned(learned, tmp_path):
     done("selfplay", *NEW, "--games", 300, "--run", tmp_path / "run", "--seed", 4)
     assert (tmp_path / "run" / "net.npz").read_bytes() == (learned / "net.npz").read_bytes()
-    assert untimed(tmp_path / "run") == [{key: value for key, value in line.items() if key != "measured"}
-                                         for line in untimed(learned)]
+    assert untimed(tmp_path / "run") == [
+        {key: value for key, value in line.items() if key != "measured"}
+        for line in untimed(learned)
+    ]
 
 
 def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(learned, tmp_path):
     folder = tmp_path / "run"
-    arguments = [*map(str, NEW), "--games", "300", "--measure", "pubeval", "--measure-games", "40", "--seed", "4", "--run",
-                 str(folder)]
+    arguments = [
+        *map(str, NEW),
+        "--games",
+        "300",
+        "--measure",
+        "pubeval",
+        "--measure-games",
+        "40",
+        "--seed",
+        "4",
+        "--run",
+        str(folder),
+    ]
     for changes in (14, 5):
-        ran = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments], cwd=REPOSITORY,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ran = subprocess.run(
+            [sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments],
+            cwd=REPOSITORY,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         assert ran.returncode == -signal.SIGKILL
         arguments = ["--resume", str(folder)]
     assert 0 < len(history(folder)) < 6
@@ -115,8 +168,21 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
 
 def test_a_network_of_wins_stands_for_one_point_and_stays_one(tmp_path):
     """Its evaluations are within a hundred, it says P(win), and it goes on learning wins."""
-    done("selfplay", "backgammon", "--encoding", "tesauro198", "--hidden", "0", "--wins", "--games", 200, "--run",
-         tmp_path / "run", "-o", tmp_path / "net.yaml")
+    done(
+        "selfplay",
+        "backgammon",
+        "--encoding",
+        "tesauro198",
+        "--hidden",
+        "0",
+        "--wins",
+        "--games",
+        200,
+        "--run",
+        tmp_path / "run",
+        "-o",
+        tmp_path / "net.yaml",
+    )
     evaluation = network_evaluation(tmp_path / "net.yaml")
     assert evaluation.file.points == 1 and evaluation.encoding.name == "tesauro198"
     assert "rate: 0.1" in (tmp_path / "run" / "config.yaml").read_text()  # of a single neuron
@@ -129,54 +195,157 @@ def test_a_network_of_wins_stands_for_one_point_and_stays_one(tmp_path):
     assert "hundredths of a point with every win as one point, X's view" in said
     assert "expects" not in said
     ran = done("selfplay", tmp_path / "net.yaml", "--games", 20, "--run", tmp_path / "more")
-    assert "wins only" in ran.err and network_evaluation(tmp_path / "more" / "net.yaml").file.points == 1
+    assert (
+        "wins only" in ran.err
+        and network_evaluation(tmp_path / "more" / "net.yaml").file.points == 1
+    )
 
 
 def test_weights_are_measured_and_learn_from_wins_alone(tmp_path):
     options = ("backgammon/zero", "--games", 24, "--batch", 4, "--workers", 1, "--lag", 0)
     done("selfplay", *options, "--run", tmp_path / "plain")
-    ran = done("selfplay", *options, "--run", tmp_path / "measured", "--measure", "backgammon/classic", "--measure-games", 10)
-    assert re.search(r"after 24 games: -\d\.\d{3} \+/- \d\.\d{3} points a game against classic", ran.err)
+    ran = done(
+        "selfplay",
+        *options,
+        "--run",
+        tmp_path / "measured",
+        "--measure",
+        "backgammon/classic",
+        "--measure-games",
+        10,
+    )
+    assert re.search(
+        r"after 24 games: -\d\.\d{3} \+/- \d\.\d{3} points a game against classic", ran.err
+    )
     done("selfplay", *options, "--run", tmp_path / "wins", "--wins")
-    weights = {name: np.load(tmp_path / name / "checkpoint.npz")["weights"] for name in ("plain", "measured", "wins")}
-    assert (weights["plain"] == weights["measured"]).all() and (weights["plain"] != weights["wins"]).any()
+    weights = {
+        name: np.load(tmp_path / name / "checkpoint.npz")["weights"]
+        for name in ("plain", "measured", "wins")
+    }
+    assert (weights["plain"] == weights["measured"]).all() and (
+        weights["plain"] != weights["wins"]
+    ).any()
     assert [line["measured"]["games"] for line in history(tmp_path / "measured")] == [10] * 6
     assert "wins: true" in (tmp_path / "wins" / "params.yaml").read_text()
     for name, said in (("wins", "% of games, by whatever points"), ("plain", "X expects ")):
         assert said in done("eval", tmp_path / name / "params.yaml", "4HPwATDgc/ABMA").out
 
 
-@pytest.mark.parametrize(("command", "said"), [
-    ("selfplay backgammon", "backgammon: a game; for a new network add --encoding or --hidden, for weights name a parameter"),
-    ("selfplay shogi --hidden 8", "networks learn in self-play one roll deep; shogi has no networks yet"),
-    ("selfplay chess --hidden 8", "chess has no dice, and networks learn in self-play one roll deep; learn one from games with"),
-    ("selfplay backgammon/zero --hidden 8", "--hidden: describes a new network, of a game; expected the name of a game instead"),
-    ("selfplay net.yaml --encoding perspective196", "--encoding: describes a new network, of a game; expected the name of a"),
-    ("selfplay net.yaml --activation relu", "--activation: net.yaml has its own; leave it out"),
-    ("selfplay net.yaml --wins", "--wins: net.yaml learned points; leave it out, or begin with a new network"),
-    ("selfplay backgammon --encoding board", "--encoding board: backgammon has tesauro198, perspective196"),
-    ("selfplay backgammon --hidden 8,x", "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096"),
-    ("selfplay backgammon --hidden 8 --random-plies 2", "--random-plies: has no meaning for networks, which learn by TD(lambda)"),
-    ("selfplay backgammon --hidden 8 --depth 1", "--depth: has no meaning for networks"),
-    ("selfplay backgammon --hidden 8 --batch 8", "--batch: has no meaning for networks"),
-    ("selfplay backgammon --hidden 8 --opponent past", "--opponent: has no meaning for networks"),
-    ("selfplay backgammon --hidden 8 --workers 2", "--workers 2: a network learns after every ply, in one thread; leave it out"),
-    ("selfplay backgammon --hidden 8 --cluster local:2", "--cluster local:2: a network learns after every ply, in one thread"),
-    ("selfplay backgammon --hidden 8 --measure gnubg:0", "--measure gnubg:0: expected random, pubeval, a parameter file or a"),
-    ("selfplay backgammon --hidden 8 --measure classic", "--measure classic: plays chess, the learner backgammon"),
-    ("selfplay backgammon --hidden 8 --measure nobody", "nobody: no such file"),
-    ("selfplay backgammon --hidden 8 --measure-games 8", "--measure-games: is for --measure PLAYER; leave it out, or name the"),
-    ("selfplay backgammon --hidden 8 --measure random --measure-games 7", "--measure-games 7: expected an even number of 6"),
-    ("selfplay backgammon --hidden 8 --games 200 --learning-rate 1e30", "so large that nothing is learned any more; choose a"),
-    ("selfplay backgammon --hidden 8 -o net.txt", "net.txt: expected the name of a YAML file, such as net.yaml"),
-    ("selfplay net.yaml -o net.yaml", "net.yaml: is an input of this command and would be overwritten"),
-    ("selfplay backgammon --hidden 8 --run run", "run: contains a run already; continue it with --resume run"),
-    ("selfplay --resume run --workers 2", "--workers 2: a network learns after every ply, in one thread"),
-    ("selfplay --resume run --seed 3", "--seed: a resumed run keeps its settings; with --resume only"),
-    ("selfplay shogi/hand --wins", "--wins: games of shogi win one point, never more; leave it out"),
-    ("selfplay material --wins", "--wins: games of chess win one point, never more; leave it out"),
-    ("selfplay material --measure random", "--measure random: plays games one roll deep, and chess has no dice; play tuner"),
-])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "selfplay backgammon",
+            (
+                "backgammon: a game; for a new network add --encoding or --hidden, for weights name"
+                " a parameter"
+            ),
+        ),
+        (
+            "selfplay shogi --hidden 8",
+            "networks learn in self-play one roll deep; shogi has no networks yet",
+        ),
+        (
+            "selfplay chess --hidden 8",
+            (
+                "chess has no dice, and networks learn in self-play one roll deep; learn one from"
+                " games with"
+            ),
+        ),
+        (
+            "selfplay backgammon/zero --hidden 8",
+            "--hidden: describes a new network, of a game; expected the name of a game instead",
+        ),
+        (
+            "selfplay net.yaml --encoding perspective196",
+            "--encoding: describes a new network, of a game; expected the name of a",
+        ),
+        ("selfplay net.yaml --activation relu", "--activation: net.yaml has its own; leave it out"),
+        (
+            "selfplay net.yaml --wins",
+            "--wins: net.yaml learned points; leave it out, or begin with a new network",
+        ),
+        (
+            "selfplay backgammon --encoding board",
+            "--encoding board: backgammon has tesauro198, perspective196",
+        ),
+        (
+            "selfplay backgammon --hidden 8,x",
+            "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --random-plies 2",
+            "--random-plies: has no meaning for networks, which learn by TD(lambda)",
+        ),
+        ("selfplay backgammon --hidden 8 --depth 1", "--depth: has no meaning for networks"),
+        ("selfplay backgammon --hidden 8 --batch 8", "--batch: has no meaning for networks"),
+        (
+            "selfplay backgammon --hidden 8 --opponent past",
+            "--opponent: has no meaning for networks",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --workers 2",
+            "--workers 2: a network learns after every ply, in one thread; leave it out",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --cluster local:2",
+            "--cluster local:2: a network learns after every ply, in one thread",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --measure gnubg:0",
+            "--measure gnubg:0: expected random, pubeval, a parameter file or a",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --measure classic",
+            "--measure classic: plays chess, the learner backgammon",
+        ),
+        ("selfplay backgammon --hidden 8 --measure nobody", "nobody: no such file"),
+        (
+            "selfplay backgammon --hidden 8 --measure-games 8",
+            "--measure-games: is for --measure PLAYER; leave it out, or name the",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --measure random --measure-games 7",
+            "--measure-games 7: expected an even number of 6",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --games 200 --learning-rate 1e30",
+            "so large that nothing is learned any more; choose a",
+        ),
+        (
+            "selfplay backgammon --hidden 8 -o net.txt",
+            "net.txt: expected the name of a YAML file, such as net.yaml",
+        ),
+        (
+            "selfplay net.yaml -o net.yaml",
+            "net.yaml: is an input of this command and would be overwritten",
+        ),
+        (
+            "selfplay backgammon --hidden 8 --run run",
+            "run: contains a run already; continue it with --resume run",
+        ),
+        (
+            "selfplay --resume run --workers 2",
+            "--workers 2: a network learns after every ply, in one thread",
+        ),
+        (
+            "selfplay --resume run --seed 3",
+            "--seed: a resumed run keeps its settings; with --resume only",
+        ),
+        (
+            "selfplay shogi/hand --wins",
+            "--wins: games of shogi win one point, never more; leave it out",
+        ),
+        (
+            "selfplay material --wins",
+            "--wins: games of chess win one point, never more; leave it out",
+        ),
+        (
+            "selfplay material --measure random",
+            "--measure random: plays games one roll deep, and chess has no dice; play tuner",
+        ),
+    ],
+)
 def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
     for suffix in (".yaml", ".npz"):
@@ -184,17 +353,34 @@ def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, comma
     shutil.copytree(learned, "run")
     ran = tuner(*command.split())
     lines = ran.err.splitlines()
-    assert ran.status == 2 and said in lines[-1] and not any("Traceback" in line for line in lines), ran.err
+    assert (
+        ran.status == 2 and said in lines[-1] and not any("Traceback" in line for line in lines)
+    ), ran.err
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda saved: saved | {"weights": saved["weights"].astype(float)}, "expected numbers in weights"),
-    (lambda saved: saved | {"weights": saved["weights"][1:]}, "weights has shape (594,), expected (595,)"),
-    (lambda saved: saved | {"weights": saved["weights"] * np.nan}, "expected numbers in weights"),
-    (lambda saved: saved | {"games": np.array(-1)}, "expected counts in games"),
-    (lambda saved: saved | {"games": np.array(250)}, "it has 250 games, history.jsonl has 300"),
-    (lambda saved: {name: array for name, array in saved.items() if name != "games"}, "it lacks games"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda saved: saved | {"weights": saved["weights"].astype(float)},
+            "expected numbers in weights",
+        ),
+        (
+            lambda saved: saved | {"weights": saved["weights"][1:]},
+            "weights has shape (594,), expected (595,)",
+        ),
+        (
+            lambda saved: saved | {"weights": saved["weights"] * np.nan},
+            "expected numbers in weights",
+        ),
+        (lambda saved: saved | {"games": np.array(-1)}, "expected counts in games"),
+        (lambda saved: saved | {"games": np.array(250)}, "it has 250 games, history.jsonl has 300"),
+        (
+            lambda saved: {name: array for name, array in saved.items() if name != "games"},
+            "it lacks games",
+        ),
+    ],
+)
 def test_a_damaged_checkpoint_is_refused(learned, tmp_path, change, said):
     run = shutil.copytree(learned, tmp_path / "run")
     with np.load(run / "checkpoint.npz") as found:
@@ -209,21 +395,49 @@ def test_the_page_shows_strength_by_games(learned, tmp_path):
     done("report", learned, "--calibrate", 30, "-o", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     text = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
-    assert "196-3-1" in text and "Points a game against pubeval" in text and "40 games each time" in text
-    assert "Playing strength not tested yet" not in text and not re.search(r"\bElo\b|White|pawn", text)
+    assert (
+        "196-3-1" in text
+        and "Points a game against pubeval" in text
+        and "40 games each time" in text
+    )
+    assert "Playing strength not tested yet" not in text and not re.search(
+        r"\bElo\b|White|pawn", text
+    )
     measured = [line["measured"]["points"] for line in history(learned)]
-    assert f"50 games −{abs(measured[0]):.3f} ±" in text and f"300 games −{abs(measured[-1]):.3f} ±" in text
-    assert "Calibration beside strength" in text and "30 games that what was learned played against itself" in text
-    assert f"−{abs(measured[-1]):.3f} ± {history(learned)[-1]['measured']['error']:.3f} points a game, 40 games during the run" \
-        in text
+    assert (
+        f"50 games −{abs(measured[0]):.3f} ±" in text
+        and f"300 games −{abs(measured[-1]):.3f} ±" in text
+    )
+    assert (
+        "Calibration beside strength" in text
+        and "30 games that what was learned played against itself" in text
+    )
+    assert (
+        f"−{abs(measured[-1]):.3f} ± {history(learned)[-1]['measured']['error']:.3f} points a game,"
+        " 40 games during the run" in text
+    )
     done("match", "random", learned / "net.yaml", "--games", 8, "--run", tmp_path / "match")
-    done("report", learned, "--match", tmp_path / "match", "--calibrate", 10, "-o", tmp_path / "page.html")
+    done(
+        "report",
+        learned,
+        "--match",
+        tmp_path / "match",
+        "--calibrate",
+        10,
+        "-o",
+        tmp_path / "page.html",
+    )
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "random against net" in page and re.search(r"<th scope=\"row\">random</th><td>[^<]+ points a game", page)
+    assert "random against net" in page and re.search(
+        r"<th scope=\"row\">random</th><td>[^<]+ points a game", page
+    )
 
 
 def test_the_page_of_an_unmeasured_run_names_the_match_to_play(tmp_path):
     done("selfplay", "backgammon", "--hidden", "0", "--games", 10, "--run", tmp_path / "run")
     done("report", tmp_path / "run", "--calibrate", 0)
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "Playing strength not tested yet" in page and f"tuner match {tmp_path / 'run'}/net.yaml pubeval --games 2000" in page
+    assert (
+        "Playing strength not tested yet" in page
+        and f"tuner match {tmp_path / 'run'}/net.yaml pubeval --games 2000" in page
+    )

@@ -12,18 +12,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.games.chess.contest.test_players import ended
+from tests.games.chess.engines.contest.test_players import ended
 from tests.games.support import REPOSITORY
 
-ENGINE = f"uci:{shlex.quote(sys.executable)} {shlex.quote(str(REPOSITORY / 'tests/games/chess/contest/fake_engine.py'))}"
+ENGINE = (
+    f"uci:{shlex.quote(sys.executable)}"
+    f" {shlex.quote(str(REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'))}"
+)
 # deaf to the end of its input: it starts a process, and waits for ever
-DEAF_ROWS = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '3600']).pid, file=open({!r}, 'w')); time.sleep(3600)"
+DEAF_ROWS = (
+    "import subprocess, sys, time; print(subprocess.Popen(['sleep', '3600']).pid, file=open({!r},"
+    " 'w')); time.sleep(3600)"
+)
 
 
 def started(folder: Path, *words: object, **more: str) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **more}
-    return subprocess.Popen([sys.executable, "-m", "tuner", *map(str, words)], cwd=folder, env=environment, text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-m", "tuner", *map(str, words)],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]:
@@ -36,11 +49,24 @@ def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]
     raise AssertionError(f"{path} stays empty")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name
+)
 def test_engines_and_their_children_end_with_a_match(tmp_path, number):
     children = tmp_path / "children"
-    ran = started(tmp_path, "match", f"{ENGINE} uci parent", f"{ENGINE} uci deaf", "--run", "run", "--movetime", 3600,
-                  "--concurrency", 1, FAKE_CHILDREN=str(children))
+    ran = started(
+        tmp_path,
+        "match",
+        f"{ENGINE} uci parent",
+        f"{ENGINE} uci deaf",
+        "--run",
+        "run",
+        "--movetime",
+        3600,
+        "--concurrency",
+        1,
+        FAKE_CHILDREN=str(children),
+    )
     numbers = wait_for(children, ran)
     ran.send_signal(number)
     out, err = ran.communicate(timeout=60)
@@ -52,17 +78,32 @@ def test_engines_and_their_children_end_with_a_match(tmp_path, number):
 def test_an_engine_that_prints_rows_ends_with_its_command(tmp_path, small_pgn, number):
     child = tmp_path / "child"
     (tmp_path / "rows.py").write_text(DEAF_ROWS.format(str(child)))
-    ran = started(tmp_path, "dataset", small_pgn, "--engine", f"{sys.executable} rows.py", "--params", "classic", "-o", "rows.ds")
+    ran = started(
+        tmp_path,
+        "dataset",
+        small_pgn,
+        "--engine",
+        f"{sys.executable} rows.py",
+        "--params",
+        "classic",
+        "-o",
+        "rows.ds",
+    )
     numbers = wait_for(child, ran)
     ran.send_signal(number)
     _, err = ran.communicate(timeout=60)
-    assert ran.returncode == 130 and err.splitlines()[-1] == "tuner: interrupted; no unfinished file is left"
+    assert (
+        ran.returncode == 130
+        and err.splitlines()[-1] == "tuner: interrupted; no unfinished file is left"
+    )
     assert all(map(ended, numbers)) and not (tmp_path / "rows.ds").exists()
 
 
 @pytest.mark.parametrize("seconds", [0.7, 2.0])  # whatever is being started then
 def test_ctrl_c_while_a_cluster_starts_ends_the_command(tmp_path, seconds):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'evaltune[cluster]'")
+    pytest.importorskip(
+        "distributed", reason="Dask is not installed: pip install 'evaltune[cluster]'"
+    )
     ran = started(tmp_path, "selfplay", "--games", 100000, "--cluster", "local:2")
     time.sleep(seconds)
     ran.send_signal(signal.SIGINT)
@@ -72,6 +113,12 @@ def test_ctrl_c_while_a_cluster_starts_ends_the_command(tmp_path, seconds):
 
 
 def test_runs_that_start_at_once_take_a_folder_each(tmp_path):
-    runs = [started(tmp_path, "selfplay", "--games", 4, "--depth", 1, "--workers", 1) for _ in range(3)]
+    runs = [
+        started(tmp_path, "selfplay", "--games", 4, "--depth", 1, "--workers", 1) for _ in range(3)
+    ]
     assert [run.communicate(timeout=300)[1:] and run.returncode for run in runs] == [0, 0, 0]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["selfplay-1", "selfplay-2", "selfplay-3"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "selfplay-1",
+        "selfplay-2",
+        "selfplay-3",
+    ]

@@ -17,24 +17,39 @@ needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY,
-                          env=os.environ | environment)
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+        env=os.environ | environment,
+    )
 
 
 @pytest.mark.parametrize("command", ["--help", "params classic", "uci", "nonsense"])
 def test_a_closed_standard_output_is_reported_at_once(command):
     ran = shell(f"{TUNER} {command} >&-")
-    assert (ran.returncode, ran.stderr) == (2, "tuner: standard output is closed; use > /dev/null to discard it\n")
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "tuner: standard output is closed; use > /dev/null to discard it\n",
+    )
 
 
 def test_a_closed_standard_input_holds_nothing():
     assert shell(f"{TUNER} params classic <&-").returncode == 0
     assert (shell(f"{TUNER} uci <&-").returncode, shell(f"{TUNER} uci <&-").stderr) == (0, "")
     ran = shell(f"{TUNER} tune classic - -o nowhere.yaml <&-")
-    assert ran.returncode == 2 and ran.stderr.splitlines()[-1].startswith("tuner: ") and "Traceback" not in ran.stderr
+    assert (
+        ran.returncode == 2
+        and ran.stderr.splitlines()[-1].startswith("tuner: ")
+        and "Traceback" not in ran.stderr
+    )
 
 
-@pytest.mark.parametrize(("command", "status"), [("params classic", 0), ("params nowhere", 2), ("nonsense", 2)])
+@pytest.mark.parametrize(
+    ("command", "status"), [("params classic", 0), ("params nowhere", 2), ("nonsense", 2)]
+)
 def test_a_closed_standard_error_changes_no_status(command, status):
     assert shell(f"{TUNER} {command} 2>&- >/dev/null").returncode == status
     assert shell(f"{TUNER} {command} 2>&- >&-").returncode == 2
@@ -46,7 +61,12 @@ def test_a_closed_standard_error_changes_no_status(command, status):
 def test_a_full_disk_behind_standard_output_is_one_line(command, unbuffered):
     ran = shell(f"{TUNER} {command} >/dev/full", PYTHONUNBUFFERED=unbuffered)
     assert (ran.returncode, ran.stderr) == (
-        2, "tuner: output: cannot be written: No space left on device; make room, or choose another place\n")
+        2,
+        (
+            "tuner: output: cannot be written: No space left on device; make room, or choose"
+            " another place\n"
+        ),
+    )
 
 
 IMPORTING = """
@@ -62,12 +82,32 @@ sys.exit(tuner.__main__.main())
 """
 
 
-@pytest.mark.parametrize("name", ["numpy", "scipy", "numba", "yaml", "rich.console", "tuner.commands.tune", "games.streams"])
+@pytest.mark.parametrize(
+    "name",
+    ["numpy", "scipy", "numba", "yaml", "rich.console", "tuner.commands.tune", "games.streams"],
+)
 def test_an_interrupt_within_an_import_is_one_line(tmp_path, name):
-    code = IMPORTING.format(folder=str(REPOSITORY), name=name, arguments=["tune", "classic", "games/samples/stockfish400.pgn.zst",
-                                                                          "-o", str(tmp_path / "out.yaml")])
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
-    assert ran.returncode == 130 and ran.stderr.splitlines()[-1].startswith("tuner: interrupted"), ran.stderr
+    code = IMPORTING.format(
+        folder=str(REPOSITORY),
+        name=name,
+        arguments=[
+            "tune",
+            "classic",
+            "games/samples/stockfish400.pgn.zst",
+            "-o",
+            str(tmp_path / "out.yaml"),
+        ],
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
+    assert ran.returncode == 130 and ran.stderr.splitlines()[-1].startswith("tuner: interrupted"), (
+        ran.stderr
+    )
     assert "Traceback" not in ran.stderr
 
 
@@ -88,22 +128,40 @@ sys.exit(tuner.__main__.main())
 
 
 def test_an_interrupt_while_code_is_compiled_is_not_lost(tmp_path):
-    ran = subprocess.run([sys.executable, "-c", COMPILING.format(folder=str(REPOSITORY))], capture_output=True, text=True,
-                         timeout=PATIENCE, cwd=REPOSITORY, env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)})
+    ran = subprocess.run(
+        [sys.executable, "-c", COMPILING.format(folder=str(REPOSITORY))],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+        env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)},
+    )
     assert (ran.returncode, ran.stdout) == (130, "") and "Traceback" not in ran.stderr, ran.stderr
 
 
 def test_an_interrupt_before_the_command_line_is_there_ends_the_process_without_a_word():
     code = IMPORTING.format(folder=str(REPOSITORY), name="tuner.cli", arguments=["--help"])
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_a_cache_of_any_bytes_is_compiled_again(tmp_path):
     """Also one whose bytes are no UTF-8."""
+
     def evaluated() -> str:
-        ran = subprocess.run([sys.executable, "-m", "tuner", "eval", "tictactoe/classic", "x.o/.x./... o"], cwd=REPOSITORY,
-                             env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)}, capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, "-m", "tuner", "eval", "tictactoe/classic", "x.o/.x./... o"],
+            cwd=REPOSITORY,
+            env={**os.environ, "EVALTUNE_CACHE": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
         assert ran.returncode == 0 and "Traceback" not in ran.stderr, ran.stderr
         return ran.stdout
 

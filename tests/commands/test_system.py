@@ -1,4 +1,5 @@
-"""Problems of the system: names that are not text, poor encodings, closed or full streams, full disks, no permission."""
+"""Problems of the system: names that are not text, poor encodings, closed or full streams, full
+disks, no permission."""
 
 from __future__ import annotations
 
@@ -18,10 +19,20 @@ from tests.commands.test_outputs import TERMS, contents
 from tests.games.support import REPOSITORY
 
 C_LOCALE = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
-SYSTEMS = {"UTF-8": {"LC_ALL": "C.UTF-8"}, "C": C_LOCALE, "ASCII": {**C_LOCALE, "PYTHONIOENCODING": "ascii:strict"}}
+SYSTEMS = {
+    "UTF-8": {"LC_ALL": "C.UTF-8"},
+    "C": C_LOCALE,
+    "ASCII": {**C_LOCALE, "PYTHONIOENCODING": "ascii:strict"},
+}
 NAMES = {"no UTF-8": b"sch\xe4ch", "no ASCII": "πартия".encode()}
-CASES = [(name, system, () if (name, system) in (("no UTF-8", "C"), ("no ASCII", "UTF-8")) else pytest.mark.long)
-         for name, system in itertools.product(NAMES, SYSTEMS)]
+CASES = [
+    (
+        name,
+        system,
+        () if (name, system) in (("no UTF-8", "C"), ("no ASCII", "UTF-8")) else pytest.mark.long,
+    )
+    for name, system in itertools.product(NAMES, SYSTEMS)
+]
 # several commands in one process: a line of words each, separated by `::`
 DRIVER = """
 import os, sys
@@ -38,12 +49,22 @@ for word in [*sys.argv[1:], "::"]:
 
 
 def run(*words: str | bytes, system: dict | None = None, **more) -> subprocess.CompletedProcess:
-    return subprocess.run([os.fsencode(word) for word in words], capture_output=True, check=False,
-                          env={**os.environ, **(system or {}), "PYTHONPATH": str(REPOSITORY)}, **more)
+    return subprocess.run(
+        [os.fsencode(word) for word in words],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **(system or {}), "PYTHONPATH": str(REPOSITORY)},
+        **more,
+    )
 
 
-@pytest.mark.parametrize(("name", "system"), [pytest.param(name, system, marks=marks, id=f"{name}-{system}")
-                                              for name, system, marks in CASES])
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        pytest.param(name, system, marks=marks, id=f"{name}-{system}")
+        for name, system, marks in CASES
+    ],
+)
 def test_what_was_learned_is_written_whatever_the_names_are(tmp_path, name, system):
     name, system = NAMES[name], SYSTEMS[system]
     folder = os.path.join(os.fsencode(tmp_path), name)
@@ -65,13 +86,20 @@ tune N.yaml N.ds --terms N.py -o N-learned.yaml --json"""
     ran = run(sys.executable, "-c", DRIVER, *words, system=system, cwd=folder)
     assert ran.returncode == 0 and b"Traceback" not in ran.stderr, ran.stderr.decode("latin-1")
     learned = Path(os.fsdecode(folder + b"/" + name + b"-learned.yaml")).read_text(encoding="utf-8")
-    assert "\nlearned:\n" in learned and (r"sch\udce4ch" in learned or "πартия" in learned or r"\udcd0" in learned)
+    assert "\nlearned:\n" in learned and (
+        r"sch\udce4ch" in learned or "πартия" in learned or r"\udcd0" in learned
+    )
 
 
-@pytest.mark.parametrize("system", ["C", *(pytest.param(name, marks=pytest.mark.long) for name in SYSTEMS if name != "C")])
+@pytest.mark.parametrize(
+    "system",
+    ["C", *(pytest.param(name, marks=pytest.mark.long) for name in SYSTEMS if name != "C")],
+)
 def test_a_match_and_self_play_go_on_whatever_the_names_are(tmp_path, system):
     name = b"sch\xe4ch"
-    (tmp_path / os.fsdecode(name + b".yaml")).write_text((REPOSITORY / "params/chess/material.yaml").read_text())
+    (tmp_path / os.fsdecode(name + b".yaml")).write_text(
+        (REPOSITORY / "params/chess/material.yaml").read_text()
+    )
     short = "--games 2 --depth 1 --plies 6 --random-plies 0"
     text = f"""selfplay N.yaml {short} --batch 2 --opponent N.yaml --run N-played -o N-out.yaml
 selfplay --resume N-played --games 4
@@ -94,24 +122,62 @@ def here(tmp_path, monkeypatch) -> Path:
 
 TUNER = f"{shlex.quote(sys.executable)} -m tuner"
 SHELL = {  # a command of the shell, its status, and what it says last
-    f"{TUNER} params /dev/zero": (2, "/dev/zero: more than 4,194,304 bytes, expected a parameter file of at most 4,194,304"),
+    f"{TUNER} params /dev/zero": (
+        2,
+        "/dev/zero: more than 4,194,304 bytes, expected a parameter file of at most 4,194,304",
+    ),
     f"{TUNER} params <(cat my.yaml)": (0, ""),
     f"{TUNER} tune <(cat my.yaml) games.ttt --prior none -o out.yaml": (0, None),
-    f"{TUNER} params <(cat /dev/zero)": (2, " bytes, expected a parameter file of at most 4,194,304"),
-    f"{TUNER} tune my.yaml - -o out.yaml <&-": (2, "tuner: -: no games found; expected files of the kinds .ttt"),
+    f"{TUNER} params <(cat /dev/zero)": (
+        2,
+        " bytes, expected a parameter file of at most 4,194,304",
+    ),
+    f"{TUNER} tune my.yaml - -o out.yaml <&-": (
+        2,
+        "tuner: -: no games found; expected files of the kinds .ttt",
+    ),
     f"{TUNER} params nowhere >&- 2>&-": (2, ""),
-    f"{TUNER} params my.yaml >/dev/full": (2, "tuner: output: cannot be written: No space left on device; make room, or choose "
-                                              "another place"),
-    f"{TUNER} export my.yaml --format c >/dev/full": (2, "tuner: output: cannot be written: No space left on device"),
-    f"ulimit -f 1; {TUNER} tune my.yaml games.ttt -o out.yaml": (2, "/games: cannot be written: File too large"),
-    f"ulimit -f 1; {TUNER} export classic --format c -o out.h": (2, "tuner: out.h: cannot be written: File too large; choose"),
-    f"ulimit -f 1; {TUNER} params classic --add-missing -o out.yaml": (2, "tuner: out.yaml: cannot be written: File too large"),
-    f"ulimit -f 1; {TUNER} dataset games.ttt --params my.yaml -o out.ds": (2, "tuner: out.ds: cannot be written: File too large"),
+    f"{TUNER} params my.yaml >/dev/full": (
+        2,
+        (
+            "tuner: output: cannot be written: No space left on device; make room, or choose "
+            "another place"
+        ),
+    ),
+    f"{TUNER} export my.yaml --format c >/dev/full": (
+        2,
+        "tuner: output: cannot be written: No space left on device",
+    ),
+    f"ulimit -f 1; {TUNER} tune my.yaml games.ttt -o out.yaml": (
+        2,
+        "/games: cannot be written: File too large",
+    ),
+    f"ulimit -f 1; {TUNER} export classic --format c -o out.h": (
+        2,
+        "tuner: out.h: cannot be written: File too large; choose",
+    ),
+    f"ulimit -f 1; {TUNER} params classic --add-missing -o out.yaml": (
+        2,
+        "tuner: out.yaml: cannot be written: File too large",
+    ),
+    f"ulimit -f 1; {TUNER} dataset games.ttt --params my.yaml -o out.ds": (
+        2,
+        "tuner: out.ds: cannot be written: File too large",
+    ),
     f"{TUNER} params .": (2, "tuner: .: cannot be read: Is a directory"),
-    f"ln -s gone link.yaml; {TUNER} params link.yaml": (2, "tuner: link.yaml: no such file, a link that leads nowhere"),
-    f"{TUNER} params {'x' * 300}.yaml": (2, f"tuner: {'x' * 300}.yaml: cannot be read: File name too long"),
-    f"mkdir no && cp my.yaml no && chattr +i no; {TUNER} export my.yaml --format c -o no/a.h; s=$?; chattr -i no; exit $s":
-        (2, "tuner: no/a.h: cannot be written: Operation not permitted; choose another place"),
+    f"ln -s gone link.yaml; {TUNER} params link.yaml": (
+        2,
+        "tuner: link.yaml: no such file, a link that leads nowhere",
+    ),
+    f"{TUNER} params {'x' * 300}.yaml": (
+        2,
+        f"tuner: {'x' * 300}.yaml: cannot be read: File name too long",
+    ),
+    f"mkdir no && cp my.yaml no && chattr +i no; "
+    f"{TUNER} export my.yaml --format c -o no/a.h; s=$?; chattr -i no; exit $s": (
+        2,
+        "tuner: no/a.h: cannot be written: Operation not permitted; choose another place",
+    ),
 }
 
 
@@ -126,19 +192,47 @@ def test_an_error_of_the_system_is_reported_in_one_line(here, command):
     if said is not None:
         lines = text.splitlines() or [""]  # notes may stand before the line that tells
         assert said in lines[-1] and sum(line.startswith("tuner:") for line in lines) == bool(said)
-    assert status == 0 or not [path for path in here.iterdir() if path.name.startswith(("out", ".out"))]
+    assert status == 0 or not [
+        path for path in here.iterdir() if path.name.startswith(("out", ".out"))
+    ]
 
 
 def test_a_name_with_a_zero_byte_is_reported(here):
-    for command in (["params", "a\0b.yaml"], ["tune", "my.yaml", "a\0b.ttt", "-o", "x.yaml"],
-                    ["dataset", "games.ttt", "-o", "a\0b"], ["tune", "my.yaml", "games.ttt", "-o", "x.yaml", "--run", "a\0b"]):
+    for command in (
+        ["params", "a\0b.yaml"],
+        ["tune", "my.yaml", "a\0b.ttt", "-o", "x.yaml"],
+        ["dataset", "games.ttt", "-o", "a\0b"],
+        ["tune", "my.yaml", "games.ttt", "-o", "x.yaml", "--run", "a\0b"],
+    ):
         ran = tuner(*command)
-        assert ran.status == 2 and ran.err.count("\n") == 1 and ran.err.strip().isprintable(), ran.err
+        assert ran.status == 2 and ran.err.count("\n") == 1 and ran.err.strip().isprintable(), (
+            ran.err
+        )
 
 
 # what a manifest may hold after an edit, an accident or an attack
-DAMAGE = [None, -1, 0, 256, 1e308, float("nan"), float("inf"), 10**30, "", "x", True, [], {}, [[]], ["mg", 3], [["a.b", [10**9]]],
-          [["a.b", [1] * 10]], [["a.b", []], ["a.b", []]], [["a.b", [True]]], [{"file": 3}]]
+DAMAGE = [
+    None,
+    -1,
+    0,
+    256,
+    1e308,
+    float("nan"),
+    float("inf"),
+    10**30,
+    "",
+    "x",
+    True,
+    [],
+    {},
+    [[]],
+    ["mg", 3],
+    [["a.b", [10**9]]],
+    [["a.b", [1] * 10]],
+    [["a.b", []], ["a.b", []]],
+    [["a.b", [True]]],
+    [{"file": 3}],
+]
 
 
 def test_any_manifest_is_read_or_reported_in_one_line(here):

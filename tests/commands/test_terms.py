@@ -1,4 +1,5 @@
-"""A user's own terms: added to a parameter file, learned, compared, and reported in one line if they are missing."""
+"""A user's own terms: added to a parameter file, learned, compared, and reported in one line if
+they are missing."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import yaml
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.commands.test_outputs import TERMS
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
 
@@ -37,7 +38,9 @@ def test_the_example_of_the_readme_works_as_it_is_written(small_pgn, tmp_path, m
     said = [done(*shlex.split(command), *quick.get(command.split()[0], [])) for command in commands]
     assert "added advanced.rook_behind_pawn, advanced.knight" in said[0].out
     assert "advanced.knight[3]" in said[2].out
-    assert "classic lacks advanced.rook_behind_pawn, advanced.knight, which count as 0" in said[2].err
+    assert (
+        "classic lacks advanced.rook_behind_pawn, advanced.knight, which count as 0" in said[2].err
+    )
     assert (load_parameters("learned.yaml", ["my_terms.py"]).weights[:, -9:] != 0).any()
 
 
@@ -60,46 +63,88 @@ def test_the_command_that_a_message_names_works_as_it_is_printed(here, start):
         told = re.search(r"weights lacks lines2.marks; `tuner (.*?)` adds zeros", ran.err)[1]
         assert told == f"params {start} --terms 'my terms.py' --add-missing -o {free}"
         done(*shlex.split(told))
-        done("tune", free, "games.ttt", "--prior", "none", "--terms", "my terms.py", "-o", "out.yaml")
+        done(
+            "tune", free, "games.ttt", "--prior", "none", "--terms", "my terms.py", "-o", "out.yaml"
+        )
     hint = tuner("params", start, "--terms", "my terms.py", "--add-missing")
-    assert hint.status == 2 and "expected -o OUT, the file to write, such as `tuner params " in hint.err
+    assert (
+        hint.status == 2
+        and "expected -o OUT, the file to write, such as `tuner params " in hint.err
+    )
 
 
 def test_a_learned_file_names_its_terms_and_they_are_missed_in_one_line(here):
-    done("params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml")
+    done(
+        "params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml"
+    )
     Path("deep").mkdir()
-    done("tune", "mine.yaml", "games.ttt", "--prior", "none", "--terms", "my terms.py", "-o", "deep/learned.yaml", "--run", "run")
+    done(
+        "tune",
+        "mine.yaml",
+        "games.ttt",
+        "--prior",
+        "none",
+        "--terms",
+        "my terms.py",
+        "-o",
+        "deep/learned.yaml",
+        "--run",
+        "run",
+    )
     (entry,) = yaml.safe_load(Path("deep/learned.yaml").read_text())["terms"]
     assert entry["file"] == "../my terms.py" and len(entry["sha256"]) == 64
-    for command in ("params deep/learned.yaml", "eval deep/learned.yaml 'x.o/.x./... o'", "export deep/learned.yaml --format c",
-                    "tune deep/learned.yaml games.ttt -o out.yaml", "diff deep/learned.yaml mine.yaml",
-                    "dataset games.ttt --params deep/learned.yaml -o out.ds"):
+    for command in (
+        "params deep/learned.yaml",
+        "eval deep/learned.yaml 'x.o/.x./... o'",
+        "export deep/learned.yaml --format c",
+        "tune deep/learned.yaml games.ttt -o out.yaml",
+        "diff deep/learned.yaml mine.yaml",
+        "dataset games.ttt --params deep/learned.yaml -o out.ds",
+    ):
         ran = tuner(*shlex.split(command))
         assert ran.status == 2 and ran.err.count("\n") == 1, ran.err
-        assert re.search(r"^tuner: deep/learned.yaml:\d+: has weights of the terms in my terms.py; add --terms 'my terms.py'$",
-                         ran.err, re.MULTILINE)
+        assert re.search(
+            r"^tuner: deep/learned.yaml:\d+: has weights of the terms in my terms.py; add --terms"
+            r" 'my terms.py'$",
+            ran.err,
+            re.MULTILINE,
+        )
         ran = done(*shlex.split(command), "--terms", "my terms.py")
         assert "its terms may" not in ran.err
     done("report", "run")
 
 
 def test_changed_and_missing_terms_are_reported(here):
-    done("params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml")
+    done(
+        "params", "tictactoe/classic", "--terms", "my terms.py", "--add-missing", "-o", "mine.yaml"
+    )
     Path("my terms.py").write_text(TERMS + "# another version\n")
     ran = done("params", "mine.yaml", "--terms", "my terms.py")
-    assert re.match(r"mine.yaml:\d+: my terms.py has changed since this file was written: its terms may count differently\n",
-                    ran.err)
+    assert re.match(
+        r"mine.yaml:\d+: my terms.py has changed since this file was written: its terms may count"
+        r" differently\n",
+        ran.err,
+    )
     Path("my terms.py").rename("yours.py")
     assert "add --terms 'my terms.py' (which does not exist)" in tuner("params", "mine.yaml").err
     done("params", "mine.yaml", "--terms", "yours.py")  # the terms themselves are all there
 
 
-@pytest.mark.parametrize("terms", ["3", "[3]", "[{file: a.py}]", "[{file: a.py, sha256: b}]", "{}", "[{file: [], sha256: b}]"])
+@pytest.mark.parametrize(
+    "terms",
+    ["3", "[3]", "[{file: a.py}]", "[{file: a.py, sha256: b}]", "{}", "[{file: [], sha256: b}]"],
+)
 def test_a_wrong_entry_of_terms_is_reported_with_its_line(here, terms):
-    text = (REPOSITORY / "params/tictactoe/classic.yaml").read_text().replace("weights:", f"terms: {terms}\nweights:")
+    text = (
+        (REPOSITORY / "params/tictactoe/classic.yaml")
+        .read_text()
+        .replace("weights:", f"terms: {terms}\nweights:")
+    )
     Path("bad.yaml").write_text(text)
     ran = tuner("params", "bad.yaml")
-    assert ran.status == 2 and re.match(r"tuner: bad.yaml:\d+: (terms is|an entry of terms is)", ran.err), ran.err
+    assert ran.status == 2 and re.match(
+        r"tuner: bad.yaml:\d+: (terms is|an entry of terms is)", ran.err
+    ), ran.err
 
 
 def test_a_folder_with_the_name_of_a_bundled_file_hides_nothing_and_a_file_does(here):
@@ -108,6 +153,8 @@ def test_a_folder_with_the_name_of_a_bundled_file_hides_nothing_and_a_file_does(
     Path("tictactoe/classic").mkdir()
     assert "chess, 615 parameters" in done("params", "classic").out
     assert "tictactoe, 7 parameters" in done("params", "tictactoe/classic").out
-    assert "hidden: cannot be read: Is a directory" in (Path("hidden").mkdir() or tuner("params", "hidden").err)
+    assert "hidden: cannot be read: Is a directory" in (
+        Path("hidden").mkdir() or tuner("params", "hidden").err
+    )
     Path("zero").write_text((REPOSITORY / "params/tictactoe/zero.yaml").read_text())
     assert done("params", "zero").out.startswith("zero: tictactoe")

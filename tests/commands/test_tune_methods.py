@@ -1,4 +1,5 @@
-"""`tuner tune --method`: learning from searches and by temporal differences, and which method is the default."""
+"""`tuner tune --method`: learning from searches and by temporal differences, and which method is
+the default."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import yaml
 
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 MATERIAL = ("--only", "material.*", "--prior", 50)  # quick to fit
 FEW = (*MATERIAL, "--per-game", 4)
@@ -30,60 +31,170 @@ def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small
     note = yaml.safe_load(out.read_text())["learned"]
     assert note["method"] == "rootstrap" and note["depth"] == 2 and note["lambda"] == 0
     assert load_parameters(out).scale == load_parameters("classic").scale
-    assert said("zero", small_pgn, "-o", out, *FEW)["method"] == "logistic"  # nothing to search with
+    assert (
+        said("zero", small_pgn, "-o", out, *FEW)["method"] == "logistic"
+    )  # nothing to search with
     assert said("classic", small_dataset.path, "-o", out, *MATERIAL)["method"] == "logistic"
-    (tmp_path / "labelled.epd").write_text('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 "1-0";\n'
-                                           '4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - c9 "0-1";\n')
-    assert said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0, *MATERIAL)["method"] == "logistic"
-    assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"  # nothing that searches
+    (tmp_path / "labelled.epd").write_text(
+        'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 "1-0";\n'
+        '4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - c9 "0-1";\n'
+    )
+    assert (
+        said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0, *MATERIAL)["method"]
+        == "logistic"
+    )
+    assert (
+        said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"
+    )  # nothing that searches
 
 
-@pytest.mark.parametrize("method", [
-    "rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
+@pytest.mark.parametrize("method", ["rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
 def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
     for workers in (1, 3):
-        done("tune", "classic", small_pgn, "-o", tmp_path / f"{workers}.yaml", *MATERIAL,
-             "--method", method, "--depth", 1, "--workers", workers, "--skip-start", 60)
+        done(
+            "tune",
+            "classic",
+            small_pgn,
+            "-o",
+            tmp_path / f"{workers}.yaml",
+            *MATERIAL,
+            "--method",
+            method,
+            "--depth",
+            1,
+            "--workers",
+            workers,
+            "--skip-start",
+            60,
+        )
     weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
     assert (weights[0] == weights[1]).all()
 
 
 @pytest.mark.long
 def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
-    common = ("classic", small_pgn, "--only", "material.*", "--held-out", 0, "--prior", "none", "--no-intercept")
+    common = (
+        "classic",
+        small_pgn,
+        "--only",
+        "material.*",
+        "--held-out",
+        0,
+        "--prior",
+        "none",
+        "--no-intercept",
+    )
     a, b, c = (tmp_path / f"{name}.yaml" for name in "abc")
-    done("tune", *common, "-o", a, "--method", "rootstrap", "--lambda", 1, "--per-game", 0, "--depth", 1)
-    done("tune", *common, "-o", b, "--method", "logistic", "--scale", load_parameters("classic").scale)
+    done(
+        "tune",
+        *common,
+        "-o",
+        a,
+        "--method",
+        "rootstrap",
+        "--lambda",
+        1,
+        "--per-game",
+        0,
+        "--depth",
+        1,
+    )
+    done(
+        "tune",
+        *common,
+        "-o",
+        b,
+        "--method",
+        "logistic",
+        "--scale",
+        load_parameters("classic").scale,
+    )
     assert np.abs(load_parameters(a).weights - load_parameters(b).weights).max() < 0.02
-    done("tune", *common, "-o", b, "--method", "logistic", "--loss", "mse", "--scale", load_parameters("classic").scale)
+    done(
+        "tune",
+        *common,
+        "-o",
+        b,
+        "--method",
+        "logistic",
+        "--loss",
+        "mse",
+        "--scale",
+        load_parameters("classic").scale,
+    )
     done("tune", *common, "-o", c, "--method", "td", "--lambda", 1)
     told, wanted = load_parameters(c), load_parameters(b)
-    assert (np.abs(told.weights - wanted.weights)[:, :5] < 0.05 * wanted.standard_errors[:, :5]).all()
+    assert (
+        np.abs(told.weights - wanted.weights)[:, :5] < 0.05 * wanted.standard_errors[:, :5]
+    ).all()
 
 
 @pytest.mark.parametrize("method", ["td", "td-leaf"])
 def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_path, method):
     out = tmp_path / "out.yaml"
     depth = ("--depth", 1) if method == "td-leaf" else ()
-    result = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, *depth, "--lambda", 0.8, "--skip-start", 40)
+    result = said(
+        "classic",
+        small_pgn,
+        "-o",
+        out,
+        *MATERIAL,
+        "--method",
+        method,
+        *depth,
+        "--lambda",
+        0.8,
+        "--skip-start",
+        40,
+    )
     assert result["method"] == method and result["lambda"] == 0.8 and result["iterations"] >= 2
     learned = load_parameters(out)
     moved = learned.weights != load_parameters("classic").weights
     assert moved[:, :5].all() and not moved[:, 5:].any()
     assert (learned.standard_errors[:, :5] > 0).all()
-    again = said("classic", small_pgn, "-o", out, *MATERIAL, "--method", method, *depth, "--learner", "adam", "--iterations", 3,
-                 "--skip-start", 60)
+    again = said(
+        "classic",
+        small_pgn,
+        "-o",
+        out,
+        *MATERIAL,
+        "--method",
+        method,
+        *depth,
+        "--learner",
+        "adam",
+        "--iterations",
+        3,
+        "--skip-start",
+        60,
+    )
     assert again["iterations"] == 3
 
 
-@pytest.mark.parametrize(("arguments", "expected"), [
-    (("--method", "logistic"), {}),
-    (("--method", "rootstrap", "--depth", 1), {"depth": 1, "lambda": 0.0}),
-    (("--method", "td"), {"lambda": 0.7}),
-    (("--method", "td-leaf", "--depth", 2, "--lambda", 0.5), {"depth": 2, "lambda": 0.5})])
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--method", "logistic"), {}),
+        (("--method", "rootstrap", "--depth", 1), {"depth": 1, "lambda": 0.0}),
+        (("--method", "td"), {"lambda": 0.7}),
+        (("--method", "td-leaf", "--depth", 2, "--lambda", 0.5), {"depth": 2, "lambda": 0.5}),
+    ],
+)
 def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, arguments, expected):
     out, run = tmp_path / "out.yaml", tmp_path / "run"
-    done("tune", "classic", small_pgn, "-o", out, *MATERIAL, *arguments, "--skip-start", 60, "--run", run)
+    done(
+        "tune",
+        "classic",
+        small_pgn,
+        "-o",
+        out,
+        *MATERIAL,
+        *arguments,
+        "--skip-start",
+        60,
+        "--run",
+        run,
+    )
     note = yaml.safe_load(out.read_text())["learned"]
     assert {key: note[key] for key in ("depth", "lambda") if key in note} == expected
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
@@ -91,44 +202,108 @@ def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, ar
     assert options["method"] == note["method"] == arguments[1] and options["device"] == "cpu"
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [
-    ("--method logistic --depth 3", "--depth 3: has no use here, --method logistic searches nothing"),
-    ("--method logistic --lambda 0.5", "--lambda 0.5: has no use here, --method logistic learns from results alone"),
-    ("--method td --depth 3", "--depth 3: has no use here, --method td searches nothing"),
-    ("--method td --rounds 2", "--rounds 2: has no use here"),
-    ("--method td --loss mse", "--loss mse: has no use here, --method td solves an equation"),
-    ("--method td-leaf --bootstrap 20", "--bootstrap 20: has no use here"),
-    ("--learning-rate 3", "--learning-rate 3.0: has no use here, --learner newton has no learning rate"),
-    ("--learner lbfgs --batch 9", "--batch 9: has no use here, --learner lbfgs takes all positions a step"),
-    ("--step 2", "--step 2.0: has no use here, the gradient is analytic"),
-    ("--bootstrap 1 --method logistic", "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            "--method logistic --depth 3",
+            "--depth 3: has no use here, --method logistic searches nothing",
+        ),
+        (
+            "--method logistic --lambda 0.5",
+            "--lambda 0.5: has no use here, --method logistic learns from results alone",
+        ),
+        ("--method td --depth 3", "--depth 3: has no use here, --method td searches nothing"),
+        ("--method td --rounds 2", "--rounds 2: has no use here"),
+        ("--method td --loss mse", "--loss mse: has no use here, --method td solves an equation"),
+        ("--method td-leaf --bootstrap 20", "--bootstrap 20: has no use here"),
+        (
+            "--learning-rate 3",
+            "--learning-rate 3.0: has no use here, --learner newton has no learning rate",
+        ),
+        (
+            "--learner lbfgs --batch 9",
+            "--batch 9: has no use here, --learner lbfgs takes all positions a step",
+        ),
+        ("--step 2", "--step 2.0: has no use here, the gradient is analytic"),
+        (
+            "--bootstrap 1 --method logistic",
+            "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none",
+        ),
+    ],
+)
 def test_options_that_the_method_does_not_use_are_refused(small_pgn, tmp_path, arguments, wanted):
     ran = tuner("tune", "classic", small_pgn, "-o", tmp_path / "out.yaml", *arguments.split())
     assert ran.status == 2 and wanted in ran.err and ran.err.count("\n") == 1
 
 
-def test_options_of_reading_are_refused_where_a_dataset_was_built_with_others(small_dataset, tmp_path):
-    for option in (("--skip-start", 20), ("--quiescence", "zero"), ("--strict",), ("--per-game", 4)):
+def test_options_of_reading_are_refused_where_a_dataset_was_built_with_others(
+    small_dataset, tmp_path
+):
+    for option in (
+        ("--skip-start", 20),
+        ("--quiescence", "zero"),
+        ("--strict",),
+        ("--per-game", 4),
+    ):
         ran = tuner("tune", "classic", small_dataset.path, "-o", tmp_path / "out.yaml", *option)
-        assert ran.status == 2 and "were chosen when it was built" in ran.err and ran.err.startswith(f"tuner: {option[0]}")
+        assert (
+            ran.status == 2
+            and "were chosen when it was built" in ran.err
+            and ran.err.startswith(f"tuner: {option[0]}")
+        )
 
 
 def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
     out = tmp_path / "out.yaml"
-    assert said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out, "--method", "td", "--lambda", 0.9)["method"] == "td"
+    assert (
+        said(
+            "tictactoe/classic",
+            tictactoe_file(tmp_path),
+            "-o",
+            out,
+            "--method",
+            "td",
+            "--lambda",
+            0.9,
+        )["method"]
+        == "td"
+    )
     assert (load_parameters(out).weights != load_parameters("tictactoe/classic").weights).any()
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [
-    ("classic games.ds -o out.yaml --method rootstrap", "games.ds: a dataset holds counts, not positions"),
-    ("classic games.ds -o out.yaml --method td", "games.ds: a dataset does not say which positions follow each other"),
-    ("classic labelled.epd -o out.yaml --method td-leaf", "labelled.epd: labelled positions do not follow each other"),
-    ("classic games.pgn -o out.yaml --method td --learner lbfgs", "--learner lbfgs: --method td learns with newton, adam, sgd"),
-    ("classic games.pgn -o out.yaml --method td --per-game 5", "--method td: learns from games as a whole"),
-    ("tictactoe/classic games.ttt -o out.yaml --method td-leaf", "--method td-leaf: tictactoe has no search"),
-])
-def test_mistakes_are_reported_in_one_line(small_pgn, small_dataset, tmp_path, monkeypatch, arguments, wanted):
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            "classic games.ds -o out.yaml --method rootstrap",
+            "games.ds: a dataset holds counts, not positions",
+        ),
+        (
+            "classic games.ds -o out.yaml --method td",
+            "games.ds: a dataset does not say which positions follow each other",
+        ),
+        (
+            "classic labelled.epd -o out.yaml --method td-leaf",
+            "labelled.epd: labelled positions do not follow each other",
+        ),
+        (
+            "classic games.pgn -o out.yaml --method td --learner lbfgs",
+            "--learner lbfgs: --method td learns with newton, adam, sgd",
+        ),
+        (
+            "classic games.pgn -o out.yaml --method td --per-game 5",
+            "--method td: learns from games as a whole",
+        ),
+        (
+            "tictactoe/classic games.ttt -o out.yaml --method td-leaf",
+            "--method td-leaf: tictactoe has no search",
+        ),
+    ],
+)
+def test_mistakes_are_reported_in_one_line(
+    small_pgn, small_dataset, tmp_path, monkeypatch, arguments, wanted
+):
     monkeypatch.chdir(tmp_path)
     Path("games.ds").symlink_to(small_dataset.path)
     Path("games.pgn").symlink_to(small_pgn)
@@ -139,11 +314,27 @@ def test_mistakes_are_reported_in_one_line(small_pgn, small_dataset, tmp_path, m
     assert not Path("out.yaml").exists()
 
 
-@pytest.mark.parametrize("entry", ["fixed: [material.pawn.mg]", "bounds: {material.pawn.mg: [1, 200]}",
-                                   "prior: {material.pawn.mg: {sd: 20}}"])
-def test_names_of_one_stage_are_refused_before_the_fit_where_all_stages_have_one_number(small_pgn, tmp_path, entry):
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "fixed: [material.pawn.mg]",
+        "bounds: {material.pawn.mg: [1, 200]}",
+        "prior: {material.pawn.mg: {sd: 20}}",
+    ],
+)
+def test_names_of_one_stage_are_refused_before_the_fit_where_all_stages_have_one_number(
+    small_pgn, tmp_path, entry
+):
     start = tmp_path / "start.yaml"
-    start.write_text((REPOSITORY / "params/chess/classic.yaml").read_text().replace("weights:", f"{entry}\nweights:", 1))
+    start.write_text(
+        (REPOSITORY / "params/chess/classic.yaml")
+        .read_text()
+        .replace("weights:", f"{entry}\nweights:", 1)
+    )
     ran = tuner("tune", start, small_pgn, "--untapered", "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and f"{entry.partition(':')[0]} names material.pawn.mg" in ran.err and "leave out the stage" in ran.err
+    assert (
+        ran.status == 2
+        and f"{entry.partition(':')[0]} names material.pawn.mg" in ran.err
+        and "leave out the stage" in ran.err
+    )
     assert not (tmp_path / "out.yaml").exists()

@@ -1,4 +1,5 @@
-"""`tuner tune --targets scores`: what is learned from recorded scores, what is said and written about it, and mistakes."""
+"""`tuner tune --targets scores`: what is learned from recorded scores, what is said and written
+about it, and mistakes."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ import numpy as np
 import pytest
 import yaml
 
-from games.chess.fen import position
+from games.chess.files.fen import position
 from games.record import PositionBatch, find
 from tests.commands.support import done, tuner
 from tests.games.support import random_boards
-from tuner.engine.loading import load_engine, load_parameters
-from tuner.ingest.kept import unscored
+from tuner.evaluation.loading import load_engine, load_parameters
+from tuner.learn import reading as score_targets
+from tuner.learn.build import unscored
 from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
-from tuner.tuning import score_targets
 
 UNIT = 2.5  # of the recorded scores: as many make a centipawn of ours
 BOARDS = [board.copy() for board in random_boards(31, 60, 60) if not board.is_check()][::3]
@@ -30,8 +31,12 @@ RESULTS = np.round((1 + np.tanh(0.0025 * EVALUATIONS)) / 2, 4)  # expected, so t
 
 def labelled(folder: Path, scores: np.ndarray | list[str], name: str = "labelled.txt") -> Path:
     path = folder / name
-    path.write_text("".join(f"{board.fen()} | {score} | {result}\n" for board, score, result in zip(
-        BOARDS, scores, RESULTS, strict=True)))
+    path.write_text(
+        "".join(
+            f"{board.fen()} | {score} | {result}\n"
+            for board, score, result in zip(BOARDS, scores, RESULTS, strict=True)
+        )
+    )
     return path
 
 
@@ -61,24 +66,64 @@ def piece_values(path: Path | str) -> np.ndarray:
 
 def test_the_evaluation_that_made_the_scores_is_found_again(recorded, detuned, tmp_path):
     out = tmp_path / "out.yaml"
-    done("tune", detuned, recorded, "--targets", "scores", "--prior", "none", "--only", "material.*", "-o", out, "--held-out", 0,
-         "--scale", 0.0025)
+    done(
+        "tune",
+        detuned,
+        recorded,
+        "--targets",
+        "scores",
+        "--prior",
+        "none",
+        "--only",
+        "material.*",
+        "-o",
+        out,
+        "--held-out",
+        0,
+        "--scale",
+        0.0025,
+    )
     assert np.abs(piece_values(out) / piece_values("classic") - 1).max() < 0.02
     assert np.abs(piece_values(detuned) / piece_values("classic") - 1).max() > 0.3
 
 
 def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     out, run = tmp_path / "out.yaml", tmp_path / "run"
-    ran = done("tune", "classic", recorded, "--targets", "scores", "--lambda", 0.25, "-o", out, "--run", run, "--only",
-               "material.*")
+    ran = done(
+        "tune",
+        "classic",
+        recorded,
+        "--targets",
+        "scores",
+        "--lambda",
+        0.25,
+        "-o",
+        out,
+        "--run",
+        run,
+        "--only",
+        "material.*",
+    )
     assert "recorded scores: +100 centipawns score " in ran.err
     assert f"({len(BOARDS):,} scores of {len(BOARDS):,} games)" in ran.err
-    assert "scores, lambda 0.25: learns from the scores in these files, blended with the results; --targets search" in ran.err
+    assert (
+        "scores, lambda 0.25: learns from the scores in these files, blended with the results;"
+        " --targets search" in ran.err
+    )
     learned = yaml.safe_load(out.read_text())["learned"]
-    assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == ("scores", "scores", 0.25, 5.0)
+    assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == (
+        "scores",
+        "scores",
+        0.25,
+        5.0,
+    )
     assert learned["score_scale"] == pytest.approx(0.0025 / UNIT, rel=0.002)
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
-    assert (options["method"], options["targets"], options["max_difference"]) == ("scores", "scores", None)
+    assert (options["method"], options["targets"], options["max_difference"]) == (
+        "scores",
+        "scores",
+        None,
+    )
     assert json.loads((run / "findings.json").read_text())["result"]["method"] == "scores"
     done("report", run)
 
@@ -92,10 +137,24 @@ def test_lambda_1_learns_from_the_results_alone(recorded, tmp_path):
 
 
 def test_positions_without_a_score_are_left_out(tmp_path, recorded):
-    scores = [str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)]  # of unknown unit
+    scores = [
+        str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)
+    ]  # of unknown unit
     some = labelled(tmp_path, scores)
-    common = ("tune", "classic", some, "--targets", "scores", "-o", tmp_path / "a.yaml", "--held-out", 0, "--json", "--only",
-              "material.*")
+    common = (
+        "tune",
+        "classic",
+        some,
+        "--targets",
+        "scores",
+        "-o",
+        tmp_path / "a.yaml",
+        "--held-out",
+        0,
+        "--json",
+        "--only",
+        "material.*",
+    )
     ran = done(*common)
     without = (len(BOARDS) + 2) // 3
     assert f"{without:,} positions without a score left out" in ran.err
@@ -106,25 +165,54 @@ def test_positions_without_a_score_are_left_out(tmp_path, recorded):
 
 def test_a_large_difference_from_the_static_evaluation_leaves_a_position_out(tmp_path):
     far = np.arange(len(BOARDS)) % 4 == 0
-    scores = UNIT * (EVALUATIONS + np.where(far, np.where(np.arange(len(BOARDS)) % 8, 200, -200), 0))
+    scores = UNIT * (
+        EVALUATIONS + np.where(far, np.where(np.arange(len(BOARDS)) % 8, 200, -200), 0)
+    )
     path = labelled(tmp_path, np.rint(scores).astype(int))
-    common = ("tune", "classic", path, "--targets", "scores", "--held-out", 0, "--json", "--gradient")
+    common = (
+        "tune",
+        "classic",
+        path,
+        "--targets",
+        "scores",
+        "--held-out",
+        0,
+        "--json",
+        "--gradient",
+    )
     for gradient in ("analytic", "forward-difference"):
-        ran = done(*common, gradient, "--max-difference", 60, "--only", "material.*", "-o", tmp_path / f"{gradient}.yaml")
+        ran = done(
+            *common,
+            gradient,
+            "--max-difference",
+            60,
+            "--only",
+            "material.*",
+            "-o",
+            tmp_path / f"{gradient}.yaml",
+        )
         assert f"--max-difference 60: {far.sum():,} of {len(far):,} positions left out" in ran.err
         assert json.loads(ran.out)["positions"] == (~far).sum()
-    one, other = (load_parameters(str(tmp_path / f"{name}.yaml")).weights for name in ("analytic", "forward-difference"))
+    one, other = (
+        load_parameters(str(tmp_path / f"{name}.yaml")).weights
+        for name in ("analytic", "forward-difference")
+    )
     assert np.abs(one - other).max() < 0.1
-    assert yaml.safe_load((tmp_path / "analytic.yaml").read_text())["learned"]["max_difference"] == 60
+    assert (
+        yaml.safe_load((tmp_path / "analytic.yaml").read_text())["learned"]["max_difference"] == 60
+    )
 
 
 class FakeTeacher:
-    """The interface of `tuner.ingest.teacher.Teacher`: scores are evaluations of `classic`."""
+    """The interface of `tuner.learn.teacher.Teacher`: scores are evaluations of `classic`."""
 
     asked: list[tuple] = []
 
     text = "scores of the teacher: all of them searched"
-    def __init__(self, game, engine, limits, workers=1, options=None, folder=None, searched=lambda: None):
+
+    def __init__(
+        self, game, engine, limits, workers=1, options=None, folder=None, searched=lambda: None
+    ):
         self.asked.append((game.name, engine, limits.nodes, workers))
         self._searched = searched
 
@@ -150,13 +238,34 @@ def fake(monkeypatch):
 def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     results_alone = labelled(tmp_path, ["0.5"] * len(BOARDS))  # without scores
     common = ("--targets", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
-    ran = done("tune", detuned, results_alone, *common, "--teacher", "uci:sage", "--nodes", 77, "-o", tmp_path / "a.yaml",
-               "--workers", 2)
+    ran = done(
+        "tune",
+        detuned,
+        results_alone,
+        *common,
+        "--teacher",
+        "uci:sage",
+        "--nodes",
+        77,
+        "-o",
+        tmp_path / "a.yaml",
+        "--workers",
+        2,
+    )
     done("tune", detuned, recorded, *common, "-o", tmp_path / "b.yaml")
     one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
     assert np.abs(one - other).max() < 0.5  # the recorded ones are rounded
     assert fake.asked == [("chess", "uci:sage", 77, OnThreads(2)), "closed"]
-    done("tune", detuned, results_alone, *common[2:], "--teacher", "uci:sage", "-o", tmp_path / "c.yaml")  # without --targets
+    done(
+        "tune",
+        detuned,
+        results_alone,
+        *common[2:],
+        "--teacher",
+        "uci:sage",
+        "-o",
+        tmp_path / "c.yaml",
+    )  # without --targets
     assert yaml.safe_load((tmp_path / "c.yaml").read_text())["learned"]["targets"] == "scores"
     assert "scores of the teacher: +100 centipawns score" in ran.err
     assert "learns from searches of uci:sage, 77 nodes" in ran.err
@@ -164,16 +273,28 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     assert (learned["teacher"], learned["nodes"]) == ("uci:sage", 77)
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [
-    ("--targets scores --method logistic", "--targets scores: has no use with --method logistic; leave one of them out"),
-    ("--targets search --method scores", "--targets search: has no use with --method scores"),
-    ("--targets results --max-difference 50", "--max-difference 50.0: has no use here"),
-    ("--method td --teacher uci:sage", "--teacher uci:sage: has no use here, --method td uses no scores"),
-    ("--targets scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
-    ("--targets scores --depth 3", "--depth 3: has no use here"),
-    ("--targets scores --loss ordered", "--loss ordered: needs results, --method scores has other targets"),
-    ("--targets guesses", "argument --targets: invalid choice: 'guesses'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            "--targets scores --method logistic",
+            "--targets scores: has no use with --method logistic; leave one of them out",
+        ),
+        ("--targets search --method scores", "--targets search: has no use with --method scores"),
+        ("--targets results --max-difference 50", "--max-difference 50.0: has no use here"),
+        (
+            "--method td --teacher uci:sage",
+            "--teacher uci:sage: has no use here, --method td uses no scores",
+        ),
+        ("--targets scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
+        ("--targets scores --depth 3", "--depth 3: has no use here"),
+        (
+            "--targets scores --loss ordered",
+            "--loss ordered: needs results, --method scores has other targets",
+        ),
+        ("--targets guesses", "argument --targets: invalid choice: 'guesses'"),
+    ],
+)
 def test_mistakes_are_reported_in_one_line(recorded, tmp_path, arguments, wanted):
     ran = tuner("tune", "classic", recorded, "-o", tmp_path / "out.yaml", *arguments.split())
     assert ran.status == 2 and wanted in ran.err.splitlines()[-1]
@@ -193,29 +314,69 @@ def test_a_dataset_keeps_the_scores_of_its_games(recorded, detuned, tmp_path):
 
 def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
     ran = tuner("tune", "classic", small_pgn, "--targets", "scores", "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and "positions has a score; expected PGN comments such as {+0.31/6}" in ran.err.splitlines()[-1]
-    ran = tuner("tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and "small.ds: has no scores; learn from results with --method" in ran.err.splitlines()[-1]
+    assert (
+        ran.status == 2
+        and "positions has a score; expected PGN comments such as {+0.31/6}"
+        in ran.err.splitlines()[-1]
+    )
+    ran = tuner(
+        "tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml"
+    )
+    assert (
+        ran.status == 2
+        and "small.ds: has no scores; learn from results with --method" in ran.err.splitlines()[-1]
+    )
 
 
-@pytest.mark.parametrize(("game", "said", "also"), [
-    ("chess", "a score; expected PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions", True),
-    ("shogi", "a score; expected CSA comments such as '** 31, or packed positions", True),
-    ("backgammon", "a score; files of backgammon record none", False)])
+@pytest.mark.parametrize(
+    ("game", "said", "also"),
+    [
+        (
+            "chess",
+            (
+                "a score; expected PGN comments such as {+0.31/6} or [%eval 0.31], or labelled"
+                " positions"
+            ),
+            True,
+        ),
+        ("shogi", "a score; expected CSA comments such as '** 31, or packed positions", True),
+        ("backgammon", "a score; files of backgammon record none", False),
+    ],
+)
 def test_what_to_do_without_scores_is_of_the_game_and_of_the_command(game, said, also):
     error = unscored(find(game), 7)
     assert str(error).startswith("none of 7 positions has " + said)
     teacher = "name an engine with --teacher"
-    assert str(error).endswith(f"; choose --targets results or search, or {teacher}" if also else "; choose --targets results")
+    assert str(error).endswith(
+        f"; choose --targets results or search, or {teacher}"
+        if also
+        else "; choose --targets results"
+    )
     assert str(error.without_targets()) == (f"{error.found}; {teacher}" if also else error.found)
 
 
 def test_scores_of_the_wrong_view_are_refused(tmp_path):
     path = labelled(tmp_path, np.rint(-UNIT * EVALUATIONS).astype(int))
     ran = tuner("tune", "classic", path, "--targets", "scores", "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and "recorded scores: do not predict the results" in ran.err.splitlines()[-1]
+    assert (
+        ran.status == 2
+        and "recorded scores: do not predict the results" in ran.err.splitlines()[-1]
+    )
 
 
 def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
-    ran = tuner("tune", "zero", recorded, "--targets", "scores", "--max-difference", 50, "-o", tmp_path / "out.yaml")
-    assert ran.status == 2 and "--max-difference: the starting values are all zero" in ran.err.splitlines()[-1]
+    ran = tuner(
+        "tune",
+        "zero",
+        recorded,
+        "--targets",
+        "scores",
+        "--max-difference",
+        50,
+        "-o",
+        tmp_path / "out.yaml",
+    )
+    assert (
+        ran.status == 2
+        and "--max-difference: the starting values are all zero" in ran.err.splitlines()[-1]
+    )

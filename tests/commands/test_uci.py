@@ -30,16 +30,26 @@ def engine() -> Iterator[chess.engine.SimpleEngine]:
     engine.quit()
 
 
-def play(engine: chess.engine.SimpleEngine, board: chess.Board, seconds: float, increment: float) -> None:
-    """Let it play a game against itself to its end. A busy machine may take its time: an empty clock ends nothing here."""
+def play(
+    engine: chess.engine.SimpleEngine, board: chess.Board, seconds: float, increment: float
+) -> None:
+    """Let it play a game against itself to its end. A busy machine may take its time: an empty
+    clock ends nothing here."""
     clocks = {chess.WHITE: seconds, chess.BLACK: seconds}
     game = object()
     while not board.is_game_over(claim_draw=True) and len(board.move_stack) < 300:
         started, side = time.perf_counter(), board.turn
-        limit = chess.engine.Limit(white_clock=clocks[True], black_clock=clocks[False], white_inc=increment, black_inc=increment)
+        limit = chess.engine.Limit(
+            white_clock=clocks[True],
+            black_clock=clocks[False],
+            white_inc=increment,
+            black_inc=increment,
+        )
         played = engine.play(board, limit, game=game, info=chess.engine.INFO_ALL)
         clocks[side] = max(clocks[side] - (time.perf_counter() - started), 0.01) + increment
-        assert played.move in board.legal_moves  # as are the moves of its variations: python-chess reads them on the board
+        assert (
+            played.move in board.legal_moves
+        )  # as are the moves of its variations: python-chess reads them on the board
         board.push(played.move)
         assert played.ponder is None or played.ponder in board.legal_moves
 
@@ -68,9 +78,13 @@ def test_it_analyses_and_its_variations_are_legal(engine):
     info = engine.analyse(board, chess.engine.Limit(depth=8))
     assert info["depth"] == 8 and len(info["pv"]) > 1 and abs(info["score"].relative.score()) < 300
     assert info["nodes"] > 100 and info["nps"] > 0 and "hashfull" in info and "time" in info
-    info = engine.analyse(board, chess.engine.Limit(depth=3), root_moves=[chess.Move.from_uci("a7a6")])
+    info = engine.analyse(
+        board, chess.engine.Limit(depth=3), root_moves=[chess.Move.from_uci("a7a6")]
+    )
     assert info["pv"][0] == chess.Move.from_uci("a7a6")
-    mate = engine.analyse(chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"), chess.engine.Limit(mate=2))
+    mate = engine.analyse(
+        chess.Board("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"), chess.engine.Limit(mate=2)
+    )
     assert mate["score"].relative == chess.engine.Mate(2)
 
 
@@ -87,15 +101,33 @@ def test_it_ponders(engine):
     for expected in (True, False, True):
         played = engine.play(board, chess.engine.Limit(time=0.02), ponder=True)
         board.push(played.move)
-        reply = played.ponder if expected and played.ponder else next(m for m in board.legal_moves if m != played.ponder)
+        reply = (
+            played.ponder
+            if expected and played.ponder
+            else next(m for m in board.legal_moves if m != played.ponder)
+        )
         board.push(reply)
     assert engine.play(board, chess.engine.Limit(time=0.02)).move in board.legal_moves
 
 
-@pytest.mark.parametrize("limit", [
-    {"depth": 0}, {"depth": -1}, {"nodes": 0}, {"nodes": -5}, {"mate": 0}, {"mate": -3}, {"time": -1.0}, {"time": 0.0},
-    {"white_clock": -1.0, "black_clock": -1.0}, {"white_clock": 0.0, "black_clock": 0.0, "white_inc": -1.0, "black_inc": -1.0},
-    {"white_clock": 1.0, "black_clock": 1.0, "remaining_moves": -1}, {"black_clock": 1.0}], ids=str)
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {"depth": 0},
+        {"depth": -1},
+        {"nodes": 0},
+        {"nodes": -5},
+        {"mate": 0},
+        {"mate": -3},
+        {"time": -1.0},
+        {"time": 0.0},
+        {"white_clock": -1.0, "black_clock": -1.0},
+        {"white_clock": 0.0, "black_clock": 0.0, "white_inc": -1.0, "black_inc": -1.0},
+        {"white_clock": 1.0, "black_clock": 1.0, "remaining_moves": -1},
+        {"black_clock": 1.0},
+    ],
+    ids=str,
+)
 def test_limits_that_make_no_sense_are_answered_by_a_legal_move(engine, limit):
     board = chess.Board()
     for _ in range(2):
@@ -107,7 +139,10 @@ def test_limits_that_make_no_sense_are_answered_by_a_legal_move(engine, limit):
 def test_no_legal_move_to_search_among_is_answered_too(engine):
     board = chess.Board()
     for moves in ([], [chess.Move.from_uci("e2e5")]):
-        assert engine.play(board, chess.engine.Limit(depth=1), root_moves=moves).move in board.legal_moves
+        assert (
+            engine.play(board, chess.engine.Limit(depth=1), root_moves=moves).move
+            in board.legal_moves
+        )
 
 
 def test_the_game_that_is_over_has_no_move():
@@ -119,9 +154,15 @@ def test_bytes_that_are_no_text_between_commands_never_harm():
     rng = random.Random(7)
     text = b"uci\n"
     for _ in range(300):
-        noise = bytes(rng.choice(b"\xff\xc3\x28\x00\r\t go") for _ in range(rng.randrange(300))).strip()
+        noise = bytes(
+            rng.choice(b"\xff\xc3\x28\x00\r\t go") for _ in range(rng.randrange(300))
+        ).strip()
         text += (noise if not noise.startswith(b"go") else b"x" + noise) + b"\n"
-    text += b"y" * 3_000_000 + b"\nposition startpos moves e2e4\n" + b"position startpos moves d2d4 " * 9000
+    text += (
+        b"y" * 3_000_000
+        + b"\nposition startpos moves e2e4\n"
+        + b"position startpos moves d2d4 " * 9000
+    )
     ran = done("uci", stdin=text + b"\ngo depth 2\nquit\ngo depth 2\n")
     assert "info string a line of more than" in ran.out
     (best,) = [line.split()[1] for line in ran.out.splitlines() if line.startswith("bestmove")]
@@ -131,7 +172,13 @@ def test_bytes_that_are_no_text_between_commands_never_harm():
 
 
 def test_a_program_that_stops_listening_is_no_error_of_ours():
-    process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
+    process = subprocess.Popen(
+        COMMAND,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=REPOSITORY,
+    )
     process.stdin.write(b"isready\n")
     process.stdin.flush()
     assert process.stdout.readline() == b"readyok\n"
@@ -150,7 +197,9 @@ def test_wrong_parameters_are_reported_and_other_games_have_no_uci():
     ran = tuner("uci", "tictactoe/classic", stdin=b"isready\n")
     assert (ran.status, ran.err.count("\n")) == (2, 1) and "tictactoe, expected chess" in ran.err
     ran = done("uci", "pesto", stdin=b"setoption name EvalFile value tictactoe/classic\nisready\n")
-    assert ran.out.splitlines()[0].startswith("info string ") and ran.out.splitlines()[1:] == ["readyok"]
+    assert ran.out.splitlines()[0].startswith("info string ") and ran.out.splitlines()[1:] == [
+        "readyok"
+    ]
 
 
 def test_terms_of_the_user_s_play_too(tmp_path):
@@ -160,8 +209,17 @@ def test_terms_of_the_user_s_play_too(tmp_path):
 
 def test_uci_is_among_the_commands_and_its_answer_needs_no_library():
     assert "uci" in COMMANDS
-    code = ("import io, sys; from tuner.cli import main; "
-            "sys.stdin = io.TextIOWrapper(io.BytesIO(b'uci\\nsetoption name Hash value 3\\nquit\\n')); main(['uci']); "
-            "print([name for name in ('numpy', 'numba', 'yaml') if name in sys.modules])")
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
+    code = (
+        "import io, sys; from tuner.cli import main; sys.stdin ="
+        " io.TextIOWrapper(io.BytesIO(b'uci\\nsetoption name Hash value 3\\nquit\\n'));"
+        " main(['uci']); print([name for name in ('numpy', 'numba', 'yaml') if name in"
+        " sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
     assert out.stdout.splitlines()[-2:] == ["uciok", "[]"], out.stderr

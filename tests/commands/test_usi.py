@@ -68,23 +68,47 @@ def test_it_names_itself_and_its_options(engine):
 
 def test_a_session_as_text():
     """The lines of a session, with the numbers of the search left out."""
-    ran = done("usi", "shogi/hand", "--options", stdin=(
-        f"usi\nisready\nusinewgame\nposition startpos moves 7g7f\ngo depth 2\nposition sfen {MATED}\ngo depth 3\n"
-        "position sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1\ngo depth 3\nquit\n").encode())
+    ran = done(
+        "usi",
+        "shogi/hand",
+        "--options",
+        stdin=(
+            "usi\nisready\nusinewgame\nposition startpos moves 7g7f\ngo depth 2\nposition sfen"
+            f" {MATED}\ngo depth 3\nposition sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1\ngo depth 3\nquit\n"
+        ).encode(),
+    )
     lines = ran.out.splitlines()
-    assert re.search(r"^option name material\.rook type spin default 950 min -\d+ max \d+$", ran.out, re.MULTILINE)
+    assert re.search(
+        r"^option name material\.rook type spin default 950 min -\d+ max \d+$",
+        ran.out,
+        re.MULTILINE,
+    )
     assert lines.index("usiok") < lines.index("readyok")
-    rest = lines[lines.index("readyok") + 1:]
-    assert [line for line in rest if line.startswith("bestmove")][1:] == ["bestmove resign", "bestmove G*5b"]
-    info = re.compile(r"info depth # score (cp|mate) # nodes # nps # hashfull # time # pv .+".replace("#", r"-?\d+"))
-    early = "info string go while searching; the search before it is stopped"  # where the machine is slow
-    assert all(info.fullmatch(line) or line == early for line in rest if not line.startswith("bestmove"))
+    rest = lines[lines.index("readyok") + 1 :]
+    assert [line for line in rest if line.startswith("bestmove")][1:] == [
+        "bestmove resign",
+        "bestmove G*5b",
+    ]
+    info = re.compile(
+        r"info depth # score (cp|mate) # nodes # nps # hashfull # time # pv .+".replace(
+            "#", r"-?\d+"
+        )
+    )
+    early = (  # where the machine is slow
+        "info string go while searching; the search before it is stopped"
+    )
+    assert all(
+        info.fullmatch(line) or line == early for line in rest if not line.startswith("bestmove")
+    )
 
 
 def test_parameters_of_other_games_are_refused():
     assert tuner("usi", "nowhere.yaml", stdin=b"usi\nisready\n").status == 2
     ran = tuner("usi", "classic", stdin=b"isready\n")
-    assert (ran.status, ran.err.count("\n")) == (2, 1) and "parameters of chess, expected shogi" in ran.err
+    assert (ran.status, ran.err.count("\n")) == (
+        2,
+        1,
+    ) and "parameters of chess, expected shogi" in ran.err
     ran = tuner("uci", "shogi/hand", stdin=b"isready\n")
     assert ran.status == 2 and "parameters of shogi, expected chess" in ran.err
 
@@ -93,7 +117,9 @@ def test_bytes_that_are_no_text_between_commands_never_harm():
     rng = random.Random(7)
     text = b"usi\n"
     for _ in range(200):
-        noise = bytes(rng.choice(b"\xff\xc3\x28\x00\r\t go") for _ in range(rng.randrange(200))).strip()
+        noise = bytes(
+            rng.choice(b"\xff\xc3\x28\x00\r\t go") for _ in range(rng.randrange(200))
+        ).strip()
         text += (noise if not noise.startswith(b"go") else b"x" + noise) + b"\n"
     text += b"y" * 1_000_000 + b"\nposition startpos moves 7g7f\n"
     ran = done("usi", "shogi/hand", stdin=text + b"\ngo depth 2\nquit\ngo depth 2\n")
@@ -103,12 +129,23 @@ def test_bytes_that_are_no_text_between_commands_never_harm():
 
 def test_usi_is_among_the_commands_and_its_answer_needs_no_library():
     assert "usi" in COMMANDS
-    code = ("import io, sys; from tuner.cli import main; "
-            "sys.stdin = io.TextIOWrapper(io.BytesIO(b'usi\\nsetoption name USI_Hash value 3\\nquit\\n')); main(['usi']); "
-            "print([name for name in ('numpy', 'numba', 'yaml') if name in sys.modules])")
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY)
+    code = (
+        "import io, sys; from tuner.cli import main; sys.stdin ="
+        " io.TextIOWrapper(io.BytesIO(b'usi\\nsetoption name USI_Hash value 3\\nquit\\n'));"
+        " main(['usi']); print([name for name in ('numpy', 'numba', 'yaml') if name in"
+        " sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
     assert out.stdout.splitlines()[-2:] == ["usiok", "[]"], out.stderr
 
 
 def test_the_page_about_playing_names_it():
-    assert "tuner usi" in (Path(REPOSITORY) / "docs" / "playing-in-a-gui.md").read_text(encoding="utf-8")
+    assert "tuner usi" in (Path(REPOSITORY) / "docs" / "playing-in-a-gui.md").read_text(
+        encoding="utf-8"
+    )

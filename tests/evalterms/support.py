@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from evalterms.check import random_positions
-from evalterms.emit import pack
+from evalterms.framework.check import random_positions
+from evalterms.framework.emit import pack
 from games.record import ReadOptions, ReadReport, available, find
-from tuner.engine.engine import Engine
-from tuner.engine.loading import make_engine
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import make_engine
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SAMPLES = {"chess": REPOSITORY / "games/samples/stockfish400.pgn.zst"}  # a game without one is played at random
+SAMPLES = {
+    "chess": REPOSITORY / "games/samples/stockfish400.pgn.zst"
+}  # a game without one is played at random
 GAMES = available()
 CASES = [(game, term) for game in GAMES for term in range(len(make_engine(game).composition.terms))]
 NAMES = [f"{game}-{make_engine(game).composition.terms[term].name}" for game, term in CASES]
@@ -30,14 +32,15 @@ def sample_positions(game: str) -> np.ndarray:
     rows = np.zeros((0, find(game).words), np.uint64)
     if game in SAMPLES:
         options = ReadOptions(positions="all", skip_start=0, duplicates="keep")
-        batches = find(game).read(str(SAMPLES[game]), options, ReadReport(), print)
+        batches = find(game).files.read(str(SAMPLES[game]), options, ReadReport(), print)
         rows = np.concatenate([rows, *(batch.positions for batch in batches)])
     return rows
 
 
 @functools.cache
 def some_positions(game: str, number: int = 6000) -> np.ndarray:
-    """Positions (n, words) drawn from the sample games, and those of a few games played at random."""
+    """Positions (n, words) drawn from the sample games, and those of a few games played at
+    random."""
     samples = sample_positions(game)
     chosen = np.random.default_rng(7).permutation(len(samples))[:number]
     return np.concatenate([samples[chosen], list(random_positions(find(game), games=5))])
@@ -45,9 +48,12 @@ def some_positions(game: str, number: int = 6000) -> np.ndarray:
 
 @functools.cache
 def dense_coefficients(game: str) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (n, columns) int64, first player minus second, and phases (n,) int64 of `some_positions`."""
+    """Coefficients (n, columns) int64, first player minus second, and phases (n,) int64 of
+    `some_positions`."""
     rows = engine(game).coefficients(some_positions(game))
-    return differences(game, rows.dense(len(engine(game).composition.form.column))).astype(np.int64), rows.phase.astype(np.int64)
+    return differences(game, rows.dense(len(engine(game).composition.form.column))).astype(
+        np.int64
+    ), rows.phase.astype(np.int64)
 
 
 def differences(game: str, inputs: np.ndarray) -> np.ndarray:
@@ -60,13 +66,13 @@ def differences(game: str, inputs: np.ndarray) -> np.ndarray:
 
 def linear_columns(game: str) -> np.ndarray:
     """Which columns (columns,) bool belong to linear terms."""
-    return engine(game).composition.form.sum[:engine(game).layout.size] == 0
+    return engine(game).composition.form.sum[: engine(game).layout.size] == 0
 
 
 def columns(game: str, term: int) -> slice:
     """The columns of one term."""
     sizes = [each.size for each in engine(game).composition.terms]
-    return slice(sum(sizes[:term]), sum(sizes[:term + 1]))
+    return slice(sum(sizes[:term]), sum(sizes[: term + 1]))
 
 
 def packed(game: str, weights: np.ndarray) -> np.ndarray:

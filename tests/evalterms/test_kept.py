@@ -1,4 +1,5 @@
-"""Functions declared to read only pawns and kings: what they count, their sums in the search's table, wrong declarations."""
+"""Functions declared to read only pawns and kings: what they count, their sums in the search's
+table, wrong declarations."""
 
 from __future__ import annotations
 
@@ -10,23 +11,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalterms.compose import compose, load_terms
-from evalterms.emit import pack
-from evalterms.kept import require_known
+from evalterms.framework.compose import compose, load_terms, require_known
+from evalterms.framework.emit import pack
 from evalterms.term import Term
-from games.chess.position import BISHOP, KNIGHT, QUEEN, ROOK
+from games.chess.rules.position import BISHOP, KNIGHT, QUEEN, ROOK
 from games.search.context import SUMS
 from games.search.searcher import Limits
 from games.streams import InputError
 from tests.evalterms.support import engine, linear_columns, scores, some_positions
-from tuner.engine.loading import make_engine
+from tuner.evaluation.loading import make_engine
 
 WORDS = 4  # of an entry of the table
 
 
 def native():
     address = engine("chess").composition.glue.score.address()
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
+        address
+    )
 
 
 def evaluated(positions: np.ndarray, packed: np.ndarray, table: np.ndarray | None) -> list[int]:
@@ -35,7 +37,9 @@ def evaluated(positions: np.ndarray, packed: np.ndarray, table: np.ndarray | Non
 
 
 def test_evaluations_are_the_same_bits_with_kept_sums_and_without():
-    positions = some_positions("chess")[-3000:].copy()  # the last ones come from a few games, in order
+    positions = some_positions("chess")[
+        -3000:
+    ].copy()  # the last ones come from a few games, in order
     packed = pack(*np.random.default_rng(1).normal(0, 200, (2, engine("chess").layout.size)))
     expected = evaluated(positions, packed, None)
     table = np.zeros(WORDS * SUMS, np.uint64)
@@ -64,19 +68,34 @@ def test_sums_are_found_in_the_table_under_their_whole_key():
 
 def test_other_weights_never_see_the_sums_of_the_old_ones():
     whole = engine("chess")
-    first, second = (np.random.default_rng(seed).normal(0, 100, (2, whole.layout.size)) for seed in (2, 3))
+    first, second = (
+        np.random.default_rng(seed).normal(0, 100, (2, whole.layout.size)) for seed in (2, 3)
+    )
     packed, other = pack(*first), pack(*second)
     position = some_positions("chess")[0]
-    searcher = whole.game.searcher(whole.composition.glue.score.address(), packed.ctypes.data, False, 50.0, 1)
+    searcher = whole.game.contest.searcher(
+        whole.composition.glue.score.address(), packed.ctypes.data, False, 50.0, 1
+    )
     before = searcher.search([position], Limits(depth=2)).value
     searcher.bind(whole.composition.glue.score.address(), other.ctypes.data)
     searcher.clear()
-    fresh = whole.game.searcher(whole.composition.glue.score.address(), other.ctypes.data, False, 50.0, 1)
-    assert searcher.search([position], Limits(depth=2)).value == fresh.search([position], Limits(depth=2)).value != before
+    fresh = whole.game.contest.searcher(
+        whole.composition.glue.score.address(), other.ctypes.data, False, 50.0, 1
+    )
+    assert (
+        searcher.search([position], Limits(depth=2)).value
+        == fresh.search([position], Limits(depth=2)).value
+        != before
+    )
 
 
 def declared() -> list[tuple[Term, object]]:
-    return [(term, each) for term in load_terms("chess") for each in term.counting if each.reads is not None]
+    return [
+        (term, each)
+        for term in load_terms("chess")
+        for each in term.counting
+        if each.reads is not None
+    ]
 
 
 def test_there_are_declared_functions_in_three_terms():
@@ -84,7 +103,8 @@ def test_there_are_declared_functions_in_three_terms():
 
 
 def test_the_other_pieces_do_not_change_what_declared_functions_count():
-    """A second derivation of the declaration: terms of the declared functions alone, on positions with and without the pieces."""
+    """A second derivation of the declaration: terms of the declared functions alone, on positions
+    with and without the pieces."""
     parts = []
     for term, each in declared():
         part = Term(term.name, list(term.parameters))
@@ -99,7 +119,9 @@ def test_the_other_pieces_do_not_change_what_declared_functions_count():
     for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
         bare[:, 1 + kind] = 0
     size = sum(part.size for part in parts)
-    packed = pack(*np.tile(np.random.default_rng(5).normal(0, 100, size), (2, 1)))  # equal stages: the phase has no effect
+    packed = pack(
+        *np.tile(np.random.default_rng(5).normal(0, 100, size), (2, 1))
+    )  # equal stages: the phase has no effect
     found = [np.zeros(len(positions), np.int64) for _ in range(2)]
     for rows, out in zip((positions, bare), found, strict=True):
         composition.glue.scores(rows, packed, out)
@@ -108,7 +130,8 @@ def test_the_other_pieces_do_not_change_what_declared_functions_count():
 
 def term_file(folder, body: str, reads: str):
     path = folder / "mine.py"
-    path.write_text(textwrap.dedent(f"""\
+    path.write_text(
+        textwrap.dedent(f"""\
         from evalterms.term import Term
         from games.bits import popcount
         mine = Term("mine")
@@ -116,28 +139,48 @@ def term_file(folder, body: str, reads: str):
         @mine.counts(reads={reads!r})
         def count_mine(us, them, emit):
             {body}
-        """), encoding="utf-8")
+        """),
+        encoding="utf-8",
+    )
     return path
 
 
 def test_a_file_may_declare_its_functions(tmp_path):
-    path = term_file(tmp_path, "emit(NUMBER, popcount(us.pawns & them.pawn_attacks))", "pawns and kings")
+    path = term_file(
+        tmp_path, "emit(NUMBER, popcount(us.pawns & them.pawn_attacks))", "pawns and kings"
+    )
     whole = make_engine("chess", [path])
     rows = some_positions("chess")[:300]
-    found = whole.coefficients(rows).dense(len(whole.composition.form.column))[:, whole.layout.size - 1]
+    found = whole.coefficients(rows).dense(len(whole.composition.form.column))[
+        :, whole.layout.size - 1
+    ]
     assert found.any()
     text = Path(whole.composition.glue.__file__).read_text(encoding="utf-8")
     kept = re.search(r"def add_up_kept.*?\n\n", text, re.DOTALL)[0]
     assert f"term_{len(whole.composition.terms) - 1}_0(" in kept
 
 
-@pytest.mark.parametrize(("body", "reads", "expected"), [
-    ("emit(NUMBER, popcount(us.knights))", "pawns and kings",
-     ":7: term mine: count_mine is declared with reads='pawns and kings', so its sides have no knights, only pawns, king, "
-     "pawn_attacks, king_attacks (in "),
-    ("emit(NUMBER, popcount(us.pawns))", "rooks",
-     ": term mine: count_mine is declared with reads='rooks'; expected 'pawns and kings', or leave it out"),
-])
+@pytest.mark.parametrize(
+    ("body", "reads", "expected"),
+    [
+        (
+            "emit(NUMBER, popcount(us.knights))",
+            "pawns and kings",
+            (
+                ":7: term mine: count_mine is declared with reads='pawns and kings', so its sides"
+                " have no knights, only pawns, king, pawn_attacks, king_attacks (in "
+            ),
+        ),
+        (
+            "emit(NUMBER, popcount(us.pawns))",
+            "rooks",
+            (
+                ": term mine: count_mine is declared with reads='rooks'; expected 'pawns and"
+                " kings', or leave it out"
+            ),
+        ),
+    ],
+)
 def test_a_wrong_declaration_is_one_line(tmp_path, body, reads, expected):
     path = term_file(tmp_path, body, reads)
     with pytest.raises(InputError) as problem:

@@ -13,10 +13,11 @@ import chess
 import chess.pgn
 import numpy as np
 
-from games.chess import faults, game_row, pgn
-from games.chess.fen import fen
-from games.chess.unit import CORE
-from games.jit import Unit
+from games.chess.files import faults, pgn
+from games.chess.files import tokens as game_row
+from games.chess.files.fen import fen
+from games.chess.rules import CORE
+from games.compile.jit import Unit
 from games.record import PositionBatch, ReadOptions, ReadReport
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -25,7 +26,6 @@ DATA = Path(__file__).parent / "data"
 CASTLING, EN_PASSANT = 2, 1
 
 logging.getLogger("chess.pgn").setLevel(logging.CRITICAL)  # it logs each error that it also returns
-
 
 
 def unit_of(test_file: str) -> Unit:
@@ -38,34 +38,54 @@ def packed(board: chess.Board, move: chess.Move) -> int:
     kind, captured, flag, target = board.piece_type_at(move.from_square), 0, 0, move.to_square
     if board.is_castling(move):
         flag = CASTLING
-        if board.color_at(target) != board.turn:  # the king's target, where Chess960 gives the rook's square
+        if (
+            board.color_at(target) != board.turn
+        ):  # the king's target, where Chess960 gives the rook's square
             target = chess.square(7 if target > move.from_square else 0, chess.square_rank(target))
     elif board.is_en_passant(move):
         flag, captured = EN_PASSANT, chess.PAWN
     else:
         captured = board.piece_type_at(target) or 0
-    return move.from_square | target << 6 | kind << 12 | captured << 15 | (move.promotion or 0) << 18 | flag << 21
+    return (
+        move.from_square
+        | target << 6
+        | kind << 12
+        | captured << 15
+        | (move.promotion or 0) << 18
+        | flag << 21
+    )
 
 
-def random_lines(seed: int, games: int, plies: int, chess960: bool = False) -> Iterator[tuple[chess.Board, list[chess.Move]]]:
-    """Starts and moves of random games; the boards castle in Chess960 fashion (king to its rook) in every case."""
+def random_lines(
+    seed: int, games: int, plies: int, chess960: bool = False
+) -> Iterator[tuple[chess.Board, list[chess.Move]]]:
+    """Starts and moves of random games; the boards castle in Chess960 fashion (king to its rook) in
+    every case."""
     rng = random.Random(seed)
     for _ in range(games):
-        start = chess.Board.from_chess960_pos(rng.randrange(960)) if chess960 else chess.Board(chess960=True)
+        start = (
+            chess.Board.from_chess960_pos(rng.randrange(960))
+            if chess960
+            else chess.Board(chess960=True)
+        )
         board, line = start.copy(), []
         for _ in range(plies):
             moves = list(board.legal_moves)
             if not moves:
                 break
             # captures, promotions and castling are rare in random play: prefer them now and then
-            special = [m for m in moves if m.promotion or board.is_castling(m) or board.is_en_passant(m)]
+            special = [
+                m for m in moves if m.promotion or board.is_castling(m) or board.is_en_passant(m)
+            ]
             move = rng.choice(special) if special and rng.random() < 0.5 else rng.choice(moves)
             line.append(move)
             board.push(move)
         yield start, line
 
 
-def random_boards(seed: int, games: int, plies: int, chess960: bool = False) -> Iterator[chess.Board]:
+def random_boards(
+    seed: int, games: int, plies: int, chess960: bool = False
+) -> Iterator[chess.Board]:
     """Every position of random games."""
     for start, line in random_lines(seed, games, plies, chess960):
         board = start.copy()
@@ -77,7 +97,8 @@ def random_boards(seed: int, games: int, plies: int, chess960: bool = False) -> 
 
 @dataclass
 class ReadGame:
-    """One game as our reader sees it: `reason` is None where it was accepted, else the fault's sentence."""
+    """One game as our reader sees it: `reason` is None where it was accepted, else the fault's
+    sentence."""
 
     start: str
     moves: list[int]
@@ -92,12 +113,19 @@ def games_of(path: Path) -> list[ReadGame]:
     """What the PGN reader finds in a file."""
     games = []
     for found, place in pgn.parsed(path):
-        for row, start in zip(found.rows[:found.count], found.starts, strict=False):
+        for row, start in zip(found.rows[: found.count], found.starts, strict=False):
             first, good = row[game_row.FIRST_MOVE], row[game_row.FAULT] == faults.OK
-            games.append(ReadGame(
-                fen(start) if good else "", [int(m) for m in found.moves[first:first + row[game_row.PLIES]]],
-                int(row[game_row.RESULT]), None if good else pgn.fault_text(found, row),
-                int(row[game_row.FAULT]), -1 if good else int(place + row[game_row.FAULT_AT]), int(place + row[game_row.BEGIN])))
+            games.append(
+                ReadGame(
+                    fen(start) if good else "",
+                    [int(m) for m in found.moves[first : first + row[game_row.PLIES]]],
+                    int(row[game_row.RESULT]),
+                    None if good else pgn.fault_text(found, row),
+                    int(row[game_row.FAULT]),
+                    -1 if good else int(place + row[game_row.FAULT_AT]),
+                    int(place + row[game_row.BEGIN]),
+                )
+            )
     return games
 
 
@@ -119,7 +147,8 @@ class MainLine(chess.pgn.GameBuilder):
 
 
 def oracle_games(content: bytes) -> list[tuple[str, list[int], list[Exception]]]:
-    """Start, moves in our encoding and errors of every game that python-chess reads from these bytes."""
+    """Start, moves in our encoding and errors of every game that python-chess reads from these
+    bytes."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -128,7 +157,10 @@ def oracle_games(content: bytes) -> list[tuple[str, list[int], list[Exception]]]
     while True:
         try:
             game = chess.pgn.read_game(stream, Visitor=MainLine)
-        except (IndexError, ValueError) as problem:  # python-chess fails on a glyph behind a superfluous ')'
+        except (
+            IndexError,
+            ValueError,
+        ) as problem:  # python-chess fails on a glyph behind a superfluous ')'
             games.append(("", [], [problem]))
             continue
         if game is None:
@@ -140,7 +172,9 @@ def oracle_games(content: bytes) -> list[tuple[str, list[int], list[Exception]]]
             continue
         start, errors = board.fen(), list(game.errors)
         for move in game.mainline_moves():
-            if move and not board.is_legal(move):  # behind an error in a variation it mixes up its stacks
+            if move and not board.is_legal(
+                move
+            ):  # behind an error in a variation it mixes up its stacks
                 errors.append(ValueError("moves that are not legal one after the other"))
                 break
             moves.append(packed(board, move) if move and not move.drop else 0)
@@ -149,7 +183,8 @@ def oracle_games(content: bytes) -> list[tuple[str, list[int], list[Exception]]]
 
 
 def read(source: Path | str, **options) -> tuple[list[PositionBatch], ReadReport, list[str]]:
-    """All batches, the report and the notes of reading a file of games; all positions from the first on by default."""
+    """All batches, the report and the notes of reading a file of games; all positions from the
+    first on by default."""
     from games.chess import game
 
     options = {"positions": "all", "skip_start": 0, "duplicates": "keep"} | options
@@ -160,11 +195,13 @@ def read(source: Path | str, **options) -> tuple[list[PositionBatch], ReadReport
 
 def rows(batches: list[PositionBatch]) -> np.ndarray:
     """All positions (n, 10) of batches."""
-    return np.concatenate([batch.positions for batch in batches]) if batches else np.zeros((0, 10), np.uint64)
+    return (
+        np.concatenate([batch.positions for batch in batches])
+        if batches
+        else np.zeros((0, 10), np.uint64)
+    )
 
 
 def legal(board: chess.Board) -> list[int]:
     """The legal moves of a board in our encoding, sorted."""
     return sorted(packed(board, move) for move in board.legal_moves)
-
-

@@ -30,7 +30,11 @@ def everything(sets, counts, results):
 def some_sets() -> list[int]:
     rng = random.Random(1)
     edges = [1 << square for square in range(64)] + [(1 << 64) - 1, (1 << 64) - 2, (1 << 63) + 1]
-    return edges + [rng.getrandbits(64) & rng.getrandbits(64) for _ in range(300)] + [rng.getrandbits(64) | 1 for _ in range(50)]
+    return (
+        edges
+        + [rng.getrandbits(64) & rng.getrandbits(64) for _ in range(300)]
+        + [rng.getrandbits(64) | 1 for _ in range(50)]
+    )
 
 
 def test_sets_of_squares_behave_as_python_integers():
@@ -40,8 +44,12 @@ def test_sets_of_squares_behave_as_python_integers():
     for i, one in enumerate(sets):
         squares = [square for square in range(64) if one >> square & 1]
         assert counts[i].tolist() == [len(squares), squares[0], 63 - squares[-1]]
-        assert results[i].tolist() == [sum(1 << (square ^ 56) for square in squares), sum(1 << square for square in squares[1:]),
-                                       one if i % 2 == 0 else 0, 1 << i % 64]
+        assert results[i].tolist() == [
+            sum(1 << (square ^ 56) for square in squares),
+            sum(1 << square for square in squares[1:]),
+            one if i % 2 == 0 else 0,
+            1 << i % 64,
+        ]
 
 
 def test_the_empty_set_has_no_squares():

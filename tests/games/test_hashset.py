@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from numba.core import types
 
-from games.hashset import HashSet, insert, table_type
+from games.compile.hashset import HashSet, insert, table_type
 from tests.games.support import unit_of
 
 UNIT = unit_of(__file__)
 
 
-@UNIT.entry(types.void(types.Array(types.uint64, 1, "C"), table_type, types.Array(types.boolean, 1, "C")))
+@UNIT.entry(
+    types.void(types.Array(types.uint64, 1, "C"), table_type, types.Array(types.boolean, 1, "C"))
+)
 def insert_each(keys, table, new):
     for i in range(len(keys)):
         new[i] = insert(table, keys[i])
@@ -22,9 +24,16 @@ def insert_each(keys, table, new):
 
 def batches(kind: str) -> list[np.ndarray]:
     rng = random.Random(kind)
-    draw = {"random": lambda: rng.getrandbits(64) | 2, "few": lambda: rng.randrange(2, 500),
-            "low bits alike": lambda: rng.randrange(1, 5000) << 44, "high bits alike": lambda: (1 << 63) + rng.randrange(5000)}
-    return [np.array([draw[kind]() for _ in range(rng.choice([0, 1, 10, 3000]))], np.uint64) for _ in range(12)]
+    draw = {
+        "random": lambda: rng.getrandbits(64) | 2,
+        "few": lambda: rng.randrange(2, 500),
+        "low bits alike": lambda: rng.randrange(1, 5000) << 44,
+        "high bits alike": lambda: (1 << 63) + rng.randrange(5000),
+    }
+    return [
+        np.array([draw[kind]() for _ in range(rng.choice([0, 1, 10, 3000]))], np.uint64)
+        for _ in range(12)
+    ]
 
 
 @pytest.mark.parametrize("kind", ["random", "few", "low bits alike", "high bits alike"])

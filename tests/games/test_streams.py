@@ -19,7 +19,9 @@ from games import streams
 from games.streams import InputError, compression_of, lines, pieces
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
-CHECKED = COMPRESS | {".zst": zstandard.ZstdCompressor(write_checksum=True).compress}  # the program `zstd` does so
+CHECKED = COMPRESS | {
+    ".zst": zstandard.ZstdCompressor(write_checksum=True).compress
+}  # the program `zstd` does so
 KINDS = pytest.mark.parametrize("suffix", COMPRESS)
 TEXT = random.Random(1).randbytes(20_000) + b"e4 e5 Nf3 " * 20_000
 
@@ -76,8 +78,11 @@ def test_a_truncated_archive_names_the_byte(suffix, tmp_path):
     for length in [1, 2, 3, 4, 10, 20, len(packed) // 2, len(packed) - 5, len(packed) - 1]:
         with pytest.raises(InputError) as caught:
             unpacked(tmp_path, f"a{suffix}", packed[:length])
-        assert str(caught.value) == (f"{tmp_path / 'a'}{suffix}: truncated {suffix[1:]} archive: it ends at byte {length} before "
-                                     "its last block is complete; download or compress it again")
+        assert (
+            str(caught.value)
+            == f"{tmp_path / 'a'}{suffix}: truncated {suffix[1:]} archive: it ends at byte {length}"
+            " before its last block is complete; download or compress it again"
+        )
 
 
 @KINDS
@@ -99,10 +104,16 @@ def test_a_corrupt_archive_names_the_bytes_between_which_it_is_corrupt(suffix, t
         damaged = bytearray(packed)
         damaged[at] ^= 1 << rng.randrange(8)
         try:
-            assert unpacked(tmp_path, f"a{suffix}", bytes(damaged)) == TEXT  # a bit of no importance
+            assert (
+                unpacked(tmp_path, f"a{suffix}", bytes(damaged)) == TEXT
+            )  # a bit of no importance
         except InputError as problem:
-            said = re.fullmatch(r".*/a\.\w+: (corrupt \w+ archive between bytes (\d+) and (\d+) \(.*\)|truncated .*); "
-                                "download or compress it again", str(problem))
+            said = re.fullmatch(
+                r".*/a\.\w+: (corrupt \w+ archive between bytes (\d+) and (\d+) \(.*\)|truncated"
+                r" .*); "
+                "download or compress it again",
+                str(problem),
+            )
             assert said, problem
             assert said[2] is None or int(said[2]) <= int(said[3]) <= len(packed)
             caught_at_all += 1
@@ -171,7 +182,10 @@ def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp
     path.write_bytes(zstandard.compress(line * ((1 << 25) // len(line))))
     assert path.stat().st_size < 20_000
     tracemalloc.start()
-    with pytest.raises(InputError, match="lines.zst: more than 16,777,216 bytes of empty lines; expected lines of text"):
+    with pytest.raises(
+        InputError,
+        match="lines.zst: more than 16,777,216 bytes of empty lines; expected lines of text",
+    ):
         deque(lines(path), maxlen=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -180,7 +194,11 @@ def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp
 
 def test_an_error_quotes_no_more_than_a_reader_reads():
     text = str(InputError(f"a.yaml:1: game is {'x' * 4_000_000!r}, expected chess"))
-    assert len(text) <= 2000 and text.startswith("a.yaml:1: game is 'xxx") and text.endswith("xxx', expected chess")
+    assert (
+        len(text) <= 2000
+        and text.startswith("a.yaml:1: game is 'xxx")
+        and text.endswith("xxx', expected chess")
+    )
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])
@@ -188,7 +206,7 @@ def test_an_error_quotes_no_more_than_a_reader_reads():
 def test_utf_16_becomes_utf_8(encoding, piece, tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "PIECE", piece)
     monkeypatch.setattr(streams, "COMPRESSED_PIECE", piece)
-    text = "[White \"B\u00e9noni \U0001f600\"]\n" * 3
+    text = '[White "B\u00e9noni \U0001f600"]\n' * 3
     content = (b"" if encoding == "utf-16" else b"\xfe\xff") + text.encode(encoding)
     assert unpacked(tmp_path, "a.pgn", content) == text.encode()
     assert unpacked(tmp_path, "a.pgn.gz", gzip.compress(content)) == text.encode()
@@ -211,19 +229,21 @@ def test_the_files_of_a_zip_follow_each_other_on_lines_of_their_own(tmp_path):
 @pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 @pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, zstandard.compress, zipped])
 def test_an_archive_within_an_archive_is_refused(inner, outer, tmp_path):
-    with pytest.raises(InputError, match="a.pgn.*contains an archive within an archive; unpack it first"):
+    with pytest.raises(
+        InputError, match="a.pgn.*contains an archive within an archive; unpack it first"
+    ):
         unpacked(tmp_path, "a.pgn", outer(inner(TEXT)))
 
 
 def test_files_of_a_zip_that_overlap_are_refused(tmp_path):
     packed = zipped(TEXT, TEXT)
     at = packed.rindex(b"PK\x01\x02")  # where the table of contents speaks of the second file
-    overlapping = packed[:at + 42] + bytes(4) + packed[at + 46:]
+    overlapping = packed[: at + 42] + bytes(4) + packed[at + 46 :]
     with pytest.raises(InputError):
         unpacked(tmp_path, "a.zip", overlapping)
     first = packed.index(b"PK\x01\x02")
     entry = packed[first:at]
-    end = bytearray(packed[packed.rindex(b"PK\x05\x06"):])
+    end = bytearray(packed[packed.rindex(b"PK\x05\x06") :])
     struct.pack_into("<HHLL", end, 8, 50, 50, 50 * len(entry), first)
     with pytest.raises(InputError, match="overlap|corrupt zip"):
         unpacked(tmp_path, "b.zip", packed[:first] + entry * 50 + bytes(end))
@@ -258,8 +278,11 @@ def test_an_archive_that_wants_too_much_memory_is_refused(tmp_path):
     assert unpacked(tmp_path, "a.zst", packed(27)) == TEXT
     with pytest.raises(InputError) as caught:
         unpacked(tmp_path, "b.zst", packed(28))
-    assert str(caught.value) == (f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; "
-                                 "unpack it with zstd -d --long=31, or compress it again without --long and --ultra")
+    assert (
+        str(caught.value)
+        == f"{tmp_path / 'b.zst'}: this zst archive needs a window of more than 128 MiB of memory; "
+        "unpack it with zstd -d --long=31, or compress it again without --long and --ultra"
+    )
 
 
 def test_damaged_zips_are_errors_and_nothing_else(tmp_path):
@@ -268,7 +291,11 @@ def test_damaged_zips_are_errors_and_nothing_else(tmp_path):
     for _ in range(2000):
         damaged = bytearray(packed)
         for _ in range(rng.randint(1, 4)):
-            at = rng.randrange(4, len(packed)) if rng.random() < 0.3 else rng.randrange(packed.index(b"PK\x01\x02"), len(packed))
+            at = (
+                rng.randrange(4, len(packed))
+                if rng.random() < 0.3
+                else rng.randrange(packed.index(b"PK\x01\x02"), len(packed))
+            )
             damaged[at] = rng.randrange(256)
         try:
             unpacked(tmp_path, "a.zip", bytes(damaged))

@@ -7,22 +7,33 @@ import numpy as np
 import pytest
 import yaml
 
-from games.chess.fen import fen
+from games.chess.files.fen import fen
 from games.record import available
 from tests.evalterms.support import some_positions
-from tuner.engine.loading import load_engine, load_parameters, parameter_path
+from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
+from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.files import holds_network
 from tuner.io.files import BUNDLED
-from tuner.networks.evaluation import network_evaluation
-from tuner.networks.files import holds_network
-from tuner.parameters.heading import game_of
+from tuner.parameters.reader import game_of
 from tuner.parameters.writer import to_text, write_parameters
 
 FOUND = sorted(path for path in BUNDLED.glob("*/*.yaml") if path.parent.name in available())
-FILES, NETWORKS = ([path for path in FOUND if holds_network(path) == network] for network in (False, True))
-every_file = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
+FILES, NETWORKS = (
+    [path for path in FOUND if holds_network(path) == network] for network in (False, True)
+)
+every_file = pytest.mark.parametrize(
+    "path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES]
+)
 
-# Rofchade's numbers as Ronald Friederich published them: piece values, and rows of the tables from a to h
-VALUES = {"pawn": (82, 94), "knight": (337, 281), "bishop": (365, 297), "rook": (477, 512), "queen": (1025, 936)}
+# Rofchade's numbers as Ronald Friederich published them: piece values, and rows of the tables from
+# a to h
+VALUES = {
+    "pawn": (82, 94),
+    "knight": (337, 281),
+    "bishop": (365, 297),
+    "rook": (477, 512),
+    "queen": (1025, 936),
+}
 TABLE_ROWS = {
     ("pawn", "mg", 7): (98, 134, 61, 95, 68, 126, 34, -11),
     ("pawn", "mg", 2): (-35, -1, -20, -23, -15, 24, 38, -22),
@@ -56,7 +67,7 @@ def test_a_copy_of_a_bundled_file_is_written_back_to_the_same_bytes(path, tmp_pa
 def test_a_bundled_file_begins_with_what_it_is_and_keeps_that_to_itself(path):
     """Learned weights are no longer those that the comment is about."""
     text = path.read_text(encoding="utf-8")
-    comment = text[:text.index("game: ")]
+    comment = text[: text.index("game: ")]
     assert all(line.startswith("# ") for line in comment.splitlines()) and len(comment) > 20
     assert to_text(load_parameters(path)) == text.removeprefix(comment)
 
@@ -68,8 +79,10 @@ def test_the_chess_files_are_there_by_name():
 
 def test_modern_is_classic_and_more():
     classic, modern = load_parameters("classic"), load_parameters("modern")
-    assert modern.layout.places[:len(classic.layout.places)] == classic.layout.places
-    assert (modern.weights[:, :classic.layout.size] == classic.weights).all() and modern.scale == classic.scale
+    assert modern.layout.places[: len(classic.layout.places)] == classic.layout.places
+    assert (
+        modern.weights[:, : classic.layout.size] == classic.weights
+    ).all() and modern.scale == classic.scale
 
 
 def test_zero_is_zero_and_material_counts_pieces_only():
@@ -95,7 +108,8 @@ def test_pesto_has_the_published_tables_with_the_eighth_rank_on_top(piece, stage
 
 
 def pesto_evaluation(board: chess.Board, weights: dict) -> float:
-    """Tapered piece-square evaluation for White, in centipawns, by the recipe of the Chess Programming Wiki."""
+    """Tapered piece-square evaluation for White, in centipawns, by the recipe of the Chess
+    Programming Wiki."""
     total, phase = {"mg": 0, "eg": 0}, 0
     for square, piece in board.piece_map().items():
         name = chess.piece_name(piece.piece_type)
@@ -122,5 +136,7 @@ def test_pesto_evaluates_as_an_implementation_of_its_own_does():
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_bundled_network_is_one_of_its_game_and_plays(path):
     evaluation = network_evaluation(path)
-    assert evaluation.game.name == path.parent.name and path.read_text(encoding="utf-8").startswith("# ")
+    assert evaluation.game.name == path.parent.name and path.read_text(encoding="utf-8").startswith(
+        "# "
+    )
     assert evaluation.searcher() is not None and path.with_suffix(".npz").stat().st_size < 40_000

@@ -1,4 +1,5 @@
-"""Games drawn from known weights, whose positions share their result and resemble each other: do intervals cover the truth?"""
+"""Games drawn from known weights, whose positions share their result and resemble each other: do
+intervals cover the truth?"""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.datasets.dataset import Dataset
-from tuner.fit.options import FitOptions
 from tuner.fit.regression import fit
 from tuner.fit.result import FitResult
+from tuner.fit.setup import FitOptions
 from tuner.fit.temporal import fit_temporal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
@@ -33,8 +34,20 @@ def dataset_of(coefficients: np.ndarray, outcome: np.ndarray, games: int) -> Dat
     names = np.arange(1, games + 1, dtype=np.uint64)
     manifest = {"layout": flat_layout(columns).describe(), "phases": PHASES, "stages": ["mg", "eg"]}
     first = np.arange(games + 1) * (n // games)
-    return Dataset(Path(), manifest, (), index.astype(np.uint16), coefficients[rows, index].astype(np.int8), row,
-                   np.full(n, PHASES, np.uint8), outcome.astype(np.float32), np.ones(n, np.float32), first, names, names)
+    return Dataset(
+        Path(),
+        manifest,
+        (),
+        index.astype(np.uint16),
+        coefficients[rows, index].astype(np.int8),
+        row,
+        np.full(n, PHASES, np.uint8),
+        outcome.astype(np.float32),
+        np.ones(n, np.float32),
+        first,
+        names,
+        names,
+    )
 
 
 def chances(loss: str, coefficients: np.ndarray) -> np.ndarray:
@@ -47,7 +60,8 @@ def chances(loss: str, coefficients: np.ndarray) -> np.ndarray:
 
 
 def positions_of(loss: str, random: np.random.Generator, outcome: int, n: int) -> np.ndarray:
-    """Positions by rejection: given the outcome of their game, each by itself is drawn from the model."""
+    """Positions by rejection: given the outcome of their game, each by itself is drawn from the
+    model."""
     found = np.zeros((0, len(WEIGHTS)), np.int64)
     while len(found) < n:
         drawn = random.integers(-3, 4, (4 * n + 64, len(WEIGHTS)))
@@ -57,27 +71,35 @@ def positions_of(loss: str, random: np.random.Generator, outcome: int, n: int) -
 
 
 def simulated(loss: str, seed: int) -> FitResult:
-    """A fit to games in which the chance of each outcome, at every position, is exactly what WEIGHTS say.
+    """A fit to games in which the chance of each outcome, at every position, is exactly what
+    WEIGHTS say.
 
-    The outcome of a game comes first, by its share over all positions; then its positions, given the outcome.
-    """
+    The outcome of a game comes first, by its share over all positions; then its positions, given
+    the outcome."""
     random = np.random.default_rng([seed, 7])
-    everywhere = np.stack(np.meshgrid(*[np.arange(-3, 4)] * len(WEIGHTS)), axis=-1).reshape(-1, len(WEIGHTS))
+    everywhere = np.stack(np.meshgrid(*[np.arange(-3, 4)] * len(WEIGHTS)), axis=-1).reshape(
+        -1, len(WEIGHTS)
+    )
     outcomes = random.choice([-1, 0, 1], GAMES, p=chances(loss, everywhere).mean(axis=0))
-    pool = {outcome: positions_of(loss, random, outcome, int((outcomes == outcome).sum()) * (LENGTH + 1))
-            for outcome in (-1, 0, 1)}
+    pool = {
+        outcome: positions_of(
+            loss, random, outcome, int((outcomes == outcome).sum()) * (LENGTH + 1)
+        )
+        for outcome in (-1, 0, 1)
+    }
     taken, parts = dict.fromkeys(pool, 0), []
     for outcome in outcomes.tolist():
         begin = taken[outcome] = taken[outcome] + LENGTH + 1
-        likeness, *others = pool[outcome][begin - LENGTH - 1:begin]
+        likeness, *others = pool[outcome][begin - LENGTH - 1 : begin]
         parts.append(np.where(random.random((LENGTH, 1)) < COPIED, likeness, np.array(others)))
     data = dataset_of(np.concatenate(parts), np.repeat(outcomes, LENGTH), GAMES)
     return fit(data, parameters_of(len(WEIGHTS)), replace(OPTIONS, loss=loss))
 
 
 def walked(seed: int, lambda_: float) -> FitResult:
-    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side, lost at 0 and won beyond
-    STATES (Sutton 1988, with as many wins as losses for the middle). The value of a state is linear in s."""
+    """A fit by TD(lambda) to walks on a line: from a state s of 1..STATES one step to either side,
+    lost at 0 and won beyond STATES (Sutton 1988, with as many wins as losses for the middle). The
+    value of a state is linear in s."""
     random = np.random.default_rng([seed, 11])
     rows, outcomes, ends = [], [], []
     for _ in range(GAMES):
@@ -106,9 +128,17 @@ def walk_weights() -> np.ndarray:
 
 
 def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> tuple[float, float]:
-    """The share of weights whose 95 % interval holds the truth: with clustered, and with naive errors."""
+    """The share of weights whose 95 % interval holds the truth: with clustered, and with naive
+    errors."""
     # with draws the scale is not SCALE, and centipawns are others
-    off = np.array([np.abs(result.weights[0, :len(truth)] - truth * SCALE / result.problem.scale) for result in found])
-    kinds = [np.array([getattr(result.uncertainty, name)[0, :len(truth)] for result in found])
-             for name in ("standard_errors", "naive")]
+    off = np.array(
+        [
+            np.abs(result.weights[0, : len(truth)] - truth * SCALE / result.problem.scale)
+            for result in found
+        ]
+    )
+    kinds = [
+        np.array([getattr(result.uncertainty, name)[0, : len(truth)] for result in found])
+        for name in ("standard_errors", "naive")
+    ]
     return tuple(float((off <= reach * errors).mean()) for errors in kinds)

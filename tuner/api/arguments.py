@@ -1,4 +1,5 @@
-"""Arguments of the public functions: one of a wrong type is an error of one line."""
+"""What the functions of the public interface take: arguments of the right types, and options of
+records as keywords."""
 
 from __future__ import annotations
 
@@ -11,31 +12,91 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from games.streams import InputError
-from tuner.io.text import one_line
+from games.streams import InputError, one_line
+from tuner.io.terminal import Display
+from tuner.options.option import options_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class KeptNotes(Display):
+    """A display that shows nothing and keeps the notes."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Keep a note."""
+        self.lines.append(text)
+
+
 def typed(function: Callable[P, R]) -> Callable[P, R]:
-    """The same function, with InputError for an argument that is not of the type in its annotation."""
-    signature = inspect.signature(function)
+    """The same function, with InputError for an argument that is not of the type in its
+    annotation."""
+    checked: Callable[P, R] = _checked(function, inspect.signature(function), get_type_hints)
+    return checked
+
+
+def takes(record: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """The same for a function with `**options`: the options of a record are keywords, with their
+    types, defaults and choices.
+
+    It gets those that are given; None in place of another value than the default is as if it was
+    not."""
+    assert isinstance(record, type)
+    options, hints = {each.name: each for each in options_in(record)}, get_type_hints(record)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[name]
+            )
+            for name, each in options.items()
+        ]
+
+        @functools.wraps(function)
+        def chosen(*args: Any, **kwargs: Any) -> Any:
+            for name, each in options.items():
+                if each.choices is not None:
+                    require_choice(function.__name__, name, kwargs.get(name), each.choices)
+            return function(*args, **kwargs)
+
+        full = signature.replace(parameters=[*own, *more])
+        return _checked(
+            chosen,
+            full,
+            lambda each: get_type_hints(function) | {name: hints[name] for name in options},
+        )
+
+    return decorate
+
+
+def _checked(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    hints_of: Callable[[Any], dict[str, Any]],
+) -> Any:
+    """Return a function of this signature that checks the types of its arguments."""
 
     @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)
-        except TypeError:  # Python itself says better which name is wrong
-            return function(*args, **kwargs)
-        hints = get_type_hints(function)
+        except TypeError as problem:
+            raise TypeError(f"{function.__name__}() {problem}") from None
+        hints = hints_of(function)
         for name, value in bound.arguments.items():
             plain = bound.arguments[name] = value.item() if isinstance(value, np.generic) else value
             if name in hints and not _fits(plain, hints[name]):
-                raise InputError(f"{function.__name__}: {name} is {shown(value)}, expected "
-                                 f"{_said(hints[name])}")
+                raise InputError(
+                    f"{function.__name__}: {name} is {shown(value)}, expected {_said(hints[name])}"
+                )
         return function(*bound.args, **bound.kwargs)
 
+    checked.__signature__ = signature  # type: ignore[attr-defined]  # what `help` shows
     return checked
 
 
@@ -51,10 +112,16 @@ def _fits(value: object, hint: Any) -> bool:
     if origin in (Union, UnionType):
         return any(_fits(value, each) for each in inner)
     if origin is tuple:
-        return isinstance(value, tuple | list) and len(value) == len(inner) and all(map(_fits, value, inner))
+        return (
+            isinstance(value, tuple | list)
+            and len(value) == len(inner)
+            and all(map(_fits, value, inner))
+        )
     if origin is not None:  # several; what an iterator yields is not known yet
         several = isinstance(value, origin) and not isinstance(value, str | bytes)
-        return several and (not isinstance(value, Sequence) or all(_fits(each, inner[0]) for each in value))
+        return several and (
+            not isinstance(value, Sequence) or all(_fits(each, inner[0]) for each in value)
+        )
     if hint in (int, float):
         return isinstance(value, (int, hint)) and not isinstance(value, bool)
     return isinstance(value, hint)

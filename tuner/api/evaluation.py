@@ -1,4 +1,4 @@
-"""An evaluation: the terms of a game with the numbers of a parameter file."""
+"""Evaluations: loaded, evaluated, explained, compared and exported."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from rich.console import Console
 
 from games.streams import InputError
 from tuner.api.arguments import require_choice, shown, typed
-from tuner.engine.engine import Engine
-from tuner.engine.explain import explain, show
-from tuner.engine.loading import load_engine, load_parameters
-from tuner.engine.spec import EngineSpec, engine_of, spec_of
-from tuner.export.formats import FORMATS, exported
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.explain import explain, show
+from tuner.evaluation.loading import EngineSpec, engine_of, load_engine, load_parameters, spec_of
+from tuner.export.text import FORMATS, exported
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters import diff, show_diff
 from tuner.parameters.parameters import Parameters
@@ -40,7 +39,8 @@ Item = TypeVar("Item", covariant=True)
 
 
 class Several(Protocol[Item]):
-    """A list, a tuple or another sequence. Not a text, which is one position: its `__contains__` takes texts only."""
+    """A list, a tuple or another sequence. Not a text, which is one position: its `__contains__`
+    takes texts only."""
 
     def __len__(self) -> int: ...
 
@@ -52,19 +52,33 @@ class Several(Protocol[Item]):
 class Evaluation:
     """The evaluation of a game: its terms, and a number for each parameter and stage.
 
-    Make one with `tuner.load`. Numbers are centipawns, scores are from the first player's point of view (White's).
-    """
+    Make one with `tuner.load`. Numbers are centipawns, scores are from the first player's point of
+    view (White's)."""
 
-    def __init__(self, engine: Engine | None, parameters: Parameters, name: str, path: str | None,
-                 terms: tuple[str, ...] = ()) -> None:
-        self.counted_by, self.parameters, self.name, self.path, self.terms = engine, parameters, name, path, terms
+    def __init__(
+        self,
+        engine: Engine | None,
+        parameters: Parameters,
+        name: str,
+        path: str | None,
+        terms: tuple[str, ...] = (),
+    ) -> None:
+        self.counted_by, self.parameters, self.name, self.path, self.terms = (
+            engine,
+            parameters,
+            name,
+            path,
+            terms,
+        )
 
     @property
     def engine(self) -> Engine:
         """What counts its terms; InputError if another program does (`terms: rows` in the file)."""
         if self.counted_by is None:
-            raise InputError(f"{self.name}: another program counts its terms, so that positions cannot be evaluated here; its "
-                             "numbers can be learned from rows")
+            raise InputError(
+                f"{self.name}: another program counts its terms, so that positions cannot be"
+                " evaluated here; its numbers can be learned from rows"
+            )
         return self.counted_by
 
     @property
@@ -79,7 +93,8 @@ class Evaluation:
 
     @property
     def scale(self) -> float:
-        """v = tanh(scale * centipawns) is the value of a position, (1 + v) / 2 the expected score."""
+        """v = tanh(scale * centipawns) is the value of a position, (1 + v) / 2 the expected
+        score."""
         return self.parameters.scale
 
     @property
@@ -88,11 +103,13 @@ class Evaluation:
         return [place.path for place in self.parameters.layout.places]
 
     def __getitem__(self, name: str) -> dict[str, NDArray[np.float64]]:
-        """The numbers of a parameter for each stage; those of a table have its shape. KeyError for an unknown name."""
+        """The numbers of a parameter for each stage; those of a table have its shape. KeyError for
+        an unknown name."""
         return self._numbers(name, self.parameters.weights)
 
     def standard_errors(self, name: str) -> dict[str, NDArray[np.float64]] | None:
-        """The standard errors of a parameter's numbers, as for `evaluation[name]`; None in a file without them."""
+        """The standard errors of a parameter's numbers, as for `evaluation[name]`; None in a file
+        without them."""
         if self.parameters.standard_errors is None:
             return None
         return self._numbers(name, self.parameters.standard_errors)
@@ -100,7 +117,10 @@ class Evaluation:
     def _numbers(self, name: str, values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         for place in self.parameters.layout.places:
             if place.path == name:
-                return {stage: line[place.columns].reshape(place.shape) for stage, line in zip(self.stages, values, strict=True)}
+                return {
+                    stage: line[place.columns].reshape(place.shape)
+                    for stage, line in zip(self.stages, values, strict=True)
+                }
         raise KeyError(f"no parameter {name!r}; `names` lists them")
 
     def __iter__(self) -> Iterator[str]:
@@ -110,13 +130,23 @@ class Evaluation:
         return name in self.names
 
     def position(self, position: Position) -> NDArray[np.uint64]:
-        """(words,) a position as the game packs it. InputError for a text that is not a position."""
+        """(words,) a position as the game packs it. InputError for a text that is not a
+        position."""
         words = self.engine.game.words
         if isinstance(position, np.ndarray):
             if position.dtype != np.uint64 or position.shape != (words,):
-                raise InputError(f"a position is {position.dtype} of shape {position.shape}, expected uint64 of ({words},)")
+                raise InputError(
+                    f"a position is {position.dtype} of shape {position.shape}, expected uint64 of"
+                    f" ({words},)"
+                )
             return position
-        text = position if isinstance(position, str) else position.fen() if hasattr(position, "fen") else None
+        text = (
+            position
+            if isinstance(position, str)
+            else position.fen()
+            if hasattr(position, "fen")
+            else None
+        )
         if text is None:
             raise InputError(f"position: found {shown(position)}, expected {POSITIONS}")
         try:
@@ -128,22 +158,31 @@ class Evaluation:
     def evaluate(self, positions: str | Board) -> float: ...
 
     @overload
-    def evaluate(self, positions: Several[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
+    def evaluate(
+        self, positions: Several[Position] | NDArray[np.uint64]
+    ) -> NDArray[np.float64]: ...
 
     def evaluate(self, positions: Any) -> Any:
-        """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a number, of a sequence of them,
-        or of an array (n, words) of packed positions, an array (n,)."""
+        """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a
+        number, of a sequence of them, or of an array (n, words) of packed positions, an array
+        (n,)."""
         if isinstance(positions, str) or hasattr(positions, "fen"):
             return float(self.evaluate([positions])[0])
         if isinstance(positions, np.ndarray):
             words = positions if positions.ndim == 2 else positions[None]
             if words.dtype != np.uint64 or words.shape[1:] != (self.engine.game.words,):
-                raise InputError(f"positions are {positions.dtype} of shape {positions.shape}, expected uint64 of "
-                                 f"(n, {self.engine.game.words})")
+                raise InputError(
+                    f"positions are {positions.dtype} of shape {positions.shape}, expected uint64"
+                    f" of (n, {self.engine.game.words})"
+                )
         elif not isinstance(positions, Iterable):
-            raise InputError(f"evaluate: found {shown(positions)}, expected {POSITIONS}, or several of them")
+            raise InputError(
+                f"evaluate: found {shown(positions)}, expected {POSITIONS}, or several of them"
+            )
         else:
-            words = np.array([self.position(position) for position in positions], np.uint64).reshape(-1, self.engine.game.words)
+            words = np.array(
+                [self.position(position) for position in positions], np.uint64
+            ).reshape(-1, self.engine.game.words)
         found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
         return found
 
@@ -151,36 +190,64 @@ class Evaluation:
     def expected_score(self, positions: str | Board) -> float: ...
 
     @overload
-    def expected_score(self, positions: Several[Position] | NDArray[np.uint64]) -> NDArray[np.float64]: ...
+    def expected_score(
+        self, positions: Several[Position] | NDArray[np.uint64]
+    ) -> NDArray[np.float64]: ...
 
     def expected_score(self, positions: Any) -> Any:
-        """The score that the evaluation predicts for the first player, from 0 to 1; of positions as for `evaluate`."""
+        """The score that the evaluation predicts for the first player, from 0 to 1; of positions as
+        for `evaluate`."""
         return 0.5 + 0.5 * np.tanh(self.scale * self.evaluate(positions))
 
     def explain(self, position: Position) -> str:
         """A table of what every term contributes to the evaluation of a position."""
-        return _printed(lambda console: show(console, explain(self.engine, self.parameters, self.position(position)), False,
-                                             self.engine.game.wording))
+        return _printed(
+            lambda console: show(
+                console,
+                explain(self.engine, self.parameters, self.position(position)),
+                False,
+                self.engine.game.wording,
+            )
+        )
 
     @typed
     def compare(self, other: Evaluation) -> str:
-        """A table of what changes from this evaluation to another one, as `tuner diff --all` prints it."""
+        """A table of what changes from this evaluation to another one, as `tuner diff --all` prints
+        it."""
         if other.game != self.game:
-            raise InputError(f"{other.name} is for {other.game}, expected {self.game} as {self.name}")
+            raise InputError(
+                f"{other.name} is for {other.game}, expected {self.game} as {self.name}"
+            )
         if other.names != self.names:
-            raise InputError(f"{other.name} and {self.name} have different terms; load both with the same terms and add_missing")
+            raise InputError(
+                f"{other.name} and {self.name} have different terms; load both with the same terms"
+                " and add_missing"
+            )
         view = show_diff.View((self.name, other.name), 1, False, False)
-        return _printed(lambda console: show_diff.show(console, diff.compare([self.parameters, other.parameters]), view))
+        return _printed(
+            lambda console: show_diff.show(
+                console, diff.compare([self.parameters, other.parameters]), view
+            )
+        )
 
     @typed
-    def export(self, format: str = "c", *, scale_to: float | None = None, decimals: int = 0, flip: bool = False) -> str:
-        """The numbers as text for engines, as `tuner export` writes them: "c", "rust", "json", "uci" or "spsa"."""
+    def export(
+        self,
+        format: str = "c",
+        *,
+        scale_to: float | None = None,
+        decimals: int = 0,
+        flip: bool = False,
+    ) -> str:
+        """The numbers as text for engines, as `tuner export` writes them: "c", "rust", "json",
+        "uci" or "spsa"."""
         require_choice("export", "format", format, FORMATS)
         return exported(self.parameters, self.name, format, scale_to, decimals, flip)[0]
 
     @typed
     def save(self, path: str | Path) -> Path:
-        """Write the parameter file; InputError where `path` is another kind of file, or cannot be written."""
+        """Write the parameter file; InputError where `path` is another kind of file, or cannot be
+        written."""
         path = Path(path)
         require_writable(path, LEARNED, ())
         write_parameters(path, self.parameters)
@@ -192,7 +259,10 @@ class Evaluation:
         return _unpickled, (spec, self.parameters, self.name, self.path, self.terms)
 
     def __repr__(self) -> str:
-        return f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale {self.scale:.5f}>"
+        return (
+            f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale"
+            f" {self.scale:.5f}>"
+        )
 
 
 def _unpickled(spec: EngineSpec | None, *others: Any) -> Evaluation:
@@ -200,20 +270,30 @@ def _unpickled(spec: EngineSpec | None, *others: Any) -> Evaluation:
 
 
 @typed
-def load(parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False) -> Evaluation:
-    """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one ("classic", "zero", "pesto",
-    "tictactoe/classic"); `terms` are Python files with terms of your own, whose numbers are 0 with `add_missing` if the file
-    lacks them. InputError names the file and the line of a mistake.
+def load(
+    parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False
+) -> Evaluation:
+    """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one
+    ("classic", "zero", "pesto", "tictactoe/classic"); `terms` are Python files with terms of your
+    own, whose numbers are 0 with `add_missing` if the file lacks them. InputError names the file
+    and the line of a mistake.
 
-    A file with `terms: rows` has no terms that could be counted here: its numbers are learned from rows of another program."""
+    A file with `terms: rows` has no terms that could be counted here: its numbers are learned from
+    rows of another program."""
     paths = tuple(str(path) for path in terms)
     found = load_parameters(str(parameters), paths, add_missing)
     engine = None if found.of_rows else load_engine(str(parameters), paths, add_missing)[0]
     # numbers that the file lacks are in no file yet
-    return Evaluation(engine, found, str(parameters), None if add_missing else str(parameters), paths)
+    return Evaluation(
+        engine, found, str(parameters), None if add_missing else str(parameters), paths
+    )
 
 
 def _printed(draw: Any) -> str:
     stream = io.StringIO()
-    draw(Console(file=stream, width=WIDTH, highlight=False, markup=False, emoji=False, color_system=None))
+    draw(
+        Console(
+            file=stream, width=WIDTH, highlight=False, markup=False, emoji=False, color_system=None
+        )
+    )
     return stream.getvalue()

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-from games.streams import InputError
-from tuner.api.arguments import typed
+from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation
-from tuner.api.notes import Notes
-from tuner.engine.loading import games_path
-from tuner.match.defaults import require_suitable, usual_of
-from tuner.match.entrants import understood
-from tuner.match.match import Ways, new_match, with_files
-from tuner.match.settings import settings_of
-from tuner.match.setup import game_of_match, test_of
+from tuner.io.files import PAGE, replace_file, require_writable
+from tuner.options.match import MatchOptions
 from tuner.parallel import OnThreads, available_cpus
+from tuner.play.match.match import MatchRun, settings_for
+from tuner.play.run import new_run
+from tuner.report.page import render
+from tuner.report.run import read_run
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What a match found: `result` is what `tuner match --json` prints, `lines` what it prints for people."""
+    """What a match found: `result` is what `tuner match --json` prints, `lines` what it prints for
+    people."""
 
     result: dict[str, Any]
     lines: tuple[str, ...]
@@ -50,43 +53,75 @@ class MatchResult:
         return f"<MatchResult +{self.wins} ={self.draws} -{self.losses}>"
 
 
-@typed
-def play_match(a: Evaluation | str | Path, b: Evaluation | str | Path, *, games: int = 100, depth: int | None = None,
-               nodes: int | None = None, openings: str | Path | None = None, random_plies: int | None = None, seed: int = 1,
-               sprt: tuple[float, float] | None = None, run: str | Path | None = None, pgn: str | Path | None = None,
-               concurrency: int | None = None) -> MatchResult:
-    """Play pairs of games from one opening each, with colours swapped, between two evaluations, parameter files, "random", or
-    "uci:COMMAND" for an engine. Both search to `depth` plies or `nodes` nodes a move, or what is
-    reached first (default: depth 4, of a game with dice 1). The folder `run` keeps
+class PlayMatch(Protocol[P, R]):
+    """The type of `play_match`."""
+
+    def __call__(
+        self,
+        a: Evaluation | str | Path,
+        b: Evaluation | str | Path,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
+        """Play a match of a against b."""
+
+
+def _plays(record: Callable[P, Any]) -> Callable[[Callable[..., R]], PlayMatch[P, R]]:
+    return takes(record)
+
+
+@_plays(MatchOptions)
+def play_match(
+    a: Evaluation | str | Path, b: Evaluation | str | Path, **options: Any
+) -> MatchResult:
+    """Play pairs of games from one opening each, with colours swapped, between two evaluations,
+    parameter files, "random", or "uci:COMMAND" for an engine.
+
+    The options are those of `tuner match`: both search to `depth` plies or `nodes` nodes a move, or
+    what is reached first (default: depth 4, of a game with dice 1); the folder `run` keeps
     everything. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [_player(player, Path(folder) / side) for player, side in ((a, "a"), (b, "b"))]
-        terms = tuple(dict.fromkeys(os.path.abspath(path) for player in (a, b) if isinstance(player, Evaluation)
-                                    for path in player.terms))
-        game = game_of_match(*map(understood, players))
-        usual = usual_of(game)
-        given = {"depth": depth, "nodes": nodes}
-        limits = {name: limit for name, limit in given.items() if limit is not None} or {"depth": usual.depth}
-        settings = settings_of(*players, games=games, sprt=sprt, controls=(limits, dict(limits)), seed=seed, terms=terms,
-                               openings=None if openings is None else games_path(str(openings), game.name),
-                               random_plies=usual.random_plies if random_plies is None else random_plies, model=usual.model,
-                               luck=usual.luck)
-        try:
-            settings.require_sense()
-        except ValueError as problem:
-            raise InputError(f"play_match: {problem}") from None
-        require_suitable(settings, game)
-        test_of(settings, game)
-        ways = Ways(OnThreads(concurrency or available_cpus()), None if pgn is None else Path(pgn))
-        outcome = new_match(with_files(settings), None if run is None else Path(run), ways, "tuner.play_match", Notes())
+        terms = dict.fromkeys(
+            os.path.abspath(path)
+            for player in (a, b)
+            if isinstance(player, Evaluation)
+            for path in player.terms
+        )
+        settings = settings_for(players[0], players[1], options, terms)
+        match = MatchRun(
+            settings, None if settings.pgn is None else Path(settings.pgn), KeptNotes()
+        )
+        outcome = new_run(
+            match,
+            None if settings.run is None else Path(settings.run),
+            OnThreads(settings.concurrency or available_cpus()),
+            "tuner.play_match",
+        )
     return MatchResult(outcome.plain, tuple(outcome.lines))
 
 
 def _player(player: Evaluation | str | Path, folder: Path) -> str:
-    """What `tuner match` takes for a player; an evaluation without a file is written into the folder."""
+    """What `tuner match` takes for a player; an evaluation without a file is written into the
+    folder."""
     if not isinstance(player, Evaluation):
         return str(player)
     if player.path is not None:
         return player.path
     folder.mkdir()
     return str(player.save(folder / f"{player.name}.yaml"))
+
+
+@typed
+def write_report(
+    run: str | Path, output: str | Path | None = None, matches: Iterable[str | Path] = ()
+) -> Path:
+    """Write one self-contained HTML page about the folder of a run (of `tuner.tune(..., run=...)`,
+    a match or self-play), with the folders of `matches` that the learned weights played. By default
+    it is `report.html` in the folder."""
+    folder, played = Path(run), [Path(match) for match in matches]
+    found = read_run(folder, played)
+    page = Path(output) if output is not None else folder / "report.html"
+    require_writable(page, PAGE, (str(folder), *map(str, played)))
+    replace_file(page, render(found)[0])
+    return page

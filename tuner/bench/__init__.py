@@ -1,22 +1,26 @@
 """Measurements of speed: medians of CPU time, with a reference measured in the same run.
 
-A measurement is a function of a `Workload` that returns rows: dicts with `what` was measured, value, unit, target (with
-`at_most` if less is better) and the reference's value.
+A measurement is a function of a `Workload` that returns rows.
 
 What depends on the game is in its module `games.<game>.bench`:
 
     LIGHT REFERENCE TARGETS            a light parameter file, another program, targets by name
     reading(games) counting()          speed of reading files, and of move generation
-    SEARCHED engines_nodes()           positions that are searched, and the speed of other engines on them
+    SEARCHED engines_nodes()           positions that are searched, and the speed of other engines
+                                       on them
 
 and, where the game differs from what most measurements do:
 
-    searching(searcher, depth) DEPTHS SEARCH_UNIT    the speed of a search that has no other limit, instead of its nodes a second
-    COUNTING                           what `counting` counts: what it is called and its unit (default: perft, nodes)
+    searching(searcher, depth) DEPTHS SEARCH_UNIT    the speed of a search that has no other limit,
+                                                     instead of its nodes a second
+    COUNTING                           what `counting` counts: what it is called and its unit
+                                       (default: perft, nodes)
     POSITIONS                          the positions that datasets are made of (default: quiet)
     GAMES LEARNING_GAMES               games of self-play without learning and with it
-    WHOLE_GAMES HIDDEN                 calls of compiled loops over whole games; hidden units of the network that is measured
-    PUBLISHED                          published numbers of other programs, by the name of the measurement
+    WHOLE_GAMES HIDDEN                 calls of compiled loops over whole games; hidden units of the
+                                       network that is measured
+    PUBLISHED                          published numbers of other programs, by the name of the
+                                       measurement
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from games.streams import InputError
-from tuner.engine.loading import bundled_games, load_parameters
+from tuner.evaluation.loading import bundled_games, load_parameters
 
 
 class NothingToMeasure(InputError):
@@ -40,7 +45,8 @@ class NothingToMeasure(InputError):
 
 @dataclass(frozen=True)
 class Workload:
-    """The input of a measurement: a bundled parameter file, a file of games, and a temporary folder."""
+    """The input of a measurement: a bundled parameter file, a file of games, and a temporary
+    folder."""
 
     params: str
     games: Path
@@ -53,7 +59,8 @@ class Workload:
 
 
 def bench_of(game: str) -> ModuleType:
-    """Return the module of a game that measures it: its positions, samples, reference and targets; InputError if it has none."""
+    """Return the module of a game that measures it: its positions, samples, reference and targets;
+    InputError if it has none."""
     name = f"games.{game}.bench"
     if importlib.util.find_spec(name) is None:
         raise InputError(f"{game}: has no measurements of its own; choose --params of another game")
@@ -61,7 +68,8 @@ def bench_of(game: str) -> ModuleType:
 
 
 def published(rows: ModuleType, name: str) -> tuple[str, float | None]:
-    """Return the program and its number that a game names for a measurement; no number if it names none."""
+    """Return the program and its number that a game names for a measurement; no number if it names
+    none."""
     return getattr(rows, "PUBLISHED", {}).get(name, ("", None))
 
 
@@ -84,19 +92,35 @@ def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:
     return statistics.median(times)
 
 
-def row(what: str, value: float, unit: str, target: float | None = None, at_most: bool = False,
-        reference: tuple[str, float | None] | None = None) -> dict:
-    """Return one row of the result; `ratio` is how many times better it is than the reference, if that has a value."""
-    result = {"what": what, "value": value, "unit": unit, "target": target, "at_most": at_most, "reference": None,
-              "reference_value": None, "ratio": None}
-    name, other = reference or ("", None)
-    if other is not None:
-        result |= {"reference": name, "reference_value": other, "ratio": other / value if at_most else value / other}
-    return result
+class Row(NamedTuple):
+    """One line of the result: what was measured, in which unit, the target (with `at_most` if less
+    is better), and a reference with its value, None if it has none."""
 
+    what: str
+    value: float
+    unit: str
+    target: float | None = None
+    at_most: bool = False
+    reference: tuple[str, float | None] = ("", None)
 
-def met(line: dict) -> bool | None:
-    """Return whether the target was reached; None without a target."""
-    if line["target"] is None:
-        return None
-    return line["value"] <= line["target"] if line["at_most"] else line["value"] >= line["target"]
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was reached; None without a target."""
+        if self.target is None:
+            return None
+        return self.value <= self.target if self.at_most else self.value >= self.target
+
+    def to_json(self) -> dict:
+        """Return the row as plain data; `ratio` is how many times better it is than the reference,
+        if that has a value."""
+        name, other = self.reference
+        ratio = (
+            None if other is None else other / self.value if self.at_most else self.value / other
+        )
+        return {
+            **self._asdict(),
+            "reference": None if other is None else name,
+            "reference_value": other,
+            "ratio": ratio,
+            "met": self.met,
+        }

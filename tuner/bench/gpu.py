@@ -1,5 +1,5 @@
-"""A GPU against two CPU threads, on random games that resemble a dataset: agreement, times, and the bandwidth of a pass relative
-to copying."""
+"""A GPU against two CPU threads, on random games that resemble a dataset: agreement, times, and the
+bandwidth of a pass relative to copying."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from tuner.bench import Workload, row
-from tuner.bench.learning import whole_data
-from tuner.datasets.dataset import Dataset
+from tuner.bench import Row, Workload
+from tuner.bench.speed import whole_data
+from tuner.datasets.dataset import Dataset, Rows
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows import Rows
-from tuner.datasets.writer import DatasetWriter
-from tuner.device.base import Device
-from tuner.device.choose import required_gpu
-from tuner.device.cpu.device import Cpu
-from tuner.device.gpu.device import Gpu
-from tuner.fit.options import FitOptions
+from tuner.datasets.writing import DatasetWriter
+from tuner.fit.device.base import Device
+from tuner.fit.device.choose import required_gpu
+from tuner.fit.device.cpu.device import Cpu
+from tuner.fit.device.gpu.device import Gpu
 from tuner.fit.problem import Problem
 from tuner.fit.regression import fit
 from tuner.fit.result import FitResult
-from tuner.fit.setup import make_problem
+from tuner.fit.setup import FitOptions, make_problem
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
 
-PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0  # SPREAD of weights in centipawns, so that few games are decided
+PARAMETERS, SCALE, SPREAD = (
+    400,
+    0.00255,
+    15.0,
+)  # SPREAD of weights in centipawns, so that few games are decided
 CHECKED, SOME = 1_000_000, 10_000_000  # positions of comparisons, and of `tuner bench gpu`
 COUNTS = np.array([-2, -1, 1, 2], np.int8)
 POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads per position, and per eight nonzeros
@@ -40,8 +42,9 @@ COPIED = 1 << 30  # bytes, each read and written
 
 
 def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> Dataset:
-    """Write a dataset of about `positions` positions: repeated games of a dataset, with the PARAMETERS columns that apply most
-    often, random counts, and results sampled by random weights."""
+    """Write a dataset of about `positions` positions: repeated games of a dataset, with the
+    PARAMETERS columns that apply most often, random counts, and results sampled by random
+    weights."""
     random = np.random.default_rng(seed)
     use = np.bincount(like.index, minlength=like.columns)
     chosen = np.sort(np.argsort(-use, kind="stable")[:PARAMETERS])
@@ -49,7 +52,11 @@ def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> 
     keep[chosen], number[chosen] = True, np.arange(len(chosen))
     taken = keep[like.index]
     index, ends = number[like.index[taken]], np.concatenate([[0], np.cumsum(taken)])[like.row]
-    phases, weights, here = like.manifest["phases"], random.normal(0, SPREAD, (2, PARAMETERS)), Cpu()
+    phases, weights, here = (
+        like.manifest["phases"],
+        random.normal(0, SPREAD, (2, PARAMETERS)),
+        Cpu(),
+    )
     share = (np.arange(phases + 1) / phases)[:, None]
     table = np.hstack([share * weights[0] + (1 - share) * weights[1], np.zeros((phases + 1, 1))])
     sizes = np.diff(like.first)
@@ -65,13 +72,23 @@ def random_games(like: Dataset, positions: int, folder: Path, seed: int = 1) -> 
             names = np.arange(len(sizes), dtype=np.uint64) + np.uint64(copy * len(sizes) + 1)
             writer.add_games(first, names, names)
         layout = _layout()
-        writer.finish({"program": "benchmark", "game": "none", "sources": [], "options": {}, "layout": layout.describe(),
-                       "terms": "none", "phases": phases, "stages": ["mg", "eg"]})
+        writer.finish(
+            {
+                "program": "benchmark",
+                "game": "none",
+                "sources": [],
+                "options": {},
+                "layout": layout.describe(),
+                "terms": "none",
+                "phases": phases,
+                "stages": ["mg", "eg"],
+            }
+        )
     return open_dataset(folder, check=False)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GpuComparison:
     """A GPU, two CPU threads, and a dataset of random games."""
 
     gpu: Gpu
@@ -87,12 +104,17 @@ class Comparison:
 
     def problem(self, device: Device, most: int | None = None) -> Problem:
         """Return the problem on all games, or on the first ones with about `most` positions."""
-        games = self.data.games if most is None else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
+        games = (
+            self.data.games
+            if most is None
+            else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
+        )
         options = replace(OPTIONS, device=device)
         return make_problem(self.data, _zero(), options, np.arange(games), SCALE)
 
     def differences(self) -> dict[str, float]:
-        """Return the largest difference between the results of GPU and CPU, relative to the largest value."""
+        """Return the largest difference between the results of GPU and CPU, relative to the largest
+        value."""
         both = [self.problem(device, CHECKED) for device in (self.gpu, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
@@ -103,7 +125,7 @@ class Comparison:
             "matrix": lambda p: p.gauss_newton(self.weights),
             "scores": lambda p: p.device.score_products(p.model, self.weights, some)[0],
             "evaluations": lambda p: p.device.evaluate(rows, p.model.table(self.weights)),
-            "TD(0.7)": lambda p: p.device.temporal(p.model, extra).equation(self.weights, p.model.whole_games)[0],
+            "TD(0.7)": lambda p: replace(p, temporal=extra).equation(self.weights)[0],
         }
         found = {}
         for name, ask in questions.items():
@@ -121,11 +143,14 @@ class Comparison:
         """Fit on the GPU to all games or some."""
         return fit(self.data, _zero(), replace(OPTIONS, device=self.gpu), games=games)
 
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[Row]:
         """Return the times of a pass and of a fit as rows."""
         whole, part, data = self.problem(self.gpu), self.problem(self.here, CHECKED), self.data
         passing = seconds(lambda: whole.loss_gradient(self.weights))
-        eights = sum(int((-(-np.diff(data.row[a:a + CHECKED + 1]) // 8)).sum()) for a in range(0, data.positions, CHECKED))
+        eights = sum(
+            int((-(-np.diff(data.row[a : a + CHECKED + 1]) // 8)).sum())
+            for a in range(0, data.positions, CHECKED)
+        )
         moved = POSITION_BYTES * data.positions + EIGHT_BYTES * eights
         bandwidth = 2 * COPIED / seconds(self.gpu.copying(COPIED))
         slow = seconds(lambda: part.loss_gradient(self.weights)) * data.positions / part.positions
@@ -135,26 +160,48 @@ class Comparison:
         result = self.fit()
         fitting = time.perf_counter() - begin
         what = f"{data.positions:,} positions x {PARAMETERS} x 2"
-        return [row(f"fused pass, {what}, {self.gpu.name}", data.positions / passing / 1e6, "M positions/s",
-                    100 * data.positions / slow / 1e6, reference=(self.here.name, data.positions / slow / 1e6)),
-                row("  bytes moved by it", moved / passing / 1e9, "GB/s", 0.6 * bandwidth / 1e9,
-                    reference=("a copy on the GPU", bandwidth / 1e9)),
-                row("  Gauss-Newton matrix", matrix, "s"),
-                row(f"  Newton fit with standard errors, {len(result.history) - 1} iterations", fitting, "s", 10.0, True)]
+        return [
+            Row(
+                f"fused pass, {what}, {self.gpu.name}",
+                data.positions / passing / 1e6,
+                "M positions/s",
+                100 * data.positions / slow / 1e6,
+                reference=(self.here.name, data.positions / slow / 1e6),
+            ),
+            Row(
+                "  bytes moved by it",
+                moved / passing / 1e9,
+                "GB/s",
+                0.6 * bandwidth / 1e9,
+                reference=("a copy on the GPU", bandwidth / 1e9),
+            ),
+            Row("  Gauss-Newton matrix", matrix, "s"),
+            Row(
+                f"  Newton fit with standard errors, {len(result.history) - 1} iterations",
+                fitting,
+                "s",
+                10.0,
+                True,
+            ),
+        ]
 
 
-def compared(work: Workload, positions: int) -> tuple[Comparison, dict[str, float]]:
-    """Compare GPU and CPU on a dataset of this size; return the comparison and the differences. InputError without a GPU,
-    AssertionError if they differ, or if two runs on the GPU do."""
+def compared(work: Workload, positions: int) -> tuple[GpuComparison, dict[str, float]]:
+    """Compare GPU and CPU on a dataset of this size; return the comparison and the differences.
+    InputError without a GPU, AssertionError if they differ, or if two runs on the GPU do."""
     gpu = required_gpu()
-    comparison = Comparison(gpu, random_games(whole_data(work), positions, work.folder / "random"))
+    comparison = GpuComparison(
+        gpu, random_games(whole_data(work), positions, work.folder / "random")
+    )
     differences = comparison.differences()
     if not max(differences.values()) < MOST or not comparison.same_bits():
-        raise AssertionError(f"{gpu.name} and {comparison.here.name} differ, or two runs do: {differences}")
+        raise AssertionError(
+            f"{gpu.name} and {comparison.here.name} differ, or two runs do: {differences}"
+        )
     return comparison, differences
 
 
-def passes_on_a_gpu(work: Workload) -> list[dict]:
+def passes_on_a_gpu(work: Workload) -> list[Row]:
     """Measure a pass and a fit on a GPU; InputError without a GPU."""
     return compared(work, SOME)[0].rows()
 

@@ -1,25 +1,287 @@
-"""A cluster of Dask: the only module that opens one. Nothing of it is imported unless a command was given --cluster."""
+"""A cluster of Dask and the jobs on its workers: tasks whose worker dies are repeated, the one that
+kills is found.
+
+This is the only module that opens a cluster. Nothing of it is imported unless a command was given
+--cluster."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import math
+import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from games.streams import InputError
-from tuner.cluster.program import difference, program
-from tuner.cluster.running import ClusterRunning
+from tuner.cluster.worker import (
+    Call,
+    Done,
+    OtherProgram,
+    difference,
+    end_job,
+    fingerprint,
+    hold,
+    perform,
+    prepare,
+    program,
+)
 from tuner.io.interrupt import held_back
 from tuner.parallel import POLL_SECONDS, Job, counted
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
+
+RESUBMITTED = 5  # times at most, after a task lost its worker
+# times that a task may lose its worker beside others; then it runs alone, so that no other is
+# blamed
+IN_COMPANY = 2
+AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
+CALL_SECONDS = 0.5  # of a call: some milliseconds are spent around it
+MOST = 64  # tasks of a call
+
+
+@dataclass
+class Shared:
+    """Data that several tasks use, and the task that holds them on the workers."""
+
+    value: Any
+    future: Future | None = None
+
+
+@dataclass
+class _Pending:
+    """A task without a result, and how often its worker died."""
+
+    task: Any
+    shared: tuple[Shared, ...]
+    deaths: int = 0
+
+
+class ClusterRunning:
+    """See `tuner.parallel.Running`. Several short tasks go to a worker in one call."""
+
+    def __init__(self, cluster: Cluster, job: Job, ahead: int) -> None:
+        self._cluster, self._job, self._ahead = cluster, job, max(AHEAD, ahead)
+        self._key = f"{getattr(job.work, '__name__', 'task')}-{uuid.uuid4().hex}"
+        self._spec = Shared(job.spec)
+        self._numbers = 0
+        self._pending: dict[int, _Pending] = {}
+        self._seconds: float | None = None  # of a task, mean over the latest
+        self._outbox: list[int] = []  # tasks to be sent before the next wait
+        self._calls: dict[str, tuple[Sequence[int], Future]] = {}  # tasks under way
+        self._suspects: deque[int] = deque()  # tasks that are to run alone
+        self._waiting: list[int] = []  # tasks that wait until those have run
+        self._alone: int | None = None  # the task that runs alone
+        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._ended = False
+
+    def __enter__(self) -> ClusterRunning:
+        self._cluster.running.append(self)
+        try:
+            self._prepare()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    @property
+    def pending(self) -> int:
+        """The number of tasks without a result."""
+        return len(self._pending)
+
+    @property
+    def room(self) -> int:
+        """See `Running`."""
+        return max(1, self._ahead * self._cluster.at_once * self._size) - len(self._pending)
+
+    @property
+    def _size(self) -> int:
+        """The number of tasks of a call."""
+        return (
+            1 if not self._seconds else max(1, min(MOST, math.ceil(CALL_SECONDS / self._seconds)))
+        )
+
+    def share(self, value: Any) -> Shared:
+        """See `Running`."""
+        return Shared(value)
+
+    def submit(self, task: Any, *shared: Any) -> None:
+        """See `Running`."""
+        self._numbers += 1
+        self._pending[self._numbers] = _Pending(task, shared)
+        self._outbox.append(self._numbers)
+
+    def completed(self, interrupted: threading.Event | None = None) -> Iterator[Any]:
+        """See `Running`."""
+        while self._pending:
+            if interrupted is not None and interrupted.is_set():
+                self.end()
+                return
+            self._flush()
+            for number, result in self._results(self._taken(), interrupted):
+                del self._pending[number]
+                if result is not None:
+                    yield result
+            self._cluster.require_connected()
+
+    def end(self) -> None:
+        """Stop all tasks."""
+        if self._ended:
+            return
+        self._ended = True
+        futures = [future for _, future in self._calls.values()]
+        self._pending.clear()
+        self._calls.clear()
+        self._cluster.running.remove(self)
+        self._cluster.cancel(futures)
+        self._cluster.everywhere(end_job, self._key)
+
+    def _prepare(self) -> None:
+        """Make the job ready on one worker."""
+        from distributed import KilledWorker
+
+        for attempt in range(RESUBMITTED + 1):
+            call = Call(self._key, self._job.make, self._job.work, fingerprint())
+            try:
+                self._cluster.submit(
+                    prepare, call, self._held(self._spec), key=(self._key, f"ready-{attempt}")
+                ).result()
+                return
+            except KilledWorker as problem:
+                if attempt == RESUBMITTED:
+                    raise InputError(
+                        f"--cluster {self._cluster.address}: {attempt + 1} workers died as they"
+                        f" prepared the work, the last one at {problem.last_worker.address}; see"
+                        " its log"
+                    ) from None
+            except OtherProgram as problem:
+                self._cluster.retire(problem.address, problem.program)
+
+    def _held(self, shared: Shared) -> Future:
+        """Return the task that holds shared data, begun again if it was lost."""
+        if shared.future is None or shared.future.status in ("error", "cancelled", "lost"):
+            shared.future = self._cluster.submit(hold, shared.value, key=f"data-{uuid.uuid4().hex}")
+        return shared.future
+
+    def _flush(self) -> None:
+        """Send the tasks of the outbox, some in each call. While a task is to run alone, they
+        wait."""
+        if self._alone is not None and self._alone not in self._pending:
+            self._alone = None
+        if self._suspects or self._alone is not None:
+            self._waiting += self._outbox
+            self._outbox = []
+            if self._alone is None and not self._calls:
+                self._alone = self._suspects.popleft()
+                self._send([self._alone])
+            return
+        self._outbox = self._waiting + self._outbox
+        self._waiting = []
+        # few tasks go to all workers
+        size = max(1, min(self._size, len(self._pending) // max(1, AHEAD * self._cluster.at_once)))
+        for begin in range(0, len(self._outbox), size):
+            self._send(self._outbox[begin : begin + size])
+        self._outbox = []
+
+    def _send(self, numbers: Sequence[int]) -> None:
+        shared: list[Shared] = []
+        tasks = []
+        for number in numbers:
+            pending = self._pending[number]
+            shared += [
+                some for some in pending.shared if not any(some is other for other in shared)
+            ]
+            places = tuple(
+                next(i for i, other in enumerate(shared) if other is some)
+                for some in pending.shared
+            )
+            tasks.append((pending.task, places))
+        call = Call(self._key, self._job.make, self._job.work, fingerprint(), tuple(tasks))
+        name = uuid.uuid4().hex  # what lost its worker begins again under a new name
+        future = self._cluster.submit(
+            perform, call, *map(self._held, (self._spec, *shared)), key=(self._key, name)
+        )
+        self._calls[name] = numbers, future
+        future.add_done_callback(lambda _: self._done.put(name))
+
+    def _taken(self) -> dict[str, Future]:
+        """Return the calls that are done, after waiting a moment for one."""
+        names: list[str] = []
+        try:
+            names.append(self._done.get(timeout=POLL_SECONDS))
+            while True:
+                names.append(self._done.get_nowait())
+        except queue.Empty:
+            return {name: self._calls[name][1] for name in names if name in self._calls}
+
+    def _results(
+        self, calls: dict[str, Future], interrupted: threading.Event | None
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the results of calls that are done; tasks that lost their worker are submitted
+        again."""
+        found: dict[str, Done] = self._cluster.gathered(
+            {name: future for name, future in calls.items() if future.status == "finished"},
+            interrupted,
+        )
+        for name, future in calls.items():
+            numbers, _ = self._calls.pop(name)
+            if name in found:
+                seconds = found[name].seconds / len(numbers)
+                self._seconds = (
+                    seconds if self._seconds is None else 0.8 * self._seconds + 0.2 * seconds
+                )
+                yield from zip(numbers, found[name].results, strict=True)
+            elif not (interrupted is not None and interrupted.is_set()):
+                self._again(numbers, future)
+
+    def _again(self, numbers: Sequence[int], future: Future) -> None:
+        """Submit tasks again that lost their worker, each by itself. Their own exceptions are
+        raised; InputError for a task that kills workers."""
+        from distributed import KilledWorker
+
+        problem = future.exception() if future.status == "error" else None
+        if problem is None:  # the connection was lost
+            self._cluster.require_connected()
+        elif isinstance(problem, OtherProgram):
+            self._cluster.retire(problem.address, problem.program)
+        elif not isinstance(problem, KilledWorker):
+            raise problem
+        for number in numbers:
+            pending = self._pending[number]
+            if isinstance(problem, KilledWorker):
+                pending.deaths += 1
+                if pending.deaths > RESUBMITTED:
+                    raise InputError(
+                        f"{self._job.named(pending.task)}: every worker that began it died, the"
+                        f" last one at {problem.last_worker.address}; it was repeated {RESUBMITTED}"
+                        " times; see the logs of the workers"
+                    )
+                self._cluster.lost_worker(problem.last_worker.address)
+            if self._alone == number:
+                self._alone = None
+            if pending.deaths > IN_COMPANY:
+                self._suspects.append(number)
+            else:
+                self._send([number])
+
 
 CONNECT_SECONDS = 2.0  # to reach the scheduler
 RECONNECT_SECONDS = 60.0  # to reach it again
@@ -28,21 +290,33 @@ KNOWN_SECONDS = 1.0  # between two questions how many workers there are
 ANSWER_SECONDS = 10.0  # for what no result depends on
 # of `local:N`: every death of a worker is reported, and little is recorded
 LOCAL_SETTINGS = {
-    "distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "10s",
-    "distributed.worker.profile.enabled": False, "distributed.scheduler.active-memory-manager.start": False,
-    "distributed.admin.low-level-log-length": 1000, "distributed.admin.system-monitor.gil.enabled": False,
-    "distributed.admin.system-monitor.interval": "5s", "distributed.admin.tick.interval": "1s"}
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.deploy.lost-worker-timeout": "10s",
+    "distributed.worker.profile.enabled": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.admin.low-level-log-length": 1000,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+}
 
 
 @contextlib.contextmanager
 def connect(address: str, note: Callable[[str], None]) -> Iterator[Cluster]:
-    """Yield the cluster at an address, "tcp://HOST:PORT" or "tls://HOST:PORT", or N worker processes of this machine: "local:N".
-    InputError if it cannot be reached, has no workers, or runs another program."""
+    """Yield the cluster at an address, "tcp://HOST:PORT" or "tls://HOST:PORT", or N worker
+    processes of this machine: "local:N". InputError if it cannot be reached, has no workers, or
+    runs another program."""
     try:
         import distributed
     except ImportError:
-        raise InputError(f"--cluster {address}: Dask is not installed; pip install 'evaltune[cluster]'") from None
-    for name in ("distributed", "tornado.application", "asyncio"):  # what they say, we say in one line
+        raise InputError(
+            f"--cluster {address}: Dask is not installed; pip install 'evaltune[cluster]'"
+        ) from None
+    for name in (
+        "distributed",
+        "tornado.application",
+        "asyncio",
+    ):  # what they say, we say in one line
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as opened:
         if address.startswith(LOCAL):
@@ -50,7 +324,9 @@ def connect(address: str, note: Callable[[str], None]) -> Iterator[Cluster]:
         else:
             where = address
             _require_scheduler(address)
-        client = opened.enter_context(distributed.Client(where, timeout=RECONNECT_SECONDS, set_as_default=False))
+        client = opened.enter_context(
+            distributed.Client(where, timeout=RECONNECT_SECONDS, set_as_default=False)
+        )
         cluster = Cluster(address, client, note, None if where is address else where)
         cluster.require_same_program()
         note(cluster.description())
@@ -58,28 +334,37 @@ def connect(address: str, note: Callable[[str], None]) -> Iterator[Cluster]:
 
 
 def _require_scheduler(address: str) -> None:
-    """InputError unless a scheduler answers soon. Asked before there is a client, which would go on trying."""
+    """InputError unless a scheduler answers soon. Asked before there is a client, which would go on
+    trying."""
     import distributed
 
     security = distributed.Security().get_connection_args("client")
     if address.startswith(ENCRYPTED) and security.get("ssl_context") is None:
-        raise InputError(f"--cluster {address}: Dask's settings name no certificates for TLS; set distributed.comm.tls.ca-file, "
-                         "client.cert and client.key as docs/cluster.md shows")
+        raise InputError(
+            f"--cluster {address}: Dask's settings name no certificates for TLS; set"
+            " distributed.comm.tls.ca-file, client.cert and client.key as docs/cluster.md shows"
+        )
 
     async def asked() -> str:
-        async with distributed.rpc(address, timeout=CONNECT_SECONDS, connection_args=security) as scheduler:
+        async with distributed.rpc(
+            address, timeout=CONNECT_SECONDS, connection_args=security
+        ) as scheduler:
             return (await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS))["type"]
 
     try:
         host, port = distributed.comm.get_address_host_port(address, strict=True)
-        socket.create_connection((host, port), CONNECT_SECONDS).close()  # a connection that is refused is not tried again
+        socket.create_connection(
+            (host, port), CONNECT_SECONDS
+        ).close()  # a connection that is refused is not tried again
         found = asyncio.run(asked())
         if found != "Scheduler":
             raise ValueError(f"it is a {found}")
     except Exception as problem:  # what answers may be anything
-        raise InputError(f"--cluster {address}: no scheduler answers ({_line(problem)}); start one with dask scheduler, and name "
-                         "its address, such as tcp://HOST:8786 (tls:// where connections are encrypted), or local:2 for 2 "
-                         "processes of this machine") from None
+        raise InputError(
+            f"--cluster {address}: no scheduler answers ({_line(problem)}); start one with dask"
+            " scheduler, and name its address, such as tcp://HOST:8786 (tls:// where connections"
+            " are encrypted), or local:2 for 2 processes of this machine"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -90,11 +375,19 @@ def local_cluster(address: str) -> Iterator[Any]:
 
     number = address.removeprefix(LOCAL)
     if not number.isdecimal() or not 0 < int(number) <= 512:
-        raise InputError(f"--cluster {address}: expected a number of processes from 1 to 512, such as local:2")
+        raise InputError(
+            f"--cluster {address}: expected a number of processes from 1 to 512, such as local:2"
+        )
     with dask.config.set(LOCAL_SETTINGS), held_back():
-        cluster = distributed.LocalCluster(n_workers=int(number), threads_per_worker=1, processes=True, memory_limit=0,
-                                           dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-                                           preload=["tuner.cluster.preload"])
+        cluster = distributed.LocalCluster(
+            n_workers=int(number),
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            preload=["tuner.cluster.preload"],
+        )
     try:
         yield cluster
     finally:
@@ -103,7 +396,8 @@ def local_cluster(address: str) -> Iterator[Any]:
 
 
 def replace_lost(cluster: LocalCluster, number: int) -> None:
-    """Start the workers that are missing of a number. Dask starts one again that died, but not if it died as it started."""
+    """Start the workers that are missing of a number. Dask starts one again that died, but not if
+    it died as it started."""
     if len(cluster.workers) < number:
         cluster.scale(number)
 
@@ -119,7 +413,13 @@ class Cluster:
 
     remote = True
 
-    def __init__(self, address: str, client: Client, note: Callable[[str], None], local: LocalCluster | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        client: Client,
+        note: Callable[[str], None],
+        local: LocalCluster | None = None,
+    ) -> None:
         self.address, self._client, self._note, self._local = address, client, note, local
         self.running: list[ClusterRunning] = []  # jobs under way
         self._threads: dict[str, int] = {}  # of each worker
@@ -138,7 +438,8 @@ class Cluster:
         return ClusterRunning(self, job, ahead)
 
     def workers(self) -> dict[str, int]:
-        """Return the addresses of the workers, and how many threads each has; at most a moment old."""
+        """Return the addresses of the workers, and how many threads each has; at most a moment
+        old."""
         if time.monotonic() - self._asked > KNOWN_SECONDS:
             with contextlib.suppress(TimeoutError, OSError):
                 self._threads = self._now(lambda: self._client.nthreads(), ANSWER_SECONDS)
@@ -159,31 +460,45 @@ class Cluster:
         """Return the workers and the address of Dask's dashboard in words."""
         workers = self.workers()
         hosts = {address.rpartition("://")[2].rpartition(":")[0] for address in workers}
-        return (f"cluster {self.address}: {counted(len(workers), 'worker')} with {counted(sum(workers.values()), 'thread')} on "
-                f"{counted(len(hosts), 'machine')}; dashboard {self._client.dashboard_link}")
+        return (
+            f"cluster {self.address}: {counted(len(workers), 'worker')} with"
+            f" {counted(sum(workers.values()), 'thread')} on {counted(len(hosts), 'machine')};"
+            f" dashboard {self._client.dashboard_link}"
+        )
 
     def require_same_program(self) -> None:
         """InputError if there is no worker, or one with another program."""
         if not self.workers():
-            raise InputError(f"--cluster {self.address}: the scheduler has no workers; start some with dask worker "
-                             f"{self._client.scheduler_info(n_workers=0)['address']}")
+            raise InputError(
+                f"--cluster {self.address}: the scheduler has no workers; start some with dask"
+                f" worker {self._client.scheduler_info(n_workers=0)['address']}"
+            )
         here = program()
         for address, there in self._client.run(program, on_error="return").items():
             if isinstance(there, OSError):  # it died meanwhile: no connection
                 continue
             if isinstance(there, BaseException):
-                raise InputError(f"worker {address}: evaltune {here['evaltune']} is not installed there ({_line(there)}); "
-                                 "install the same version on every machine")
+                raise InputError(
+                    f"worker {address}: evaltune {here['evaltune']} is not installed there"
+                    f" ({_line(there)}); install the same version on every machine"
+                )
             if found := difference(there, here):
-                raise InputError(f"worker {address}: {found}; install the same version on every machine")
+                raise InputError(
+                    f"worker {address}: {found}; install the same version on every machine"
+                )
 
     def retire(self, address: str, there: dict[str, str]) -> None:
         """Send a worker away that has another program: it came after the first task."""
         if address not in self._refused:
             self._refused.add(address)
-            self._note(f"worker {address}: {difference(there, program())}; it was sent away, install the same version there")
+            self._note(
+                f"worker {address}: {difference(there, program())}; it was sent away, install the"
+                " same version there"
+            )
         with contextlib.suppress(TimeoutError, OSError):
-            self._now(lambda: self._client.retire_workers([address], close_workers=True), ANSWER_SECONDS)
+            self._now(
+                lambda: self._client.retire_workers([address], close_workers=True), ANSWER_SECONDS
+            )
 
     def lost_worker(self, address: str) -> None:
         """Report, once, that a worker died."""
@@ -197,7 +512,9 @@ class Cluster:
         self.require_connected()
         return self._client.submit(function, *values, key=key, pure=False)
 
-    def gathered(self, futures: Mapping[str, Future], interrupted: threading.Event | None) -> dict[str, Any]:
+    def gathered(
+        self, futures: Mapping[str, Future], interrupted: threading.Event | None
+    ) -> dict[str, Any]:
         """Return the results of tasks that are done; those that were lost meanwhile are missing."""
         whole = dict(futures)
         while whole:
@@ -208,8 +525,10 @@ class Cluster:
             except _Interrupted:
                 return {}
             except Exception:
-                before, whole = len(whole), {
-                    name: future for name, future in whole.items() if future.status == "finished"}
+                before, whole = (
+                    len(whole),
+                    {name: future for name, future in whole.items() if future.status == "finished"},
+                )
                 if len(whole) == before:
                     raise
         return {}
@@ -224,24 +543,38 @@ class Cluster:
         """Call a function on every worker, past its tasks."""
         if self._client.status == "running":
             with contextlib.suppress(TimeoutError, OSError):
-                self._now(lambda: self._client.run(function, *values, on_error="ignore"), ANSWER_SECONDS)
+                self._now(
+                    lambda: self._client.run(function, *values, on_error="ignore"), ANSWER_SECONDS
+                )
 
     def require_connected(self) -> None:
-        """Wait for the scheduler, if the connection was lost. InputError if it does not answer in time."""
+        """Wait for the scheduler, if the connection was lost. InputError if it does not answer in
+        time."""
         if self._client.status == "running":
             return
-        self._note(f"{self.address}: the scheduler was lost; waiting {RECONNECT_SECONDS:.0f} s for it to answer")
+        self._note(
+            f"{self.address}: the scheduler was lost; waiting {RECONNECT_SECONDS:.0f} s for it to"
+            " answer"
+        )
         deadline = time.monotonic() + RECONNECT_SECONDS + ANSWER_SECONDS
         while self._client.status == "connecting" and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         if self._client.status != "running":
-            raise InputError(f"--cluster {self.address}: the scheduler was lost and did not answer within "
-                             f"{RECONNECT_SECONDS:.0f} s; a run that has a folder keeps what was finished: start a scheduler and "
-                             "workers, and continue it with --resume")
+            raise InputError(
+                f"--cluster {self.address}: the scheduler was lost and did not answer within"
+                f" {RECONNECT_SECONDS:.0f} s; a run that has a folder keeps what was finished:"
+                " start a scheduler and workers, and continue it with --resume"
+            )
         self._note(f"{self.address}: the scheduler answers again")
 
-    def _now(self, call: Callable[[], Any], seconds: float | None, interrupted: threading.Event | None = None) -> Any:
-        """Return what a call of Dask's returns. TimeoutError after some seconds, _Interrupted once `interrupted` is set."""
+    def _now(
+        self,
+        call: Callable[[], Any],
+        seconds: float | None,
+        interrupted: threading.Event | None = None,
+    ) -> Any:
+        """Return what a call of Dask's returns. TimeoutError after some seconds, _Interrupted once
+        `interrupted` is set."""
 
         async def called() -> Any:
             found = call()

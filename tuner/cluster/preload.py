@@ -1,5 +1,5 @@
-"""Loaded by the workers of `--cluster local:N` as they start: Ctrl-C reaches every process of a terminal, but it is the client
-that ends its workers."""
+"""Loaded by the workers of `--cluster local:N` as they start: Ctrl-C reaches every process of a
+terminal, but it is the client that ends its workers."""
 
 from __future__ import annotations
 

@@ -1,20 +1,93 @@
-"""What runs on a worker: a task of a job, with the state that its thread keeps from task to task. Dask calls these functions."""
+"""The program of a process: versions, and a hash of the sources. All processes of a cluster must
+have the same."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from tuner.cluster.program import fingerprint, program
 from tuner.parallel import JobState
+from tuner.version import __version__
 
-KEPT = 4  # states of a thread: jobs that one command has at the same time, and those of clients that ended without a word
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("evalterms", "games", "params", "tuner")
+PACKAGES = (
+    "dask",
+    "distributed",
+    "llvmlite",
+    "numba",
+    "numpy",
+    "scipy",
+)  # those on which results or messages depend
+
+
+@cache
+def program() -> dict[str, str]:
+    """Return the versions of evaltune, of Python and of packages by name, and a hash of evaltune's
+    sources."""
+    found = {
+        "evaltune": __version__,
+        "sources": _sources(),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+    }
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@cache
+def fingerprint() -> str:
+    """Return a hash of `program`."""
+    return hashlib.sha256(repr(sorted(program().items())).encode()).hexdigest()[:16]
+
+
+def difference(there: dict[str, str], here: dict[str, str]) -> str | None:
+    """Return what differs between two programs, in words; None if they are the same."""
+    for name, wanted in here.items():
+        found = there.get(name, "unknown")
+        if found != wanted and name == "sources":
+            return (
+                f"other sources of evaltune {here['evaltune']} there ({found[:8]}) than here"
+                f" ({wanted[:8]})"
+            )
+        if found != wanted:
+            return f"{name} {found} there, {wanted} here"
+    return None
+
+
+def _sources() -> str:
+    """Return a hash of the names and contents of all files that results may depend on."""
+    state = hashlib.sha256()
+    paths = [
+        path
+        for folder in OURS
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".yaml", ".cu")
+    ]
+    for path in sorted(paths, key=lambda path: path.relative_to(ROOT).as_posix()):
+        state.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return state.hexdigest()
+
+
+# states of a thread: jobs that one command has at the same time, and those of clients that ended
+# without a word
+KEPT = 4
 ABORT_SECONDS = 0.05  # between two calls of `abort`: a search may begin after the first
 END_SECONDS = 15.0
-SETTLED_SECONDS = 1.0  # a worker that dies before its nanny has noted its start is never started again by Dask
+SETTLED_SECONDS = (
+    1.0  # a worker that dies before its nanny has noted its start is never started again by Dask
+)
 
 
 class OtherProgram(Exception):
@@ -27,8 +100,8 @@ class OtherProgram(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """Tasks for a worker: the key of their job, its functions (see `tuner.parallel.Job`), a hash of the client's program, and
-    each task with the places of what it shares."""
+    """Tasks for a worker: the key of their job, its functions (see `tuner.parallel.Job`), a hash of
+    the client's program, and each task with the places of what it shares."""
 
     job: str
     make: Callable[..., JobState]
@@ -65,8 +138,14 @@ def perform(call: Call, spec: Any, *shared: Any) -> Done:
         return Done([None] * len(call.tasks), 0.0)
     kept.busy = True
     try:
-        found = [None if kept.stop.is_set() else call.work(kept.state, task, *(shared[place] for place in places))
-                 for task, places in call.tasks]
+        found = [
+            (
+                None
+                if kept.stop.is_set()
+                else call.work(kept.state, task, *(shared[place] for place in places))
+            )
+            for task, places in call.tasks
+        ]
         return Done(found, time.perf_counter() - begun)
     finally:
         kept.busy = False
@@ -81,7 +160,8 @@ def prepare(call: Call, spec: Any) -> None:
 
 
 def hold(value: Any) -> Any:
-    """Return the value: as the result of a task it is kept by the workers that need it, and computed again if they die."""
+    """Return the value: as the result of a task it is kept by the workers that need it, and
+    computed again if they die."""
     return value
 
 
@@ -109,7 +189,8 @@ def _require_program(call: Call) -> None:
 
 
 def _kept(call: Call, spec: Any) -> _Kept | None:
-    """Return this thread's state of a job, made when it is first needed; None for a job that was ended."""
+    """Return this thread's state of a job, made when it is first needed; None for a job that was
+    ended."""
     key = (threading.get_ident(), call.job)
     with _changing:
         if call.job in _ended:
@@ -117,7 +198,7 @@ def _kept(call: Call, spec: Any) -> _Kept | None:
         if key in _states:
             return _states[key]
         own = [other for other in _states if other[0] == key[0]]
-        old = [_states.pop(other) for other in own[:max(0, len(own) - KEPT + 1)]]
+        old = [_states.pop(other) for other in own[: max(0, len(own) - KEPT + 1)]]
     _release(old)
     stop = threading.Event()
     kept = _Kept(call.make(spec, stop.is_set), stop)

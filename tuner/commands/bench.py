@@ -1,10 +1,10 @@
-"""Measure the speed of the parts, in CPU time on one core or in time on a GPU; each value is a median and is shown beside a
-reference, measured in the same run or as published.
-"""
+"""Measure the speed of the parts, in CPU time on one core or in time on a GPU; each value is a
+median and is shown beside a reference, measured in the same run or as published."""
 
 from __future__ import annotations
 
-import argparse
+from games.streams import InputError
+from tuner.options.option import Arguments, Option, Table
 
 USAGE = "[ROW ...] [options]"
 EXAMPLE = """examples:
@@ -12,33 +12,55 @@ EXAMPLE = """examples:
   tuner bench fit --games games.epd.zst --json
   tuner bench perft search network --params backgammon/classic
 """
-ROWS = {"pgn": ("reading", "games_to_moves"), "perft": ("reading", "perft"),
-        "coefficients": ("reading", "positions_to_coefficients"), "pass": ("learning", "passes"), "fit": ("learning", "fits"),
-        "search": ("searching", "searches"), "selfplay": ("searching", "self_play"),
-        "learning": ("searching", "learning"), "network": ("networks", "networks"), "start": ("start", "starts"),
-        "gpu": ("gpu", "passes_on_a_gpu")}
+ROWS = {
+    "pgn": ("speed", "games_to_moves"),
+    "perft": ("speed", "perft"),
+    "coefficients": ("speed", "positions_to_coefficients"),
+    "pass": ("speed", "passes"),
+    "fit": ("speed", "fits"),
+    "search": ("speed", "searches"),
+    "selfplay": ("speed", "self_play"),
+    "learning": ("speed", "learning"),
+    "network": ("speed", "networks"),
+    "start": ("speed", "starts"),
+    "gpu": ("gpu", "passes_on_a_gpu"),
+}
 ORDINARY = [name for name in ROWS if name != "gpu"]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rows", metavar="ROW", nargs="*", choices=[[], *ROWS], default=[],
-                        help=f"what to measure: {', '.join(ROWS)} (default: all except gpu)")
-    parser.add_argument("--games", metavar="FILE",
-                        help="file of games or labelled positions to measure with (default: the bundled ones of the game)")
-    parser.add_argument("--params", metavar="PARAMS", default="classic",
-                        help="parameter file, whose game is measured (default: classic)")
+TABLE: Table = (
+    Option(
+        ("rows",),
+        f"what to measure: {', '.join(ROWS)} (default: all except gpu)",
+        default=(),
+        metavar="ROW",
+        choices=list(ROWS),
+        nargs="*",
+    ),
+    Option(
+        ("--games",),
+        "file of games or labelled positions to measure with (default: the bundled ones of the"
+        " game)",
+        metavar="FILE",
+    ),
+    Option(
+        ("--params",),
+        "parameter file, whose game is measured (default: classic)",
+        default="classic",
+        metavar="PARAMS",
+    ),
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
+def run(arguments: Arguments) -> dict:
     import importlib
     import platform
     import tempfile
     from pathlib import Path
 
-    from games.streams import InputError
-    from tuner.bench import NothingToMeasure, Workload, met, samples_of
+    from tuner.bench import NothingToMeasure, Workload, samples_of
     from tuner.commands.display import TerminalDisplay, output_console
-    from tuner.io.tables import show_table
+    from tuner.io.terminal import show_table
 
     games = Path(arguments.games) if arguments.games else samples_of(arguments.params)
     if not games.exists():
@@ -55,23 +77,41 @@ def run(arguments: argparse.Namespace) -> dict:
                 if arguments.rows:
                     raise
                 left_out.append(str(nothing))
-    rows = [{**line, "met": met(line)} for line in lines]
-    result = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
-              "games": games.name, "rows": rows, "left_out": left_out}
+    rows = [line.to_json() for line in lines]
+    result = {
+        "machine": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "games": games.name,
+        "rows": rows,
+        "left_out": left_out,
+    }
     if not arguments.json:
-        show_table(output_console(), "speed", ["", "value", "unit", "target", "met", "reference", "its value", "ratio"],
-                   [_cells(line) for line in rows])
+        show_table(
+            output_console(),
+            "speed",
+            ["", "value", "unit", "target", "met", "reference", "its value", "ratio"],
+            [_cells(line) for line in rows],
+        )
         for reason in left_out:
             print(f"not measured: {reason}")
     return result
 
 
 def _cells(line: dict) -> list[str]:
-    target = "" if line["target"] is None else f"{'<=' if line['at_most'] else '>='} {line['target']:,g}"
+    target = (
+        "" if line["target"] is None else f"{'<=' if line['at_most'] else '>='} {line['target']:,g}"
+    )
     met = {None: "", True: "yes", False: "no"}[line["met"]]
-    return [line["what"], _short(line["value"]), line["unit"], target, met, line["reference"] or "",
-            "" if line["reference_value"] is None else _short(line["reference_value"]),
-            "" if line["ratio"] is None else _short(line["ratio"])]
+    return [
+        line["what"],
+        _short(line["value"]),
+        line["unit"],
+        target,
+        met,
+        line["reference"] or "",
+        "" if line["reference_value"] is None else _short(line["reference_value"]),
+        "" if line["ratio"] is None else _short(line["ratio"]),
+    ]
 
 
 def _short(value: float) -> str:

@@ -7,16 +7,35 @@ from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
 # what stands for the name of a file or a folder in the usage of a command
-FILES = ("FILE", "FILE.html", "FILE.npz", "POSITION|FILE", "FILE|FEN", "GAMES", "PARAMS", "OUT", "INITIAL", "LEARNED",
-         "PLAYER", "NET.yaml", "SOURCE", "A", "B")
+FILES = (
+    "FILE",
+    "FILE.html",
+    "FILE.npz",
+    "POSITION|FILE",
+    "FILE|FEN",
+    "GAMES",
+    "PARAMS",
+    "OUT",
+    "INITIAL",
+    "LEARNED",
+    "PLAYER",
+    "NET.yaml",
+    "SOURCE",
+    "A",
+    "B",
+)
 FOLDERS = ("DIR", "RUN")
 
 
 def completion_of(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The script that makes a shell complete the commands, options, choices and names of files of a whole parser."""
+    """The script that makes a shell complete the commands, options, choices and names of files of a
+    whole parser."""
     import shtab
 
-    kinds: dict[str, Any] = {**dict.fromkeys(FILES, shtab.FILE), **dict.fromkeys(FOLDERS, shtab.DIRECTORY)}
+    kinds: dict[str, Any] = {
+        **dict.fromkeys(FILES, shtab.FILE),
+        **dict.fromkeys(FOLDERS, shtab.DIRECTORY),
+    }
     _mark_files(parser, kinds)
     return shtab.complete(parser, shell)
 
@@ -29,5 +48,5 @@ def _mark_files(parser: argparse.ArgumentParser, kinds: dict[str, Any]) -> None:
                 _mark_files(command, kinds)
         elif action.metavar in kinds:
             action.complete = kinds[action.metavar]  # type: ignore[attr-defined]  # an attribute of shtab
-        elif action.choices is not None:  # the default of a list may be among them
-            action.choices = [choice for choice in action.choices if isinstance(choice, (str, int))]
+        elif action.choices is not None:
+            action.choices = list(action.choices)

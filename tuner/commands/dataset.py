@@ -1,20 +1,61 @@
 """Turn games into a dataset once, to tune from it many times; or inspect, merge and split datasets.
 
-  tuner dataset GAMES... -o DIR           build a dataset
-  tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
-                                          build one of rows that your engine prints
-  tuner dataset ROWS... -o DIR            build one of files of rows (docs/rows.md)
-  tuner dataset export DIR -o ROWS        write a dataset as rows
-  tuner dataset inspect DIR               its games, results, phases and parameters
-  tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
-  tuner dataset split DIR -o DIR HELD     two datasets without a common opening
+tuner dataset GAMES... -o DIR           build a dataset
+tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
+                                        build one of rows that your engine prints
+tuner dataset ROWS... -o DIR            build one of files of rows (docs/rows.md)
+tuner dataset export DIR -o ROWS        write a dataset as rows
+tuner dataset inspect DIR               its games, results, phases and parameters
+tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once
+tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 """
 
 from __future__ import annotations
 
-import argparse
+import os
+from dataclasses import asdict
+from pathlib import Path
 
-from tuner.commands.options import add_cluster_option, add_read_options, add_term_options, share
+from rich.console import Console
+
+from games.record import wording_of
+from games.streams import InputError
+from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.files import is_dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows.build import (
+    Totals,
+    build_rows,
+    built_lines,
+    default_phases,
+    named,
+    read_rows,
+)
+from tuner.datasets.rows.check import RowCheck
+from tuner.datasets.rows.formats import holds_rows, scan, writer_of
+from tuner.datasets.rows.formats import write as write_rows
+from tuner.datasets.rows.writing import batches_of
+from tuner.datasets.summary import stage_of, summarise, summary_lines
+from tuner.datasets.writing import merge as merge_datasets
+from tuner.datasets.writing import part, require_replaceable, split_games
+from tuner.evaluation.loading import (
+    FileEvaluator,
+    load_engine,
+    load_parameters,
+    parameter_path,
+    quiescence_of,
+)
+from tuner.io.files import ROWS, require_writable
+from tuner.io.terminal import show_table
+from tuner.learn.build import build as build_dataset
+from tuner.learn.engine_rows import build_engine_rows, game_for
+from tuner.learn.reading import report_line
+from tuner.options.kinds import SHARE
+from tuner.options.option import Arguments, Option, Table, options_in, refuse
+from tuner.options.shared import READING, TERMS, Reading, cluster
+from tuner.parameters.layout import Place
+from tuner.parameters.parameters import DEFAULT_GAME
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
@@ -28,48 +69,376 @@ EXAMPLE = """examples:
 ACTIONS = ("inspect", "merge", "split", "export")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sources", metavar="GAMES", nargs="+",
-                        help="files of games or of rows; or `inspect`, `merge`, `split` or `export`, and datasets (./merge for a "
-                             "file of that name)")
-    parser.add_argument("-o", "--output", metavar="DIR", nargs="+", default=[], help="dataset to write; split: two of them")
-    parser.add_argument("--params", metavar="PARAMS",
-                        help="parameter file whose terms are counted (default: classic; for rows the parameters that occur in "
-                             "them)")
-    parser.add_argument("--engine", metavar="COMMAND",
-                        help="a program of your own that counts the terms: it reads positions from standard input, one a line, "
-                             "and prints a row for each")
-    parser.add_argument("--not-linear", metavar="PART",
-                        help="rows: a part of the evaluation that no counts express, such as 'king safety': what the rows lack "
-                             "is kept as it is, and not tuned")
-    parser.add_argument("--held-out", type=share, default=0.1, metavar="SHARE",
-                        help="split: share of the games in the second dataset (default: 0.1)")
-    add_cluster_option(parser, "read files of games")
-    add_term_options(parser)
-    add_read_options(parser)
+TABLE: Table = (
+    Option(
+        ("sources",),
+        "files of games or of rows; or `inspect`, `merge`, `split` or `export`, and datasets"
+        " (./merge for a file of that name)",
+        metavar="GAMES",
+        nargs="+",
+    ),
+    Option(
+        ("-o", "--output"),
+        "dataset to write; split: two of them",
+        default=(),
+        metavar="DIR",
+        nargs="+",
+    ),
+    Option(
+        ("--params",),
+        "parameter file whose terms are counted (default: classic; for rows the parameters that"
+        " occur in them)",
+        metavar="PARAMS",
+    ),
+    Option(
+        ("--engine",),
+        "a program of your own that counts the terms: it reads positions from standard input, one a"
+        " line, and prints a row for each",
+        metavar="COMMAND",
+    ),
+    Option(
+        ("--not-linear",),
+        "rows: a part of the evaluation that no counts express, such as 'king safety': what the"
+        " rows lack is kept as it is, and not tuned",
+        metavar="PART",
+    ),
+    Option(
+        ("--held-out",),
+        "split: share of the games in the second dataset (default: 0.1)",
+        SHARE,
+        default=0.1,
+        metavar="SHARE",
+    ),
+    cluster("read files of games"),
+    TERMS,
+    *READING,
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    from games.streams import InputError
-    from tuner.commands import dataset_actions
-    from tuner.engine.loading import sources_for
+def run(arguments: Arguments) -> dict:
+    from tuner.evaluation.loading import sources_for
 
     action, sources = "build", arguments.sources
     if sources[0] in ACTIONS:
         action, *sources = sources
     outputs = {"build": 1, "inspect": 0, "merge": 1, "split": 2, "export": 1}[action]
     if len(arguments.output) != outputs:
-        raise InputError(f"dataset{'' if action == 'build' else ' ' + action}: -o names {len(arguments.output)} datasets to "
-                         f"write, expected {outputs}; see tuner dataset --help")
-    if arguments.engine is not None and action != "build":
-        raise InputError(f"dataset {action}: --engine has no use here; leave it out")
+        raise InputError(
+            f"dataset{'' if action == 'build' else ' ' + action}: -o names {len(arguments.output)}"
+            f" datasets to write, expected {outputs}; see tuner dataset --help"
+        )
+    refuse(
+        (
+            (
+                f"dataset {action}: --engine",
+                arguments.engine is not None and action != "build",
+                "has no use here",
+            ),
+        )
+    )
     if arguments.cluster is not None and (action != "build" or arguments.engine is not None):
         what = "--engine" if arguments.engine is not None else action
-        raise InputError(f"dataset: --cluster {arguments.cluster} has no use with {what}; it is for reading files of games")
+        raise InputError(
+            f"dataset: --cluster {arguments.cluster} has no use with {what}; it is for reading"
+            " files of games"
+        )
     if not sources:
         raise InputError(f"dataset {action}: no dataset named; see tuner dataset --help")
     if action in ("inspect", "split", "export") and len(sources) != 1:
         raise InputError(f"dataset {action}: {len(sources)} datasets named, expected one")
     if action == "build":
-        sources = sources_for(arguments.params or dataset_actions.DEFAULT, sources)
-    return getattr(dataset_actions, action)(sources, arguments)
+        sources = sources_for(arguments.params or DEFAULT, sources)
+    return {"build": build, "inspect": inspect, "merge": merge, "split": split, "export": export}[
+        action
+    ](sources, arguments)
+
+
+DEFAULT = "classic"  # whose terms are counted in games
+
+
+def build(sources: list[str], arguments: Arguments) -> dict:
+    """Build a dataset from games, or from rows."""
+    target = Path(arguments.output[0])
+    require_replaceable(
+        target, (*sources, arguments.params or "", arguments.quiescence, *arguments.terms)
+    )
+    rows = [source for source in sources if holds_rows(source)]
+    if rows and arguments.cluster is not None:
+        raise InputError(
+            f"--cluster {arguments.cluster}: has no use for {rows[0]}, which holds rows; it is for"
+            " reading files of games"
+        )
+    if rows and len(rows) < len(sources):
+        other = next(source for source in sources if source not in rows)
+        raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
+    if arguments.engine is not None:
+        refuse(
+            (f"--engine {arguments.engine}", True, f"has no use for {path}, which are rows already")
+            for path in rows
+        )
+        return _of_engine(sources, target, arguments)
+    if rows:
+        return _of_rows(sources, target, arguments)
+    if arguments.not_linear is not None:
+        raise InputError(
+            f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it"
+            " out, or add --engine COMMAND"
+        )
+    engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
+    reading = Reading(**arguments.given_for(Reading))
+    with TerminalDisplay() as display, executor_of(arguments.cluster, 1, display) as executor:
+        display.begin("reading")
+        data, report = build_dataset(
+            engine,
+            sources,
+            target,
+            reading.reading,
+            quiescence_of(engine, reading.judge),
+            display.note,
+            display.reading,
+            executor=executor if arguments.cluster is not None else None,
+        )
+        display.note(report_line(report.total))
+    result = {
+        "dataset": str(target),
+        "games": data.games,
+        "positions": data.positions,
+        "read": asdict(report.total),
+    }
+    if not arguments.json:
+        print(_written(data))
+    return result
+
+
+def _of_rows(sources: list[str], target: Path, arguments: Arguments) -> dict:
+    """Build a dataset from rows that another program counted."""
+    reading = {each.name for each in options_in(Reading)}
+    refuse(
+        (
+            each.names[0],
+            each.name in reading,
+            "has no use for rows, which hold the positions that were chosen",
+        )
+        for each in arguments.typed()
+    )
+    if arguments.params is None:
+        if arguments.not_linear is not None:
+            raise InputError(
+                f"--not-linear {arguments.not_linear}: without weights it is not known what the"
+                " rows lack; add --params FILE"
+            )
+        refuse(
+            (f"--terms {path}", True, "another program counts the terms of rows")
+            for path in arguments.terms
+        )
+        parameters = scan(sources[0]).parameters(DEFAULT_GAME)
+    else:
+        parameters = load_parameters(arguments.params, arguments.terms)
+    phases = parameters.phases or default_phases(parameters.game)
+    with TerminalDisplay() as display:
+        display.begin("reading")
+        data, check, totals = build_rows(
+            read_rows(sources, parameters, phases, display.note),
+            target,
+            parameters,
+            phases,
+            named(sources),
+            arguments.not_linear,
+        )
+        for line in built_lines(check, totals, arguments.not_linear):
+            display.note(line)
+    if not arguments.json:
+        print(_written(data))
+        if arguments.params is None:
+            print(
+                "next: `tuner params --from-rows` writes a parameter file for these rows; with the"
+                " numbers of your engine in it, --params checks the rows"
+            )
+    return _plain(target, data, check, totals)
+
+
+def _of_engine(sources: list[str], target: Path, arguments: Arguments) -> dict:
+    """Build a dataset of rows that an engine prints for the positions of games."""
+    if arguments.params is None:
+        raise InputError(
+            f"--engine {arguments.engine}: without --params it is not known what its rows count;"
+            " add --params FILE, the parameter file that was given to `tuner trace`"
+        )
+    if not_games := next(
+        (source for source in sources if source != "-" and is_dataset(source)), None
+    ):
+        raise InputError(
+            f"{not_games}: a dataset, which has no positions to send to an engine; name the games"
+        )
+    parameters = load_parameters(arguments.params, arguments.terms)
+    game = game_for(parameters)
+    reading = Reading(**arguments.given_for(Reading))
+    quiescence = FileEvaluator(*load_engine(parameter_path(reading.judge, game.name)))
+    with TerminalDisplay() as display:
+        display.begin("rows of the engine")
+        data, check, totals, report = build_engine_rows(
+            arguments.engine,
+            sources,
+            target,
+            parameters,
+            parameters.phases or default_phases(parameters.game),
+            reading.reading,
+            quiescence,
+            arguments.not_linear,
+            display.note,
+            display.counting,
+        )
+        display.note(report_line(report))
+        for line in built_lines(check, totals, arguments.not_linear):
+            display.note(line)
+    if not arguments.json:
+        print(_written(data))
+    return {**_plain(target, data, check, totals), "read": asdict(report)}
+
+
+def _plain(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
+    """Return what --json prints of a dataset of rows."""
+    return {
+        "dataset": str(target),
+        "games": data.games,
+        "positions": data.positions,
+        "rows": totals.rows,
+        "without_result": totals.without_result,
+        "row_check": check.as_dict() if check else None,
+    }
+
+
+def export(sources: list[str], arguments: Arguments) -> dict:
+    """Write a dataset as rows."""
+    target = Path(arguments.output[0])
+    writer_of(target)
+    if os.path.lexists(target) and target.suffix != ".npz":  # others do not say who wrote them
+        raise InputError(
+            f"{target}: exists; no file of rows is overwritten but .npz of ours; choose another"
+            " name"
+        )
+    require_writable(target, ROWS, sources)
+    data = open_dataset(sources[0])
+    number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
+    if not len(data.text):
+        show_note(
+            f"{sources[0]}: holds counts, but not the positions that were counted: the rows have no"
+            " `fen`"
+        )
+    if not arguments.json:
+        print(
+            f"wrote {target}: {number:,} rows of {data.columns:,} columns,"
+            f" {target.stat().st_size / 1e6:.1f} MB"
+        )
+    return {"rows": str(target), "positions": number, "columns": data.columns}
+
+
+def _written(data: Dataset) -> str:
+    size = sum(file.stat().st_size for file in data.path.iterdir())
+    return (
+        f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions,"
+        f" {size / 1e6:.1f} MB"
+    )
+
+
+def inspect(sources: list[str], arguments: Arguments) -> dict:
+    """Summarise a dataset."""
+    data = open_dataset(sources[0])
+    layout = data.layout
+    summary = {
+        "dataset": sources[0],
+        "sources": data.manifest["sources"],
+        "options": data.manifest["options"],
+        **summarise(data, layout),
+    }
+    if not arguments.json:
+        console = output_console()
+        print(
+            f"{sources[0]}: {data.manifest['game']}, from"
+            f" {', '.join(s['file'] for s in data.manifest['sources'])}"
+        )
+        print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
+        _show_results(console, data.manifest["game"], summary)
+        show_table(
+            console,
+            "how often parameters apply",
+            ["parameter", "numbers", "positions", "rarest number", "never"],
+            [_use_row(place, summary["use"]) for place in layout.places],
+        )
+    return summary
+
+
+def _show_results(console: Console, game: str, summary: dict) -> None:
+    """Show the results of positions by phase or stage; nothing where labels stand for results, or
+    with one stage."""
+    if (
+        len(summary["stages"]) == 1
+        or 2 * sum(sum(part["results"]) * part["positions"] for part in summary["results_by_phase"])
+        < summary["positions"]
+    ):
+        return
+    what = "phase" if summary["phases"] > 1 else "stage"
+    heads, chosen = ["win %", "draw %", "loss %"], [0, 1, 2]
+    if "points" in summary:  # there are no draws
+        heads, chosen = [f"{side} wins %" for side in wording_of(game).sides], [0, 2]
+    show_table(
+        console,
+        f"results by {what}",
+        [what, "positions", *heads],
+        [
+            [
+                stage_of(summary, part["phase"]),
+                f"{part['positions']:,}",
+                *(f"{100 * part['results'][i]:.1f}" for i in chosen),
+            ]
+            for part in summary["results_by_phase"]
+        ],
+    )
+
+
+def _use_row(place: Place, use: dict[str, int]) -> list[str]:
+    numbers = [use[label] for label in place.labels()]
+    applied = [n for n in numbers if n]
+    return [
+        place.path,
+        str(place.size),
+        f"{max(numbers):,}",
+        f"{min(applied):,}" if applied else "-",
+        str(numbers.count(0) or ""),
+    ]
+
+
+def merge(sources: list[str], arguments: Arguments) -> dict:
+    """Merge datasets into one."""
+    require_replaceable(Path(arguments.output[0]), sources)
+    data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
+    if not arguments.json:
+        print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+    return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
+
+
+def split(sources: list[str], arguments: Arguments) -> dict:
+    """Split a dataset into two without a common opening."""
+    if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
+        raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
+    for target in arguments.output:
+        require_replaceable(Path(target), sources)
+    data = open_dataset(sources[0])
+    kept, held = split_games(data, arguments.held_out, arguments.seed)
+    for games, target in zip((kept, held), arguments.output, strict=True):
+        if len(games) == 0:
+            raise InputError(f"{target}: would hold no game; choose another share or seed")
+    what = f"split by opening, held out {arguments.held_out:g}, seed {arguments.seed}"
+    written = [
+        part(data, games, Path(target), what)
+        for games, target in zip((kept, held), arguments.output, strict=True)
+    ]
+    if not arguments.json:
+        for data in written:
+            print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+    return {
+        "datasets": [
+            {"dataset": str(data.path), "games": data.games, "positions": data.positions}
+            for data in written
+        ]
+    }

@@ -1,15 +1,15 @@
-"""Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which of them
-the data support.
+"""Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which
+of them the data support.
 
-Shown are the largest supported changes; --all, --least and --significant show every number that moved.
-"""
+Shown are the largest supported changes; --all, --least and --significant show every number that
+moved."""
 
 from __future__ import annotations
 
-import argparse
-
-from tuner.commands.options import add_term_options, count
-from tuner.io.text import one_line
+from games.streams import InputError, one_line
+from tuner.options.kinds import COUNT
+from tuner.options.option import Arguments, Option, Table, flag
+from tuner.options.shared import TERMS
 
 LEAST = 1  # centipawns
 MOST_FILES = 26  # one letter each
@@ -24,56 +24,77 @@ EXAMPLE = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("initial", metavar="INITIAL", help="parameter file, or a bundled one")
-    parser.add_argument("learned", metavar="LEARNED", nargs="+", help="parameter files to compare with it")
-    parser.add_argument("--significant", action="store_true",
-                        help="show only changes that the data support, at a false discovery rate of 5 %% (Benjamini-Hochberg)")
-    parser.add_argument("--least", type=count, metavar="N",
-                        help="show numbers that moved by N centipawns or more, 0 for all numbers (default of --all: "
-                             f"{LEAST}, of --significant: 0)")
-    parser.add_argument("--all", action="store_true", help="show every number that moved, and the tables")
-    parser.add_argument("--format", choices=("table", "markdown", "json"), default="table", help="default: table")
-    add_term_options(parser)
+TABLE: Table = (
+    Option(("initial",), "parameter file, or a bundled one", metavar="INITIAL"),
+    Option(("learned",), "parameter files to compare with it", metavar="LEARNED", nargs="+"),
+    flag(
+        "--significant",
+        "show only changes that the data support, at a false discovery rate of 5 %% "
+        "(Benjamini-Hochberg)",
+    ),
+    Option(
+        ("--least",),
+        "show numbers that moved by N centipawns or more, 0 for all numbers (default of --all: 1,"
+        " of --significant: 0)",
+        COUNT,
+        metavar="N",
+    ),
+    flag("--all", "show every number that moved, and the tables"),
+    Option(("--format",), "default: table", default="table", choices=("table", "markdown", "json")),
+    TERMS,
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    from games.streams import InputError
+def run(arguments: Arguments) -> dict:
     from tuner.commands.display import output_console, show_note
-    from tuner.engine.loading import load_parameters, parameter_path
-    from tuner.parameters.align import aligned, union_of
-    from tuner.parameters.diff import compare, differences, errors_known
-    from tuner.parameters.heading import heading_of
-    from tuner.parameters.reader import listed, missing_parameters
+    from tuner.evaluation.loading import load_parameters, parameter_path
+    from tuner.parameters.diff import aligned, compare, differences, errors_known, union_of
+    from tuner.parameters.reader import heading_of, listed, missing_parameters
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
-        raise InputError("--all and --significant: one shows every change, the other only supported ones; leave one out")
+        raise InputError(
+            "--all and --significant: one shows every change, the other only supported ones; leave"
+            " one out"
+        )
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
-    read = [load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names]
+    read = [
+        load_parameters(path, arguments.terms, add_missing=bool(arguments.terms)) for path in names
+    ]
     for name, p in zip(names[1:], read[1:], strict=True):
         if p.game != read[0].game:
             raise InputError(f"{name} is for {p.game}, but {names[0]} is for {read[0].game}")
     try:
         layout = union_of([p.layout for p in read])
     except ValueError as problem:
-        raise InputError(f"{problem} has different shapes in {' and '.join(names)}: expected files of one evaluation") from None
+        raise InputError(
+            f"{problem} has different shapes in {' and '.join(names)}: expected files of one"
+            " evaluation"
+        ) from None
     for name, p in zip(names, read, strict=True):
         given = heading_of(path := parameter_path(name)).terms
         missing = [place.path for place in layout.places if place.term not in given]
-        if missing := missing + (missing_parameters(path, p.layout, p.game) if arguments.terms else []):
+        if missing := missing + (
+            missing_parameters(path, p.layout, p.game) if arguments.terms else []
+        ):
             show_note(f"{name} lacks {listed(missing)}, which count as 0")
     files = [aligned(p, layout) for p in read]
     for name, p in zip(names[1:], files[1:], strict=True):
         if p.stages != files[1].stages:
-            raise InputError(f"{name} has the stages {list(p.stages)}, but {names[1]} has {list(files[1].stages)}; "
-                             "compare each with the first")
+            raise InputError(
+                f"{name} has the stages {list(p.stages)}, but {names[1]} has"
+                f" {list(files[1].stages)}; compare each with the first"
+            )
         if arguments.significant and not errors_known(files[0], p):
-            raise InputError(f"{name}: no standard_errors, so no change can be tested; expected a learned file, as `tuner tune` "
-                             "writes it")
+            raise InputError(
+                f"{name}: no standard_errors, so no change can be tested; expected a learned file,"
+                " as `tuner tune` writes it"
+            )
     found = compare(files)
-    named = {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
+    named = (
+        {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
+    )
     result = {**named, **differences(found, arguments.significant)}
     if arguments.format == "json" and not arguments.json:
         import json
@@ -86,7 +107,12 @@ def run(arguments: argparse.Namespace) -> dict:
         least = arguments.least
         if least is None:
             least = 0 if arguments.significant else LEAST
-        view = View(tuple(one_line(name) for name in names), least, arguments.significant,
-                    arguments.format == "markdown", brief)
+        view = View(
+            tuple(one_line(name) for name in names),
+            least,
+            arguments.significant,
+            arguments.format == "markdown",
+            brief,
+        )
         show(output_console(), found, view)
     return result

@@ -1,14 +1,17 @@
-"""What commands show: notes and progress on standard error, and the console for tables on standard output.
+"""What commands show: notes and progress on standard error, and the console for tables on standard
+output.
 
 In a terminal progress is a live line, elsewhere a plain line every ten seconds.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 
 from rich.console import Console
@@ -17,8 +20,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from games.record import ReadReport
-from tuner.io.progress import Display
-from tuner.io.text import one_line
+from games.streams import one_line
+from tuner.io.terminal import Display
+from tuner.options.option import Arguments
+from tuner.parallel import Executor, OnThreads
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -33,9 +38,16 @@ class TerminalDisplay(Display):
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
         self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-        self._progress = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=16),
-                                  TextColumn("{task.fields[text]}", markup=False), TimeElapsedColumn(), console=self._console,
-                                  transient=True, disable=not self._live)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=16),
+            TextColumn("{task.fields[text]}", markup=False),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._live,
+        )
         self._lock = threading.Lock()
         self._task: TaskID | None = None
         self._total: int | None = None
@@ -48,7 +60,9 @@ class TerminalDisplay(Display):
         self._progress.start()
         return self
 
-    def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._progress.stop()
 
     def note(self, text: str) -> None:
@@ -62,7 +76,8 @@ class TerminalDisplay(Display):
         self._started = self._said = time.monotonic()
 
     def follow(self, state: Callable[[], str]) -> None:
-        """Show with the progress what `state` returns, such as the workers of a cluster, and the time left."""
+        """Show with the progress what `state` returns, such as the workers of a cluster, and the
+        time left."""
         self._state = state
 
     def reading(self, report: ReadReport) -> None:
@@ -99,7 +114,9 @@ class TerminalDisplay(Display):
             self._pass_started = now
             return
         left = (now - self._pass_started) * (total - done) / done
-        self._show(f"pass {done / total:.0%} of {total:,} positions, {duration(left)} left in this pass")
+        self._show(
+            f"pass {done / total:.0%} of {total:,} positions, {duration(left)} left in this pass"
+        )
 
     def counting(self, done: int) -> None:
         of = "" if self._total is None else f" of {self._total:,}{self._time_left(done)}"
@@ -112,7 +129,8 @@ class TerminalDisplay(Display):
         self._show(f"{text}{share}{self._time_left(completed)}", completed)
 
     def _show(self, text: str, completed: int | None = None) -> None:
-        """Update the live line; without a terminal, print a line if the last one is ten seconds old."""
+        """Update the live line; without a terminal, print a line if the last one is ten seconds
+        old."""
         if self._state and (self._live or time.monotonic() - self._said >= PLAIN_SECONDS):
             text += f", {self._state()}"
         if self._live and self._task is not None:
@@ -122,20 +140,32 @@ class TerminalDisplay(Display):
             self.note(f"{self._description}: {text}")
 
     def _time_left(self, done: int) -> str:
-        """Return the time that the step still needs at its mean speed; nothing within its first second."""
+        """Return the time that the step still needs at its mean speed; nothing within its first
+        second."""
         if self._total is None:
             return ""
         seconds, new = time.monotonic() - self._started, done - (self._before or 0)
-        return f", {duration(seconds * (self._total - done) / new)} left" if seconds >= 1 and new > 0 else ""
+        return (
+            f", {duration(seconds * (self._total - done) / new)} left"
+            if seconds >= 1 and new > 0
+            else ""
+        )
 
 
 def output_console() -> Console:
-    """Return a console on standard output, as wide as the terminal, or PIPE_WIDTH for a file or a pipe."""
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    """Return a console on standard output, as wide as the terminal, or PIPE_WIDTH for a file or a
+    pipe."""
+    return Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if sys.stdout.isatty() else PIPE_WIDTH,
+    )
 
 
 def show_note(text: str, console: Console | None = None) -> None:
-    """Print a note on standard error: wrapped at words to the width of a terminal, else on one line."""
+    """Print a note on standard error: wrapped at words to the width of a terminal, else on one
+    line."""
     console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
     text = one_line(text)
     if sys.stderr.isatty():
@@ -146,11 +176,25 @@ def show_note(text: str, console: Console | None = None) -> None:
 
 
 def show_result(lines: Iterable[str]) -> None:
-    """Print lines on standard output: wrapped at words to the width of a terminal, but for the name of the file written and for
-    commands, which are there to be copied; else as they are."""
+    """Print lines on standard output: wrapped at words to the width of a terminal, but for the name
+    of the file written and for commands, which are there to be copied; else as they are."""
     console = output_console()
     for line in lines:
-        console.print(line, soft_wrap=not sys.stdout.isatty() or ": tuner " in line or line.startswith("wrote "))
+        console.print(
+            line,
+            soft_wrap=not sys.stdout.isatty() or ": tuner " in line or line.startswith("wrote "),
+        )
+
+
+def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted: bool) -> dict:
+    """Print the result of a long command, and exit with status 130 if it was interrupted."""
+    if not arguments.json:
+        print("\n".join(lines))
+    if interrupted:
+        if arguments.json:
+            print(json.dumps(plain, indent=1, allow_nan=False))
+        raise SystemExit(130)
+    return plain
 
 
 def duration(seconds: float) -> str:
@@ -161,3 +205,18 @@ def duration(seconds: float) -> str:
         return f"{seconds / MINUTE:.0f} min"
     minutes = round(seconds / MINUTE)
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+@contextlib.contextmanager
+def executor_of(cluster: str | None, threads: int, display: TerminalDisplay) -> Iterator[Executor]:
+    """Yield the threads of this process, or the cluster at an address, whose state is shown with
+    the progress."""
+    if cluster is None:
+        yield OnThreads(threads)
+        return
+    from tuner.cluster.cluster import connect
+
+    display.begin("connecting")
+    with connect(cluster, display.note) as found:
+        display.follow(found.state)
+        yield found

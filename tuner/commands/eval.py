@@ -1,16 +1,18 @@
-"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, one score per line.
+"""Explain the evaluation of one position, term by term; or evaluate all positions of a file, one
+score per line.
 
 A network is evaluated as a whole.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from typing import TYPE_CHECKING
 
-from tuner.commands.options import add_device_option, add_term_options
+from games.streams import InputError
+from tuner.options.option import Arguments, Option, Table, flag, refuse
+from tuner.options.shared import TERMS, device
 from tuner.parallel import available_cpus
 
 if TYPE_CHECKING:
@@ -29,24 +31,29 @@ EXAMPLE = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", help="parameter file, a bundled one, or a network")
-    parser.add_argument("position", metavar="POSITION|FILE", nargs="+",
-                        help="a position, quoted or not (FEN, SFEN for shogi, position ID or XGID for backgammon); or a file "
-                             "with one position per line (also .gz, .bz2, .zst), or - for standard input; scores are in the unit "
-                             "of the weights (centipawns, for backgammon hundredths of a point), first player's view")
-    parser.add_argument("--all", action="store_true", help="show each parameter that applies, not only the terms")
-    add_device_option(parser, "cpu", "where the positions of a file are evaluated")
-    add_term_options(parser)
+TABLE: Table = (
+    Option(("params",), "parameter file, a bundled one, or a network", metavar="PARAMS"),
+    Option(
+        ("position",),
+        "a position, quoted or not (FEN, SFEN for shogi, position ID or XGID for backgammon); or a"
+        " file with one position per line (also .gz, .bz2, .zst), or - for standard input; scores"
+        " are in the unit of the weights (centipawns, for backgammon hundredths of a point), first"
+        " player's view",
+        metavar="POSITION|FILE",
+        nargs="+",
+    ),
+    flag("--all", "show each parameter that applies, not only the terms"),
+    device("cpu", "where the positions of a file are evaluated"),
+    TERMS,
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    from games.streams import InputError
+def run(arguments: Arguments) -> dict:
     from tuner.commands.display import output_console
-    from tuner.device.choose import device_named
-    from tuner.engine.explain import explain, learned_wins, show
-    from tuner.engine.loading import load_engine, parameter_path
-    from tuner.networks.files import holds_network
+    from tuner.evaluation.explain import explain, learned_wins, show
+    from tuner.evaluation.loading import load_engine, parameter_path
+    from tuner.evaluation.networks.files import holds_network
+    from tuner.fit.device.choose import device_named
 
     path = parameter_path(arguments.params)
     if holds_network(path):
@@ -55,12 +62,18 @@ def run(arguments: argparse.Namespace) -> dict:
     source = _file_of(arguments)
     if source is not None:
         if arguments.device == "gpu" and engine.composition.curved:
-            raise InputError(f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights, which GPUs have "
-                             "no passes for; choose --device cpu")
+            raise InputError(
+                f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights,"
+                " which GPUs have no passes for; choose --device cpu"
+            )
         workers = available_cpus()
         device = device_named(arguments.device, workers)
-        return _scores(engine.game, lambda positions: engine.evaluate_many(positions, parameters, workers, device), source,
-                       arguments.json)
+        return _scores(
+            engine.game,
+            lambda positions: engine.evaluate_many(positions, parameters, workers, device),
+            source,
+            arguments.json,
+        )
     words = _position(engine.game, arguments)
     result = explain(engine, parameters, words)
     if not arguments.json:
@@ -69,18 +82,22 @@ def run(arguments: argparse.Namespace) -> dict:
     return result
 
 
-def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
+def _of_network(path: Path, arguments: Arguments) -> dict:
     """Evaluate with a network."""
     import math
 
-    from games.streams import InputError
     from tuner.commands.display import show_result
-    from tuner.engine.explain import expected_of, expected_text
-    from tuner.networks.evaluation import network_evaluation
+    from tuner.evaluation.explain import expected_of, expected_text
+    from tuner.evaluation.networks.evaluation import network_evaluation
 
-    for option, given in (("--terms", arguments.terms), ("--all", arguments.all), ("--device gpu", arguments.device == "gpu")):
-        if given:
-            raise InputError(f"{option}: has no use with the network {path}; leave it out")
+    unused = f"has no use with the network {path}"
+    refuse(
+        (
+            ("--terms", arguments.terms, unused),
+            ("--all", arguments.all, unused),
+            ("--device gpu", arguments.device == "gpu", unused),
+        )
+    )
     evaluation = network_evaluation(path)
     game, source = evaluation.game, _file_of(arguments)
     if source is not None:
@@ -88,45 +105,61 @@ def _of_network(path: Path, arguments: argparse.Namespace) -> dict:
     words = _position(game, arguments)
     found = float(evaluation.values(words[None])[0])
     v = math.tanh(evaluation.scale * found)
-    wins = evaluation.file.points == 1 < game.points
+    wins = evaluation.file.points < game.points
     expected = {"value": round(v, 4), **expected_of(v, game, wins)}
     if not arguments.json:
         print(game.draw(words) + "\n")
         unit = game.wording.unit + (" with every win as one point" if wins else "")
         seen = f"{evaluation.encoding.name}, {evaluation.size_text}"
-        show_result([f"{seen}: {found:+.2f} {unit}, {game.wording.view}",
-                     expected_text(expected, game.wording, wins)])
-    return {"position": game.text(words), "evaluation": round(found, 2), **expected,
-            "encoding": evaluation.encoding.name, "network": evaluation.size_text}
+        show_result(
+            [
+                f"{seen}: {found:+.2f} {unit}, {game.wording.view}",
+                expected_text(expected, game.wording, wins),
+            ]
+        )
+    return {
+        "position": game.text(words),
+        "evaluation": round(found, 2),
+        **expected,
+        "encoding": evaluation.encoding.name,
+        "network": evaluation.size_text,
+    }
 
 
-def _file_of(arguments: argparse.Namespace) -> str | None:
+def _file_of(arguments: Arguments) -> str | None:
     """Return the file of positions, None if the argument is a position."""
     only = arguments.position[0]
     return only if len(arguments.position) == 1 and (only == "-" or os.path.isfile(only)) else None
 
 
-def _position(game: Game, arguments: argparse.Namespace) -> np.ndarray:
-    from games.streams import InputError
+def _position(game: Game, arguments: Arguments) -> np.ndarray:
 
     text = " ".join(arguments.position)
     try:
         return game.position(text)
     except ValueError as problem:
         if os.path.isdir(text):
-            raise InputError(f"{text}: is a folder, expected a position or a file of positions") from None
+            raise InputError(
+                f"{text}: is a folder, expected a position or a file of positions"
+            ) from None
         missing = _like_file(text) and not os.path.lexists(text)
-        raise InputError(f"{text}: no such file, nor a position: {problem}" if missing else str(problem)) from None
+        raise InputError(
+            f"{text}: no such file, nor a position: {problem}" if missing else str(problem)
+        ) from None
 
 
 def _like_file(text: str) -> bool:
     """Whether a text has the look of a file name: a suffix or a path separator, and no spaces."""
-    return re.fullmatch(r"\S+", text) is not None and (os.sep in text or re.search(r"\.[A-Za-z]\w*$", text) is not None)
+    return re.fullmatch(r"\S+", text) is not None and (
+        os.sep in text or re.search(r"\.[A-Za-z]\w*$", text) is not None
+    )
 
 
-def _scores(game: Game, values: Callable[[np.ndarray], np.ndarray], source: str, as_json: bool) -> dict:
+def _scores(
+    game: Game, values: Callable[[np.ndarray], np.ndarray], source: str, as_json: bool
+) -> dict:
     """Print one score per line; with --json return them all."""
-    from tuner.engine.evaluate_file import scores_of
+    from tuner.evaluation.explain import scores_of
 
     found = []
     for scores in scores_of(game, values, source):

@@ -1,16 +1,31 @@
 """Check a parameter file and summarise it, add the parameters that it lacks, or start a new one.
 
-  tuner params PARAMS                       check a file and summarise it
-  tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
-  tuner params --new NAME... -o OUT         zeros for these terms or parameters
-  tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
+tuner params PARAMS                       check a file and summarise it
+tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
+tuner params --new NAME... -o OUT         zeros for these terms or parameters
+tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
 """
 
 from __future__ import annotations
 
-import argparse
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
 
-from tuner.commands.options import add_term_options, at_least_one
+from games.record import available, find
+from games.streams import InputError
+from tuner.evaluation.loading import load_parameters, make_layout, parameter_path
+from tuner.io.files import LEARNED, require_writable
+from tuner.options.kinds import POSITIVE_COUNT
+from tuner.options.option import Arguments, OneOf, Option, Table, flag, refuse
+from tuner.options.shared import TERMS
+from tuner.parameters.diff import line, summary, terms_line
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.new import STAGES, of_specs, zeros
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import NAME, PHASES, completing, heading_of, missing_parameters
+from tuner.parameters.writer import write_parameters
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:
@@ -22,91 +37,255 @@ EXAMPLE = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", nargs="*",
-                        help="parameter file, or a bundled one (a file of the same name in the current folder is preferred); "
-                             "with --new terms or parameters, with --from-rows a file of rows")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--add-missing", action="store_true",
-                      help="write PARAMS to -o OUT with zeros for the parameters that its terms and those of --terms lack")
-    what.add_argument("--new", action="store_true",
-                      help="write a file of zeros to -o OUT: of bundled terms and those of --terms, by their names, or of "
-                           "parameters that your engine counts, as term.name, term.name[9], term.name[8][8]")
-    what.add_argument("--from-rows", action="store_true",
-                      help="write a file of zeros to -o OUT with the parameters that occur in a file of rows")
-    parser.add_argument("-o", "--output", metavar="OUT", help="parameter file to write")
-    parser.add_argument("--game", default="chess", metavar="NAME",
-                        help="--new, --from-rows: the game (default: chess); any name for what your engine counts")
-    parser.add_argument("--stages", nargs="+", metavar="NAME",
-                        help="--new, --from-rows: stages of the evaluation, one or two (default: mg eg, or those of the game)")
-    parser.add_argument("--phases", type=at_least_one, metavar="N",
-                        help="--new, --from-rows: steps of your engine's phase, from 0, all last stage, to N, all first stage "
-                             "(default: 24)")
-    add_term_options(parser)
+TABLE: Table = (
+    Option(
+        ("params",),
+        "parameter file, or a bundled one (a file of the same name in the current folder is"
+        " preferred); with --new terms or parameters, with --from-rows a file of rows",
+        metavar="PARAMS",
+        nargs="*",
+    ),
+    OneOf(
+        (
+            flag(
+                "--add-missing",
+                "write PARAMS to -o OUT with zeros for the parameters that its terms and those of"
+                " --terms lack",
+            ),
+            flag(
+                "--new",
+                "write a file of zeros to -o OUT: of bundled terms and those of --terms, by their"
+                " names, or of parameters that your engine counts, as term.name, term.name[9],"
+                " term.name[8][8]",
+            ),
+            flag(
+                "--from-rows",
+                "write a file of zeros to -o OUT with the parameters that occur in a file of rows",
+            ),
+        )
+    ),
+    Option(("-o", "--output"), "parameter file to write", metavar="OUT"),
+    Option(
+        ("--game",),
+        "--new, --from-rows: the game (default: chess); any name for what your engine counts",
+        default="chess",
+        metavar="NAME",
+    ),
+    Option(
+        ("--stages",),
+        "--new, --from-rows: stages of the evaluation, one or two (default: mg eg, or those of the"
+        " game)",
+        metavar="NAME",
+        nargs="+",
+    ),
+    Option(
+        ("--phases",),
+        "--new, --from-rows: steps of your engine's phase, from 0, all last stage, to N, all first"
+        " stage (default: 24)",
+        POSITIVE_COUNT,
+        metavar="N",
+    ),
+    TERMS,
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    from games.streams import InputError
+def run(arguments: Arguments) -> dict:
 
     new = "--new" if arguments.new else "--from-rows" if arguments.from_rows else None
     if not arguments.params:
-        raise InputError(f"params{' ' + new if new else ''}: nothing named; expected "
-                         + ("terms or parameters, such as 'mobility.knight[9]'" if arguments.new else
-                            "a file of rows" if new else "a parameter file, such as classic"))
+        raise InputError(
+            f"params{' ' + new if new else ''}: nothing named; expected "
+            + (
+                "terms or parameters, such as 'mobility.knight[9]'"
+                if arguments.new
+                else "a file of rows"
+                if new
+                else "a parameter file, such as classic"
+            )
+        )
     if new:
-        from tuner.commands.params_new import start
-
         return start(new, arguments)
-    for option, given in (("--game", arguments.game != "chess"), ("--stages", arguments.stages), ("--phases", arguments.phases)):
-        if given:
-            raise InputError(f"{option}: only --new and --from-rows use it; leave it out")
+    refuse(
+        (
+            each.names[-1],
+            each.name in ("game", "stages", "phases"),
+            "only --new and --from-rows use it",
+        )
+        for each in arguments.typed()
+    )
     if len(arguments.params) > 1:
-        raise InputError(f"{arguments.params[1]}: a second file, expected one; or --new before names")
+        raise InputError(
+            f"{arguments.params[1]}: a second file, expected one; or --new before names"
+        )
     return _checked(arguments)
 
 
-def _checked(arguments: argparse.Namespace) -> dict:
+def _checked(arguments: Arguments) -> dict:
     """Check and summarise a file, and with --add-missing write it."""
-    import shlex
-    from pathlib import Path
-
-    from games.streams import InputError
-    from tuner.engine.loading import load_parameters, make_layout, parameter_path
-    from tuner.io.files import LEARNED, require_writable
-    from tuner.parameters.heading import heading_of
-    from tuner.parameters.reader import missing_parameters
-    from tuner.parameters.suggested import completing
-    from tuner.parameters.summary import line, summary, terms_line
-    from tuner.parameters.writer import write_parameters
 
     if arguments.output and not arguments.add_missing:
-        raise InputError(f"-o {arguments.output}: only --add-missing, --new and --from-rows write a file; add one, or leave "
-                         "out -o")
+        raise InputError(
+            f"-o {arguments.output}: only --add-missing, --new and --from-rows write a file; add"
+            " one, or leave out -o"
+        )
     path = parameter_path(arguments.params[0])
     heading = heading_of(path)
     if heading.of_rows and arguments.add_missing:
-        raise InputError(f"{path}: another program counts its terms, so the file itself says which there are; leave out "
-                         "--add-missing")
+        raise InputError(
+            f"{path}: another program counts its terms, so the file itself says which there are;"
+            " leave out --add-missing"
+        )
     known = None if heading.of_rows else make_layout(heading.game, arguments.terms)
     if arguments.add_missing and not arguments.output and known:
-        raise InputError(f"--add-missing: expected -o OUT, the file to write, such as `{completing(path, known)}`")
+        raise InputError(
+            "--add-missing: expected -o OUT, the file to write, such as"
+            f" `{completing(path, known)}`"
+        )
     parameters = load_parameters(path, arguments.terms, arguments.add_missing)
     missing: list[str] = []
     output = Path(arguments.output) if arguments.add_missing else None
     if output is not None and known is not None:
         lacking = missing_parameters(path, known, heading.game)
-        missing = [place.path for place in parameters.layout.places
-                   if place.term not in heading.terms or place.path in lacking]
+        missing = [
+            place.path
+            for place in parameters.layout.places
+            if place.term not in heading.terms or place.path in lacking
+        ]
         require_writable(output, LEARNED, (str(path), *arguments.terms))
         write_parameters(output, parameters)
-    without = [] if known is None else list(dict.fromkeys(
-        place.term for place in known.places if place.term not in {place.term for place in parameters.layout.places}))
-    result = {"file": str(path), **summary(parameters), "added": missing, "without": without,
-              "output": str(output) if output else None}
+    without = (
+        []
+        if known is None
+        else list(
+            dict.fromkeys(
+                place.term
+                for place in known.places
+                if place.term not in {place.term for place in parameters.layout.places}
+            )
+        )
+    )
+    result = {
+        "file": str(path),
+        **summary(parameters),
+        "added": missing,
+        "without": without,
+        "output": str(output) if output else None,
+    }
     if not arguments.json:
         print("\n".join([f"{path}: {line(parameters)}", f"  {terms_line(parameters)}"]))
         if without:
             print(f"  terms that take no part: {', '.join(without)}")
         if output is not None:
-            print(f"wrote {shlex.quote(str(output))}: added {', '.join(missing) if missing else 'nothing'}")
+            print(
+                f"wrote {shlex.quote(str(output))}: added"
+                f" {', '.join(missing) if missing else 'nothing'}"
+            )
     return result
+
+
+def start(new: str, arguments: Arguments) -> dict:
+    """Write a new file to -o OUT; `new` is the option that asks for it."""
+    if arguments.output is None:
+        raise InputError(f"{new}: expected -o OUT, the file to write")
+    output = Path(arguments.output)
+    require_writable(
+        output, LEARNED, (*(arguments.params if arguments.from_rows else ()), *arguments.terms)
+    )
+    if os.path.lexists(output):
+        raise InputError(f"{output}: exists; {new} overwrites no file, choose another name")
+    parameters = _of_names(arguments) if arguments.new else _of_rows(arguments)
+    write_parameters(output, parameters)
+    if not arguments.json:
+        print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")
+        name = shlex.quote(str(output))
+        print(
+            "every number is 0: "
+            + (
+                f"read those of your engine with `tuner export {name} --from SOURCE -o start.yaml`,"
+                " or learn them from results"
+                if parameters.of_rows
+                else f"learn them with `tuner tune {name} GAMES -o learned.yaml`"
+            )
+        )
+    return {"output": str(output), **summary(parameters)}
+
+
+def _of_names(arguments: Arguments) -> Parameters:
+    if any("." in name for name in arguments.params):
+        if arguments.terms:
+            raise InputError(
+                "--terms: parameters are named, which your engine counts; name terms, or leave out"
+                " --terms"
+            )
+        return zeros(
+            _named_game(arguments),
+            of_specs(arguments.params),
+            _stages(arguments),
+            arguments.phases or PHASES,
+        )
+    if arguments.game not in available():
+        raise InputError(
+            f"--game {arguments.game}: its terms are not known; name parameters, such as"
+            f" 'mobility.knight[9]', or one of the games {', '.join(available())}"
+        )
+    refuse(
+        ((f"--phases {arguments.phases}", arguments.phases, f"{arguments.game} has its own phase"),)
+    )
+    whole = make_layout(arguments.game, arguments.terms)
+    names = list(dict.fromkeys(place.term for place in whole.places))
+    for name in arguments.params:
+        if name not in names:
+            raise InputError(
+                f"{name}: no term of {arguments.game}, which has {', '.join(names)}; a parameter"
+                " that your engine counts is named term.name"
+            )
+    places: list[Place] = []
+    for place in whole.places:
+        if place.term in arguments.params:
+            places.append(replace(place, first=places[-1].columns.stop if places else 0))
+    stages = find(arguments.game).stages
+    if arguments.stages and tuple(arguments.stages) != stages and len(arguments.stages) != 1:
+        raise InputError(
+            f"--stages {' '.join(arguments.stages)}: {arguments.game} has {' and '.join(stages)};"
+            " one name for all, or leave it out"
+        )
+    return zeros(
+        arguments.game, Layout(tuple(places), whole.files), tuple(arguments.stages or stages)
+    )
+
+
+def _of_rows(arguments: Arguments) -> Parameters:
+    from tuner.datasets.rows.formats import scan
+
+    if len(arguments.params) > 1:
+        raise InputError(f"{arguments.params[1]}: a second file, expected one file of rows")
+    refuse(
+        (f"--terms {path}", True, "another program counts the terms of rows")
+        for path in arguments.terms
+    )
+    stages = _stages(arguments) if arguments.stages else None
+    return scan(arguments.params[0]).parameters(_named_game(arguments), stages, arguments.phases)
+
+
+def _stages(arguments: Arguments) -> tuple[str, ...]:
+    """Return the stages of parameters that another program counts."""
+    stages = tuple(arguments.stages or STAGES)
+    if (
+        len(stages) > 2
+        or len(set(stages)) < len(stages)
+        or not all(stage.isidentifier() for stage in stages)
+    ):
+        raise InputError(
+            f"--stages {' '.join(stages)}: expected one or two different names, such as mg eg"
+        )
+    return stages
+
+
+def _named_game(arguments: Arguments) -> str:
+    """Return the game of parameters that another program counts."""
+    if not NAME.fullmatch(arguments.game):
+        raise InputError(
+            f"--game {arguments.game}: not a name, expected a letter, then letters, digits, blanks,"
+            " _ or -"
+        )
+    return arguments.game

@@ -1,17 +1,17 @@
 """Write one self-contained HTML page about a run of `tune --run`, `selfplay` or `match --run`.
 
-The page shows what was learned, how certain it is, and how to repeat it. It needs no network. Matches played with the learned
-weights are added with --match. What a run of self-play learned plays games against itself, which show how well its values
-predict results.
-"""
+The page shows what was learned, how certain it is, and how to repeat it. It needs no network.
+Matches played with the learned weights are added with --match. What a run of self-play learned
+plays games against itself, which show how well its values predict results."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tuner.commands.options import count
+from games.streams import InputError
+from tuner.options.kinds import COUNT
+from tuner.options.option import Arguments, Option, Table, refuse
 
 if TYPE_CHECKING:
     from tuner.report.run import Run
@@ -24,21 +24,33 @@ EXAMPLE = """examples:
                                               Elo by games learned from
 """
 PAGE = "report.html"
-GAMES = 2000  # for calibration
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="folder of a run")
-    parser.add_argument("-o", "--output", metavar="FILE.html", help=f"page to write (default: {PAGE} in the folder)")
-    parser.add_argument("--match", metavar="DIR", action="append", default=[],
-                        help="folder of a match played with the learned weights; may be repeated")
-    parser.add_argument("--calibrate", type=count, metavar="N",
-                        help="self-play: compare the learned values with the results of N games that they play now (default: "
-                             f"{GAMES:,} with dice, which take seconds; else 0)")
+TABLE: Table = (
+    Option(("run",), "folder of a run", metavar="RUN"),
+    Option(
+        ("-o", "--output"),
+        "page to write (default: report.html in the folder)",
+        metavar="FILE.html",
+    ),
+    Option(
+        ("--match",),
+        "folder of a match played with the learned weights; may be repeated",
+        default=(),
+        metavar="DIR",
+        action="append",
+    ),
+    Option(
+        ("--calibrate",),
+        "self-play: compare the learned values with the results of N games that they play now"
+        " (default: 2,000 with dice, which take seconds; else 0)",
+        COUNT,
+        metavar="N",
+    ),
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
-    from games.streams import InputError
+def run(arguments: Arguments) -> dict:
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
     from tuner.report.page import render
@@ -54,39 +66,66 @@ def run(arguments: argparse.Namespace) -> dict:
     page, sections = render(found)
     replace_file(output, page)
     size = output.stat().st_size
-    result = {"run": str(folder), "kind": found.kind, "output": str(output), "bytes": size,
-              "sections": [section.name for section in sections], "matches": [str(match.folder) for match in found.matches],
-              "calibration": calibration}
+    result = {
+        "run": str(folder),
+        "kind": found.kind,
+        "output": str(output),
+        "bytes": size,
+        "sections": [section.name for section in sections],
+        "matches": [str(match.folder) for match in found.matches],
+        "calibration": calibration,
+    }
     if not arguments.json:
         print(f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB")
     return result
 
 
 def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
-    """Return a run of self-play with the calibration of what it learned, and the calibration; without one if no games are
-    played."""
+    """Return a run of self-play with the calibration of what it learned, and the calibration;
+    without one if no games are played."""
     from dataclasses import replace
 
-    from games.streams import InputError
     from tuner.commands.display import TerminalDisplay
-    from tuner.diagnostics.played_calibration import calibration_of, learned_network, learned_weights, played_values
-    from tuner.report.played_calibration import PLAYED
+    from tuner.findings.played_calibration import (
+        calibration_of,
+        learned_network,
+        learned_weights,
+        played_values,
+    )
     from tuner.report.run import SELFPLAY, LearningRun, NetworkRun
 
     if not isinstance(run, LearningRun | NetworkRun) or run.kind != SELFPLAY:
-        if games is not None:
-            raise InputError(f"--calibrate: is for runs of self-play, {run.folder} is one of {run.kind}; leave it out")
+        refuse(
+            (
+                (
+                    "--calibrate",
+                    games is not None,
+                    f"is for runs of self-play, {run.folder} is one of {run.kind}",
+                ),
+            )
+        )
         return run, None
-    number = games if games is not None else GAMES if run.game is not None and run.game.roll is not None else 0
+    number = (
+        games
+        if games is not None
+        else run.game.usual.calibration_games
+        if run.game is not None
+        else 0
+    )
     if not number:
         return run, None
     with TerminalDisplay() as display:
-        played = int(run.history[-1]["games"]) if run.history else 0
-        learned = learned_network(run.folder, played) if isinstance(run, NetworkRun) else learned_weights(
-            run.folder, played, run.initial, display.note)
+        played = int(run.history[-1].games) if run.history else 0
+        learned = (
+            learned_network(run.folder, played)
+            if isinstance(run, NetworkRun)
+            else learned_weights(run.folder, played, run.initial, display.note)
+        )
         values = played_values(learned, number, display)
         found = calibration_of(values, 1 if learned.wins else learned.game.points)
         if found is None:
-            display.note(f"{values.games} of {number} games came to a result, too few to compare values with; play more with "
-                         "--calibrate")
-    return (run, None) if found is None else (replace(run, findings=run.findings | {PLAYED: found}), found)
+            display.note(
+                f"{values.games} of {number} games came to a result, too few to compare values"
+                " with; play more with --calibrate"
+            )
+    return (run, None) if found is None else (replace(run, played=found), found)

@@ -1,14 +1,14 @@
 """Write a source file that an engine includes to print what its evaluation counts.
 
-The engine marks every use of a parameter, `ROW(mobility_knight, squares, us);`, and prints a line of JSON for each position. The
-names of the parameters are part of the file: a wrong one does not compile. docs/your-own-engine.md shows an evaluation.
-"""
+The engine marks every use of a parameter, `ROW(mobility_knight, squares, us);`, and prints a line
+of JSON for each position. The names of the parameters are part of the file: a wrong one does not
+compile. docs/your-own-engine.md shows an evaluation."""
 
 from __future__ import annotations
 
-import argparse
-
-from tuner.commands.options import Names, add_term_options
+from tuner.options.kinds import KeysOf
+from tuner.options.option import Arguments, Option, Table
+from tuner.options.shared import TERMS
 
 USAGE = "PARAMS --language LANGUAGE [-o FILE]"
 EXAMPLE = """examples:
@@ -17,22 +17,27 @@ EXAMPLE = """examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("params", metavar="PARAMS", help="parameter file, or a bundled one")
-    parser.add_argument("--language", choices=Names("tuner.trace.languages", "LANGUAGES"), required=True,
-                        help="c: a header for C99 and C++11; rust: a module")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file (default: standard output)")
-    add_term_options(parser)
+TABLE: Table = (
+    Option(("params",), "parameter file, or a bundled one", metavar="PARAMS"),
+    Option(
+        ("--language",),
+        "c: a header for C99 and C++11; rust: a module",
+        choices=KeysOf("tuner.trace.languages", "LANGUAGES"),
+        required=True,
+    ),
+    Option(("-o", "--output"), "write to this file (default: standard output)", metavar="FILE"),
+    TERMS,
+)
 
 
-def run(arguments: argparse.Namespace) -> dict:
+def run(arguments: Arguments) -> dict:
     import sys
     from pathlib import Path
 
+    from games.streams import one_line
     from tuner.commands.display import show_result
-    from tuner.engine.loading import load_parameters, parameter_path
+    from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.io.files import EXPORT, replace_file, require_writable
-    from tuner.io.text import one_line
     from tuner.trace.languages import LANGUAGES
 
     path, output = parameter_path(arguments.params), arguments.output
@@ -46,8 +51,21 @@ def run(arguments: argparse.Namespace) -> dict:
         if output is None:
             sys.stdout.write(text)
         else:
-            show_result([f"wrote {one_line(output)}: the names of {len(layout.places)} parameters ({layout.size} numbers)",
-                         "next: mark every use of a parameter in the evaluation, and compile it with "
-                         + ("-DTRACE" if arguments.language == "c" else "--features trace")])
-    return {"file": str(path), "language": arguments.language, "output": output, "parameters": len(layout.places),
-            "numbers": layout.size, **({"text": text} if output is None else {})}
+            show_result(
+                [
+                    (
+                        f"wrote {one_line(output)}: the names of {len(layout.places)} parameters"
+                        f" ({layout.size} numbers)"
+                    ),
+                    "next: mark every use of a parameter in the evaluation, and compile it with "
+                    + ("-DTRACE" if arguments.language == "c" else "--features trace"),
+                ]
+            )
+    return {
+        "file": str(path),
+        "language": arguments.language,
+        "output": output,
+        "parameters": len(layout.places),
+        "numbers": layout.size,
+        **({"text": text} if output is None else {}),
+    }

@@ -1,22 +1,19 @@
-"""Play in any backgammon program: an engine that speaks UBGI (Universal Backgammon Interface) with your parameters."""
+"""Play in any backgammon program: an engine that speaks UBGI (Universal Backgammon Interface) with
+your parameters."""
 
 from __future__ import annotations
 
-import argparse
-
-from tuner.commands.serving import add_serving_arguments, serve
+from tuner.commands.serving import serve, serving_table
+from tuner.options.option import Arguments, Option
 
 USAGE = "[PARAMS] [--depth N] [--terms FILE]"
 EXAMPLE = """examples:
   tuner ubgi learned.yaml --depth 2
   tuner match "ubgi:tuner ubgi learned.yaml" gnubg:0
 """
+DEPTH = Option(("--depth",), "plies of each search (default: 1)", int, 1, choices=(1, 2, 3))
+TABLE = (*serving_table("backgammon/classic"), DEPTH)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_serving_arguments(parser, "backgammon/classic")
-    parser.add_argument("--depth", type=int, choices=(1, 2, 3), default=1, help="plies of each search (default: 1)")
-
-
-def run(arguments: argparse.Namespace) -> dict:
+def run(arguments: Arguments) -> dict:
     return serve(arguments, "backgammon", "ubgi", depth=arguments.depth)

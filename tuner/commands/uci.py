@@ -1,10 +1,10 @@
-"""Play in any chess program: an engine that speaks UCI (Universal Chess Interface) with your parameters."""
+"""Play in any chess program: an engine that speaks UCI (Universal Chess Interface) with your
+parameters."""
 
 from __future__ import annotations
 
-import argparse
-
-from tuner.commands.serving import add_serving_arguments, serve
+from tuner.commands.serving import serve, serving_table
+from tuner.options.option import Arguments
 
 USAGE = "[PARAMS] [--options] [--terms FILE]"
 EXAMPLE = """examples:
@@ -13,11 +13,8 @@ EXAMPLE = """examples:
     -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
   tuner uci learned.yaml --options    every weight is an option of the engine
 """
+TABLE = serving_table("classic", weight="material.knight.mg")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_serving_arguments(parser, "classic", weight="material.knight.mg")
-
-
-def run(arguments: argparse.Namespace) -> dict:
+def run(arguments: Arguments) -> dict:
     return serve(arguments, "chess", "uci", settable=arguments.options)

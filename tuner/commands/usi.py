@@ -1,10 +1,10 @@
-"""Play in any shogi program: an engine that speaks USI (Universal Shogi Interface) with your parameters."""
+"""Play in any shogi program: an engine that speaks USI (Universal Shogi Interface) with your
+parameters."""
 
 from __future__ import annotations
 
-import argparse
-
-from tuner.commands.serving import add_serving_arguments, serve
+from tuner.commands.serving import serve, serving_table
+from tuner.options.option import Arguments
 
 USAGE = "[PARAMS] [--options] [--terms FILE]"
 EXAMPLE = """examples:
@@ -12,11 +12,8 @@ EXAMPLE = """examples:
   tuner match "usi:tuner usi learned.yaml" usi:fairy-stockfish --nodes 4000
   tuner usi learned.yaml --options    every weight is an option of the engine
 """
+TABLE = serving_table("shogi/classic", weight="material.knight")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_serving_arguments(parser, "shogi/classic", weight="material.knight")
-
-
-def run(arguments: argparse.Namespace) -> dict:
+def run(arguments: Arguments) -> dict:
     return serve(arguments, "shogi", "usi", settable=arguments.options)

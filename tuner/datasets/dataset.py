@@ -1,27 +1,173 @@
-"""An open dataset: positions as sparse coefficients on disk, three bytes a nonzero, read through memory maps."""
+"""Ranges of positions: (m, 2) int64, each from its first position to one past its last."""
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuner.datasets.array_files import HEADER
-from tuner.datasets.format import BY_NONZERO, BY_POSITION
-from tuner.datasets.rows import Rows
+from tuner.datasets.files import BY_NONZERO, BY_POSITION, HEADER
 from tuner.parameters.layout import Layout, Place, shares_of
+
+BLOCK = 1 << 16  # positions processed at a time, between two releases of memory
+APART = 128  # gap in positions above which reading skips it: some pages of each large array
+
+
+def ranges_of(data: Dataset, games: np.ndarray) -> np.ndarray:
+    """Return the ranges (m, 2) of positions of these games (ascending); adjacent games are
+    joined."""
+    if len(games) == 0:
+        return np.zeros((0, 2), np.int64)
+    breaks = np.flatnonzero(np.diff(games) != 1) + 1
+    first, last = (
+        games[np.concatenate([[0], breaks])],
+        games[np.concatenate([breaks - 1, [len(games) - 1]])],
+    )
+    return np.ascontiguousarray(np.stack([data.first[first], data.first[last + 1]], axis=1))
+
+
+def whole_games(data: Dataset, games: np.ndarray) -> np.ndarray:
+    """Return the range of positions (g, 2) of each of these games."""
+    return np.ascontiguousarray(np.stack([data.first[games], data.first[games + 1]], axis=1))
+
+
+def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
+    """Split ranges into pieces that each span at most `size` positions."""
+    piece: list[tuple[int, int]] = []
+    for low, high in ranges.tolist():
+        while low < high:
+            start = piece[0][0] if piece else low
+            stop = min(high, start + size)
+            if stop > low:
+                piece.append((low, stop))
+                low = stop
+            if low < high or stop == start + size:
+                yield np.array(piece, np.int64)
+                piece = []
+    if piece:
+        yield np.array(piece, np.int64)
+
+
+def ahead(
+    data: Dataset, ranges: np.ndarray, names: Sequence[str] = BY_POSITION, larger: int = 1
+) -> Iterator[np.ndarray]:
+    """Yield pieces of ranges, `larger` times the usual size; the next ones are read from disk while
+    one is processed."""
+    for piece in blocks(ranges, larger * BLOCK) if larger > 1 else blocks(ranges):
+        prefetch(data, piece, names)
+        yield piece
+
+
+def prefetch(data: Dataset, piece: np.ndarray, names: Sequence[str] = BY_POSITION) -> None:
+    """Start reading ascending ranges from disk; of the large arrays, wide gaps between ranges are
+    skipped."""
+    data.prefetch(
+        int(piece[0, 0]), int(piece[-1, 1]), [name for name in names if name not in BY_NONZERO]
+    )
+    apart = np.flatnonzero(piece[1:, 0] - piece[:-1, 1] > APART)
+    large = [name for name in names if name in BY_NONZERO]
+    for begin, end in (
+        zip([0, *(apart + 1).tolist()], [*apart.tolist(), len(piece) - 1], strict=True)
+        if large
+        else ()
+    ):
+        data.prefetch(int(piece[begin, 0]), int(piece[end, 1]), large)
+
+
+def together(ranges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:
+    """Yield slices of ascending ranges that together span at most `size` positions; a larger range
+    comes alone."""
+    begin = 0
+    while begin < len(ranges):
+        end = max(
+            begin + 1, int(np.searchsorted(ranges[:, 1], ranges[begin, 0] + size, side="right"))
+        )
+        yield slice(begin, end)
+        begin = end
+
+
+def games_ahead(data: Dataset, games: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
+    """Yield the games (g, 2), some at a time as `together`; the next ones are read from disk while
+    some are processed."""
+    for some in together(games, size):
+        piece = np.ascontiguousarray(games[some])
+        prefetch(data, piece)
+        yield piece
+
+
+def size_of(ranges: np.ndarray) -> int:
+    """Return how many positions ranges (m, 2) have."""
+    return int((ranges[:, 1] - ranges[:, 0]).sum())
+
+
+def places_of(ranges: np.ndarray) -> np.ndarray:
+    """Return the positions (n,) of ranges (m, 2), one range after the other."""
+    sizes = ranges[:, 1] - ranges[:, 0]
+    return np.repeat(ranges[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+
+
+class Rows(NamedTuple):
+    """n positions: the nonzeros of position i are row[i] - row[0] to row[i + 1] - row[0] of `index`
+    (uint16 columns) and `count` (int8, or float32 if wide); `row` (n + 1,) is int64. `phase` (n,)
+    is uint8 (uint16 if wide), indices into the shares of the stages. `outcome`, `weight` and `rest`
+    (n,) float32 are optional. Arrays are NumPy's or CuPy's."""
+
+    index: Any
+    count: Any
+    row: Any
+    phase: Any
+    outcome: Any = None
+    weight: Any = None
+    rest: Any = None
+
+    @property
+    def of(self) -> np.ndarray:
+        """The position (nonzeros,) of each nonzero."""
+        return np.repeat(np.arange(len(self.phase)), np.diff(self.row))
+
+    def only(self, keep: np.ndarray) -> Rows:
+        """Return the rows that `keep` (n,) bool marks."""
+        lengths = np.diff(self.row)
+        nonzeros = np.repeat(keep, lengths)
+        parts = {
+            name: None if array is None else array[keep] if len(array) else array
+            for name, array in zip(self._fields[3:], self[3:], strict=True)
+        }
+        return Rows(
+            self.index[nonzeros],
+            self.count[nonzeros],
+            np.concatenate([[0], np.cumsum(lengths[keep])]),
+            **parts,
+        )
+
+    def matrix(self, columns: int) -> Any:
+        """Return the rows (n, columns) as a SciPy CSR array of float64."""
+        from scipy.sparse import csr_array
+
+        return csr_array(
+            (self.count.astype(np.float64), self.index.astype(np.int32), self.row - self.row[0]),
+            shape=(len(self.phase), columns),
+        )
+
+    def dense(self, columns: int) -> np.ndarray:
+        """Return the rows as a dense array (n, columns) of float64."""
+        found = np.zeros((len(self.phase), columns))
+        found[self.of, self.index] = self.count
+        return found
+
 
 LARGE = 1 << 24  # bytes above which an array is read in parts
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """An open dataset: memory maps named as in ARRAYS and OPTIONAL, and the manifest. Arrays that it lacks are empty."""
+    """An open dataset: memory maps named as in ARRAYS and OPTIONAL, and the manifest. Arrays that
+    it lacks are empty."""
 
     path: Path
     manifest: dict
@@ -42,8 +188,10 @@ class Dataset:
     text_end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __repr__(self) -> str:
-        return (f"<Dataset {self.path}: {self.manifest['game']}, {self.games:,} games, {self.positions:,} positions, "
-                f"{self.columns:,} columns>")
+        return (
+            f"<Dataset {self.path}: {self.manifest['game']}, {self.games:,} games,"
+            f" {self.positions:,} positions, {self.columns:,} columns>"
+        )
 
     @property
     def games(self) -> int:
@@ -54,24 +202,34 @@ class Dataset:
         return len(self.phase)
 
     def matrix(self) -> Any:
-        """Return the coefficients (positions, columns), first player minus second, as a SciPy CSR array of float64."""
+        """Return the coefficients (positions, columns), first player minus second, as a SciPy CSR
+        array of float64."""
         rows = self.rows(0, self.positions)
         if not self.apart:
             return rows.matrix(self.columns)
         sign = np.where(rows.index < self.columns, 1.0, -1.0)
-        return rows._replace(index=self.column[rows.index], count=rows.count * sign).matrix(self.columns)
+        return rows._replace(index=self.column[rows.index], count=rows.count * sign).matrix(
+            self.columns
+        )
 
     def sums(self) -> Any:
-        """Return the counts of both players together (positions, k) of the terms that are kept apart, in the order of `column`
-        from `columns` on, as a SciPy CSR array of float64."""
+        """Return the counts of both players together (positions, k) of the terms that are kept
+        apart, in the order of `column` from `columns` on, as a SciPy CSR array of float64."""
         both = self.rows(0, self.positions).matrix(len(self.column))
-        return both[:, self.column[self.columns:].astype(np.int64)] + both[:, self.columns:]
+        return both[:, self.column[self.columns :].astype(np.int64)] + both[:, self.columns :]
 
     def rows(self, begin: int, end: int) -> Rows:
         """Return positions begin to end, without copying."""
         low, high = int(self.row[begin]), int(self.row[end])
-        return Rows(self.index[low:high], self.count[low:high], self.row[begin:end + 1], self.phase[begin:end],
-                    self.outcome[begin:end], self.weight[begin:end], self.rest[begin:end])
+        return Rows(
+            self.index[low:high],
+            self.count[low:high],
+            self.row[begin : end + 1],
+            self.phase[begin:end],
+            self.outcome[begin:end],
+            self.weight[begin:end],
+            self.rest[begin:end],
+        )
 
     def release(self) -> None:
         """Release the memory of pages read so far; they stay in the system's cache."""
@@ -124,7 +282,8 @@ class Dataset:
 
     @property
     def column_names(self) -> list[str]:
-        """The names of the columns of `matrix`, such as "material.pawn" and "piece_square.king[0][6]"."""
+        """The names of the columns of `matrix`, such as "material.pawn" and
+        "piece_square.king[0][6]"."""
         return self.layout.labels()
 
     @property
@@ -134,9 +293,13 @@ class Dataset:
 
     @cached_property
     def column(self) -> np.ndarray:
-        """The column (inputs,) uint16 of each value of `index`: those from `columns` on are counts of the second player of terms
-        that are kept apart; see `evalterms.form`."""
-        second = [np.arange(place.first, place.first + place.size) for place in self.layout.places if place.term in self.apart]
+        """The column (inputs,) uint16 of each value of `index`: those from `columns` on are counts
+        of the second player of terms that are kept apart; see `evalterms.term`."""
+        second = [
+            np.arange(place.first, place.first + place.size)
+            for place in self.layout.places
+            if place.term in self.apart
+        ]
         return np.concatenate([np.arange(self.columns), *second]).astype(np.uint16)
 
     @property
@@ -157,12 +320,16 @@ class Dataset:
     @property
     def counted_elsewhere(self) -> bool:
         """Whether it has anything that only positions counted by another program have."""
-        return self.wide or self.scaled or any(len(array) for array in (
-            self.rest, self.evaluation, self.score, self.text))
+        return (
+            self.wide
+            or self.scaled
+            or any(len(array) for array in (self.rest, self.evaluation, self.score, self.text))
+        )
 
     @cached_property
     def phase_scale(self) -> np.ndarray:
-        """Phase, in steps of the first stage, and scale of the last stage (codes, 2) for each value of `phase`."""
+        """Phase, in steps of the first stage, and scale of the last stage (codes, 2) for each value
+        of `phase`."""
         given = self.manifest.get("shares")
         if given is not None:
             return np.array(given, np.float64)
@@ -175,8 +342,8 @@ class Dataset:
         return len(self.phase_scale)
 
     def shares(self, stages: int, scaled: bool = True) -> np.ndarray:
-        """Return the share (stages, codes) of each stage in a position for each value of `phase`; the last stage's is
-        multiplied by its scale if `scaled`."""
+        """Return the share (stages, codes) of each stage in a position for each value of `phase`;
+        the last stage's is multiplied by its scale if `scaled`."""
         tapered = len(self.manifest["stages"])
         found = shares_of(self.phase_scale[:, 0], self.phases, tapered)
         if scaled:
@@ -189,7 +356,10 @@ class Dataset:
             return [""] * len(positions)
         ends = self.text_end[positions]
         begins = np.where(positions > 0, self.text_end[np.maximum(positions, 1) - 1], 0)
-        return [bytes(self.text[a:b]).decode("utf-8", "replace") for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return [
+            bytes(self.text[a:b]).decode("utf-8", "replace")
+            for a, b in zip(begins.tolist(), ends.tolist(), strict=True)
+        ]
 
 
 def mapped(array: Any) -> mmap.mmap | None:

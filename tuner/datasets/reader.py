@@ -1,4 +1,4 @@
-"""Open a dataset: check its manifest, and on request every value."""
+"""Check a dataset's checksums and value ranges, one pass over each array, on all CPUs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,172 @@ import json
 import math
 import mmap
 import os
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, mapped
-from tuner.datasets.format import ARRAYS, FORMAT, LARGEST_MANIFEST, MANIFEST, OPTIONAL, READABLE, WIDE
-from tuner.datasets.integrity import require_whole
+from tuner.datasets.files import (
+    ARRAYS,
+    FORMAT,
+    HEADER,
+    LARGEST_MANIFEST,
+    MANIFEST,
+    OPTIONAL,
+    PART,
+    READABLE,
+    WIDE,
+)
 from tuner.io.files import read_whole
+from tuner.parallel import available_cpus, in_order
 
-# of the manifest; integers are 1 or more, nonzeros may be 0
-ENTRIES = {"program": str, "game": str, "sources": list, "options": dict, "layout": list, "terms": str, "phases": int,
-           "stages": list, "games": int, "positions": int, "nonzeros": int}
-MOST = {"phases": (1 << 16) - 1}  # limits of the types of the arrays
-NOTHING = {"apart": [], "checks": {}, "optional": [], "wide": False, "shares": [[0, 1]]}  # what may be missing
+AGAIN = "build the dataset again"
+
+
+def require_whole(data: Dataset) -> None:
+    """InputError that names the first value out of range, which could make compiled code read
+    beyond the arrays, or the first damaged part of a file. Datasets without checksums are only
+    checked for values out of range."""
+    ascending = (lambda v: np.diff(v) < 0, "numbers in ascending order")
+    rules: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+        "row": ascending,
+        "first": ascending,
+        "index": (lambda v: v >= len(data.column), f"a column below {len(data.column)}"),
+        "phase": (lambda v: v >= data.codes, f"a phase of at most {data.codes - 1}"),
+        "outcome": (lambda v: ~(abs(v) <= 1), "an outcome from -1 to 1"),
+        "weight": (lambda v: ~((v >= 0) & (v < np.inf)), "a weight of 0 or more"),
+        "rest": (lambda v: ~np.isfinite(v), "a number"),
+        "text_end": ascending,
+    }
+    if data.wide:
+        rules["count"] = lambda v: ~np.isfinite(v), "a number"
+    if len(data.text_end) and not 0 <= data.text_end[0] <= data.text_end[-1] == len(data.text):
+        raise InputError(
+            f"{data.path / 'text_end'}.npy: ends at {data.text_end[-1]}, expected {len(data.text)};"
+            f" {AGAIN}"
+        )
+    if (data.phase_scale[:, 0] > data.phases).any():
+        raise InputError(
+            f"{data.path / 'manifest'}.json: shares have a phase above {data.phases}; {AGAIN}"
+        )
+    for name, end in (("row", len(data.index)), ("first", data.positions)):
+        values = getattr(data, name)
+        if values[0] != 0 or values[-1] != end:
+            raise InputError(
+                f"{data.path / name}.npy: runs from {values[0]} to {values[-1]}, expected 0 to"
+                f" {end}; {AGAIN}"
+            )
+    checks = data.manifest.get("checks", {})
+    for name in (*rules, *(name for name in checks if name not in rules)):
+        _check(data, name, checks.get(name), *rules.get(name, (None, "")))
+
+
+def _check(
+    data: Dataset,
+    name: str,
+    checks: list[int] | None,
+    wrong: Callable[[np.ndarray], np.ndarray] | None,
+    expected: str,
+) -> None:
+    values = getattr(data, name)
+    if not len(values):
+        return
+    content, step = memoryview(values).cast("B"), PART // values.itemsize
+    parts = -(-len(content) // PART)
+    if checks is not None and len(checks) != parts:
+        raise InputError(f"{data.path / name}.npy: {parts} parts, expected {len(checks)}; {AGAIN}")
+
+    def problem(part: int) -> str | None:
+        begin, end = part * PART, min((part + 1) * PART, len(content))
+        if wrong is not None:
+            found = wrong(
+                values[part * step : (part + 1) * step + 1]
+            )  # one more, because order is checked between neighbours
+            if found.any():
+                return (
+                    f"entry {part * step + int(np.argmax(found))} is damaged, expected {expected}"
+                )
+        if checks is not None and zlib.crc32(content[begin:end]) != checks[part]:
+            return f"damaged between bytes {HEADER + begin} and {HEADER + end}"
+        return None
+
+    def ahead() -> Iterator[int]:
+        for part in range(parts):
+            data.prefetch_bytes(name, part * PART, (part + 1) * PART)
+            yield part
+
+    for found in in_order(problem, ahead(), available_cpus()):
+        if found:
+            raise InputError(f"{data.path / name}.npy: {found}; {AGAIN}")
+        data.release()
+
+
 MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
+MOST_PHASES = (1 << 16) - 1  # a limit of the type of the array
+# of the manifest: a type, [form] for lists of such, (form, form) for lists of these, {key: form}
+# for mappings with these keys
+FORMS = {
+    "program": str,
+    "game": str,
+    "sources": [{"file": str}],
+    "options": dict,
+    "layout": [(str, [int])],
+    "terms": str,
+    "phases": int,
+    "stages": [str],
+    "games": int,
+    "positions": int,
+    "nonzeros": int,
+    "apart": [str],
+    "checks": dict,
+    "optional": [str],
+    "wide": bool,
+    "shares": [(float, float)],
+}
+NOTHING = {
+    "apart": [],
+    "checks": {},
+    "optional": [],
+    "wide": False,
+    "shares": [[0, 1]],
+}  # what may be missing
+LIMITS: dict[str, Callable[[Any], bool]] = {
+    "phases": lambda n: 0 < n <= MOST_PHASES,
+    "games": lambda n: 0 < n < 2**63,
+    "positions": lambda n: 0 < n < 2**63,
+    "nonzeros": lambda n: 0 <= n < 2**63,
+    "stages": lambda names: len(names) in (1, 2),
+    "layout": lambda layout: (
+        0 < sum(_sizes(layout)) <= MOST_COLUMNS
+        and len({name for name, _ in layout}) == len(layout)
+        and all(
+            name.count(".") == 1 and len(shape) <= MOST_DIMENSIONS and all(n > 0 for n in shape)
+            for name, shape in layout
+        )
+    ),
+    "checks": lambda checks: (
+        checks.keys() <= {*ARRAYS, *OPTIONAL} and _has_form([*checks.values()], [[int]])
+    ),
+    "optional": lambda names: (
+        set(names) <= OPTIONAL.keys()
+        and _are_unique(names)
+        and ("text" in names) == ("text_end" in names)
+    ),
+    "shares": lambda pairs: (
+        0 < len(pairs) <= MOST_PHASES + 1 and all(value >= 0 for pair in pairs for value in pair)
+    ),
+}
 
 
 def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     """Open a dataset; InputError for a folder that is not a dataset or is damaged.
 
-    `check`: check also value ranges and checksums, see `tuner.datasets.integrity`.
+    `check`: check also value ranges and checksums, see `tuner.datasets.reader`.
     """
     path = Path(path)
     manifest = _read_manifest(path)
@@ -39,23 +182,42 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     for name, kind in kinds.items():
         try:
             array = np.lib.format.open_memmap(path / f"{name}.npy", mode="r")
-        except Exception as problem:  # NumPy evaluates the header as Python source: a damaged one may raise anything
+        # NumPy evaluates the header as Python source: a damaged one may raise anything
+        except Exception as problem:
             reason = getattr(problem, "strerror", None) or str(problem).partition("\n")[0]
-            raise InputError(f"{path / name}.npy: damaged ({reason}); build the dataset again") from None
+            raise InputError(f"{path / name}.npy: damaged ({reason}); {AGAIN}") from None
         if array.dtype != kind or array.ndim != 1:
-            raise InputError(f"{path / name}.npy: holds {array.dtype} of {array.ndim} dimensions, expected "
-                             f"{np.dtype(kind)} of 1; build the dataset again")
+            raise InputError(
+                f"{path / name}.npy: holds {array.dtype} of {array.ndim} dimensions, expected "
+                f"{np.dtype(kind)} of 1; {AGAIN}"
+            )
         arrays[name] = array
     n, games = manifest["positions"], manifest["games"]
-    sizes = {"row": n + 1, "phase": n, "outcome": n, "weight": n, "first": games + 1, "game": games, "opening": games,
-             "index": manifest["nonzeros"], "count": manifest["nonzeros"], **{name: n for name in optional if name != "text"}}
+    sizes = {
+        "row": n + 1,
+        "phase": n,
+        "outcome": n,
+        "weight": n,
+        "first": games + 1,
+        "game": games,
+        "opening": games,
+        "index": manifest["nonzeros"],
+        "count": manifest["nonzeros"],
+        **{name: n for name in optional if name != "text"},
+    }
     for name, size in sizes.items():
         if len(arrays[name]) != size:
-            raise InputError(f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; build the dataset again")
-    maps = tuple(array._mmap for array in arrays.values() if getattr(array, "_mmap", None) is not None)
-    data = Dataset(path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()})
+            raise InputError(
+                f"{path / name}.npy: {len(arrays[name])} entries, expected {size}; {AGAIN}"
+            )
+    maps = tuple(pages for pages in map(mapped, arrays.values()) if pages is not None)
+    data = Dataset(
+        path, manifest, maps, **{name: array.view(np.ndarray) for name, array in arrays.items()}
+    )
     for pages in data.pages.values():
-        pages.madvise(mmap.MADV_RANDOM)  # prefetching is explicit: some systems would read megabytes around every page
+        pages.madvise(
+            mmap.MADV_RANDOM
+        )  # prefetching is explicit: some systems would read megabytes around every page
     if check:
         require_whole(data)
     return data
@@ -63,9 +225,14 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
 
 def _reduced(data: Dataset) -> tuple:
     """A dataset is pickled as the path of its folder, and what differs from the folder."""
-    others = {f.name: getattr(data, f.name) for f in fields(data) if f.name not in ("path", "_maps")}
-    changed = {name: value for name, value in others.items()
-               if not isinstance(value, np.ndarray) or len(value) and mapped(value) is None}
+    others = {
+        f.name: getattr(data, f.name) for f in fields(data) if f.name not in ("path", "_maps")
+    }
+    changed = {
+        name: value
+        for name, value in others.items()
+        if not isinstance(value, np.ndarray) or len(value) and mapped(value) is None
+    }
     return _reopened, (os.path.abspath(data.path), changed)
 
 
@@ -79,32 +246,39 @@ copyreg.pickle(Dataset, _reduced)
 def _read_manifest(path: Path) -> dict:
     """Read and check the manifest."""
     try:
-        manifest = json.loads(read_whole(path / MANIFEST, LARGEST_MANIFEST, "a manifest"), parse_constant=_finite,
-                              parse_float=_finite)
+        manifest = json.loads(
+            read_whole(path / MANIFEST, LARGEST_MANIFEST, "a manifest"),
+            parse_constant=_finite,
+            parse_float=_finite,
+        )
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+        raise InputError(
+            f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`"
+        ) from None
     except InputError:
         if (path / MANIFEST).exists():
             raise
-        raise InputError(f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`") from None
+        raise InputError(
+            f"{path}: not a dataset (no {MANIFEST}); make one with `tuner dataset GAMES -o DIR`"
+        ) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again") from None
+        raise InputError(f"{path / MANIFEST}: damaged; {AGAIN}") from None
     if not isinstance(manifest, dict):
-        raise InputError(f"{path / MANIFEST}: damaged; build the dataset again")
+        raise InputError(f"{path / MANIFEST}: damaged; {AGAIN}")
     if manifest.get("format") not in READABLE:
-        raise InputError(f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build it again")
-    for key, kind in ENTRIES.items():
-        # bool is a subclass of int
-        if type(manifest.get(key)) is not kind or (kind is int and not (key != "nonzeros") <= manifest[key] <= MOST.get(
-                key, 2**63)):
-            raise InputError(f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'}; "
-                             "build the dataset again")
-    for key, fine in (("layout", _is_layout), ("stages", _is_stages), ("checks", _are_checks), ("sources", _are_sources),
-                      ("optional", _are_optional), ("wide", lambda wide: isinstance(wide, bool)), ("shares", _are_shares)):
-        if not fine(manifest.get(key, NOTHING.get(key))):
-            raise InputError(f"{path / MANIFEST}: {key} is damaged; build the dataset again")
-    if not _are_terms(manifest.get("apart", []), manifest["layout"]):
-        raise InputError(f"{path / MANIFEST}: apart is damaged; build the dataset again")
+        raise InputError(
+            f"{path}: dataset format {str(manifest.get('format'))[:20]}, expected {FORMAT}; build"
+            " it again"
+        )
+    for key, form in FORMS.items():
+        value = manifest.get(key, NOTHING.get(key))
+        if not _has_form(value, form) or not LIMITS.get(key, lambda value: True)(value):
+            raise InputError(
+                f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'};"
+                f" {AGAIN}"
+            )
+    if not _can_be_apart(manifest.get("apart", []), manifest["layout"]):
+        raise InputError(f"{path / MANIFEST}: apart is damaged; {AGAIN}")
     return manifest
 
 
@@ -115,51 +289,35 @@ def _finite(text: str) -> float:
     return value
 
 
-def _is_layout(entries: list) -> bool:
-    """Return whether entries are [name, shape], with at most as many columns as an index of 16 bits can hold."""
-    columns, names = 0, set()
-    for entry in entries:
-        match entry:
-            case [str(name), [*shape]] if name.count(".") == 1 and len(shape) <= MOST_DIMENSIONS and all(
-                    type(n) is int and 0 < n <= MOST_COLUMNS for n in shape):
-                names.add(name)
-                columns += math.prod(shape)
-            case _:
-                return False
-    return len(names) == len(entries) and 0 < columns <= MOST_COLUMNS
+def _has_form(value: object, form: Any) -> bool:
+    """Return whether plain data have a form of FORMS; a whole number is also a float, but True is
+    no number."""
+    if isinstance(form, list):
+        return isinstance(value, list) and all(_has_form(item, form[0]) for item in value)
+    if isinstance(form, tuple):
+        return (
+            isinstance(value, list) and len(value) == len(form) and all(map(_has_form, value, form))
+        )
+    if isinstance(form, dict):
+        return isinstance(value, dict) and all(
+            _has_form(value.get(key), inner) for key, inner in form.items()
+        )
+    return type(value) is form or form is float and type(value) is int
 
 
-def _is_stages(names: list) -> bool:
-    return len(names) in (1, 2) and all(isinstance(name, str) for name in names)
+def _sizes(layout: list) -> list[int]:
+    return [math.prod(shape) for _, shape in layout]
 
 
-def _are_terms(names: object, layout: list) -> bool:
-    """Return whether these are names of terms of a layout, which is valid, whose inputs fit into an index of 16 bits."""
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-        return False
-    sizes: dict[str, int] = {}
-    for path, shape in layout:
-        term = path.split(".")[0]
-        sizes[term] = sizes.get(term, 0) + math.prod(shape)
-    return set(names) <= sizes.keys() and sum(sizes.values()) + sum(sizes[name] for name in names) <= MOST_COLUMNS
+def _are_unique(names: list[str]) -> bool:
+    return len(set(names)) == len(names)
 
 
-def _are_checks(checks: object) -> bool:
-    return isinstance(checks, dict) and checks.keys() <= {*ARRAYS, *OPTIONAL} and all(
-        isinstance(parts, list) and all(type(part) is int for part in parts) for parts in checks.values())
-
-
-def _are_optional(names: object) -> bool:
-    return isinstance(names, list) and all(isinstance(name, str) for name in names) and set(names) <= OPTIONAL.keys() and len(
-        set(names)) == len(names) and ("text" in names) == ("text_end" in names)
-
-
-def _are_shares(pairs: object) -> bool:
-    """Return whether these are pairs of a phase and a scale, which must not be negative."""
-    return isinstance(pairs, list) and 0 < len(pairs) <= MOST["phases"] + 1 and all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(value) in (int, float) and value >= 0 for value in pair)
-        for pair in pairs)
-
-
-def _are_sources(sources: list) -> bool:
-    return all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in sources)
+def _can_be_apart(names: list[str], layout: list) -> bool:
+    """Return whether these are terms of a layout, and all inputs, with those of its second player,
+    fit into 16 bits."""
+    terms = [path.split(".")[0] for path, _ in layout]
+    inputs = sum(
+        size * (1 + (term in names)) for term, size in zip(terms, _sizes(layout), strict=True)
+    )
+    return _are_unique(names) and set(names) <= set(terms) and inputs <= MOST_COLUMNS

@@ -1,19 +1,31 @@
-"""What sampling noise of a fit does to evaluations, and what that costs in matches.
+"""Sampling noise of evaluations, its price in Elo, and `--prior play`: how far to go from the
+starting weights to those that predict results best.
 
-A search compares positions that are a move or a few apart: noise that moves all of them alike costs nothing. The measure is
-therefore the difference of evaluations between neighbouring positions of one game. Matches of `classic` against itself plus
-noise without signal, of three shapes, lost Elo in proportion to the variance of that difference
-(docs/what-the-numbers-mean.md has the table); in proportion to the variance of evaluations they did not.
-"""
+The automatic prior finds a width for each list and stage, by empirical Bayes. Its optimum predicts
+held-out results better than the start and still loses matches, for two reasons. It contains
+sampling noise, whose price matches measured. And weights that predict results are not those that
+win: strong players reach positions that look worse than they are, so a part of what results teach
+is of no use for play. If S is the mean square of what results teach, N that of sampling noise (both
+as differences of evaluations between neighbouring positions of a game), u the useful share and P
+the price in Elo, weights that go the share f of the way have
+
+    gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
+
+and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by
+their covariance. P and the constants below are those of `classic` in chess. A centipawn of another
+evaluation counts for as many of `classic` as it is worth."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from games.streams import InputError
+from tuner.fit.errors import Uncertainty
 from tuner.fit.problem import Problem
-from tuner.fit.standard_errors import Uncertainty
+from tuner.parameters.parameters import Parameters
 
 SAMPLE = 4000  # pairs of neighbouring positions
 SEED = 1
@@ -22,7 +34,8 @@ FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer do not follow 
 
 
 class Price(NamedTuple):
-    """Elo per squared centipawn of noise between neighbouring positions, and its 95 % interval, measured by matches."""
+    """Elo per squared centipawn of noise between neighbouring positions, and its 95 % interval,
+    measured by matches."""
 
     elo: float
     low: float
@@ -34,62 +47,195 @@ PRICE = Price(0.21, 0.18, 0.24)
 
 
 class Noise(NamedTuple):
-    """Standard deviations in centipawns that sampling noise gives evaluations, and differences between neighbouring positions of
-    a game; None if hardly any game has two positions, or if few of each game were drawn at random: those are far apart."""
+    """Standard deviations in centipawns that sampling noise gives evaluations, and differences
+    between neighbouring positions of a game; None if hardly any game has two positions, or if few
+    of each game were drawn at random: those are far apart."""
 
     evaluations: float
     differences: float | None
 
     def elo(self, centipawn: float) -> Price | None:
-        """Return what the noise of differences costs in Elo, with a 95 % interval, where a centipawn
-        of the evaluation is worth `centipawn` of `classic`."""
+        """Return what the noise of differences costs in Elo, with a 95 % interval, where a
+        centipawn of the evaluation is worth `centipawn` of `classic`."""
         if self.differences is None:
             return None
-        return Price(*(price * (centipawn * self.differences)**2 for price in PRICE))
+        return Price(*(price * (centipawn * self.differences) ** 2 for price in PRICE))
 
 
 def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:
-    """Return the noise of evaluations, near some weights, on the positions of a problem; None without positions.
+    """Return the noise of evaluations, near some weights, on the positions of a problem; None
+    without positions.
 
     The mean over positions is taken out of evaluations: moving all of them alike is no noise.
     """
-    places = sampled(problem)
+    places = sample_places(problem)
     if not len(places):
         return None
     here = coefficients(problem, places, weights)[:, found.coordinates]
     drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
     pairs = None if 0 < drawn < FEWEST_DRAWN else neighbours(problem, weights)
-    return Noise(deviation(here - here.mean(axis=0), found.noise),
-                 None if pairs is None else deviation((pairs[1] - pairs[0])[:, found.coordinates], found.noise))
+    return Noise(
+        deviation(here - here.mean(axis=0), found.noise),
+        (
+            None
+            if pairs is None
+            else deviation((pairs[1] - pairs[0])[:, found.coordinates], found.noise)
+        ),
+    )
 
 
 def neighbours(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the coefficients by stage (n, d) of sampled positions, and of the next position of the same game in the dataset;
-    None if hardly any game has two positions."""
-    data, places = problem.data, sampled(problem)
-    places = places[places + 1 < data.first[np.searchsorted(data.first, places, side="right")]] if len(places) else places
+    """Return the coefficients by stage (n, d) of sampled positions, and of the next position of the
+    same game in the dataset; None if hardly any game has two positions."""
+    data, places = problem.data, sample_places(problem)
+    places = (
+        places[places + 1 < data.first[np.searchsorted(data.first, places, side="right")]]
+        if len(places)
+        else places
+    )
     if len(places) < FEWEST:
         return None
     return coefficients(problem, places, weights), coefficients(problem, places + 1, weights)
 
 
-def sampled(problem: Problem) -> np.ndarray:
-    """Return the indices (n,) of sampled positions, ascending; long games count more, as in the data."""
+def sample_places(problem: Problem) -> np.ndarray:
+    """Return the indices (n,) of sampled positions, ascending; long games count more, as in the
+    data."""
     counts = problem.ranges[:, 1] - problem.ranges[:, 0]
     ends, total = np.cumsum(counts), int(counts.sum())
-    chosen = np.sort(np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False)) if total else np.zeros(0, int)
+    chosen = (
+        np.sort(np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False))
+        if total
+        else np.zeros(0, int)
+    )
     which = np.searchsorted(ends, chosen, side="right")
     return problem.ranges[which, 0] + chosen - (ends - counts)[which]
 
 
 def coefficients(problem: Problem, places: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the derivatives by stage (n, d) of the evaluations of positions (indices) near some weights, as the game plays
-    them: without slopes by phase. In a linear evaluation they are its coefficients."""
+    """Return the derivatives by stage (n, d) of the evaluations of positions (indices) near some
+    weights, as the game plays them: without slopes by phase. In a linear evaluation they are its
+    coefficients."""
     found = np.zeros((len(places), *problem.start.shape))
-    found[:, :, :problem.data.columns] = problem.derivatives(weights, places)
+    found[:, :, : problem.data.columns] = problem.derivatives(weights, places)
     return found.reshape(len(places), -1)
 
 
 def deviation(rows: np.ndarray, covariance: np.ndarray) -> float:
     """Return the root mean square over rows x (n, d) of x' C x."""
     return float(np.sqrt(max(np.einsum("ij,ij->", rows @ covariance, rows) / len(rows), 0.0)))
+
+
+PLAY = "play"  # a prior
+# least useful share, of changes to a good evaluation: measured by matches, see
+# docs/what-the-numbers-mean.md
+USEFUL = 0.25
+OWN_USEFUL = 0.5  # the same for games of the evaluation itself: errors there are its own
+MEASURED = 100.0  # Elo, up to which the price is that of matches
+# centipawns by which weights that predict results differ from those that win: all of a larger
+# change is useful
+MISFIT = 40.0
+
+
+class PlayStep(NamedTuple):
+    """The `share` of the way to go, and the `gain` and `cost` that are expected then, in Elo if it
+    is known how many centipawns of `classic` one of the evaluation is worth."""
+
+    share: float
+    gain: float
+    cost: float
+
+
+def play_step(
+    problem: Problem,
+    weights: np.ndarray,
+    found: Uncertainty,
+    part: np.ndarray,
+    centipawn: float,
+    least: float = USEFUL,
+) -> PlayStep:
+    """Return the share of the way from the starting weights to the optimum `weights` that maximises
+    gain - cost, if the weights of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is
+    worth `centipawn` of `classic`, and `least` is the least useful share."""
+    pairs = neighbours(problem, problem.start)
+    if pairs is None:
+        raise InputError(
+            "--prior play: needs games of which several positions are learned from, to compare"
+            " neighbouring ones; use --prior auto"
+        )
+    differences = (pairs[1] - pairs[0]) * part.ravel()
+    differences *= centipawn
+    return best_step(
+        float(((differences @ (weights - problem.start).ravel()) ** 2).mean()),
+        deviation(differences[:, found.coordinates], found.noise) ** 2,
+        least,
+    )
+
+
+def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
+    """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns
+    of chess."""
+    taught = max(moved - noise, 0.0)
+    if taught == 0:
+        return PlayStep(0.0, 0.0, 0.0)
+    useful = max(least, 1 - MISFIT**2 / taught)
+    share = useful * taught / (taught + noise)
+    return PlayStep(
+        share, PRICE.elo * (2 * useful * share - share**2) * taught, PRICE.elo * share**2 * noise
+    )
+
+
+def weights_that_step(parameters: Parameters, shape: tuple[int, ...]) -> np.ndarray:
+    """Return which weights (stages, columns + 1 or 2) go a share of the way. Those with a prior of
+    their own in the file go all of it, as do the intercept and the width of a draw, which are no
+    part of the evaluation."""
+    part = np.zeros(shape, np.bool_)
+    part[:, : parameters.weights.shape[1]] = ~parameters.mask(
+        tuple(name for name, _ in parameters.prior)
+    )
+    return part
+
+
+def go_part_of_the_way(
+    problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, share: float
+) -> tuple[np.ndarray, Uncertainty]:
+    """Return weights of which those of `part` go a share of the way from the start, within the
+    bounds, and their errors."""
+    factors = np.where(part, share, 1.0)
+    moved = np.clip(problem.start + factors * (weights - problem.start), problem.low, problem.high)
+    moved = np.where(problem.free, moved, weights)
+    flat = factors.ravel()[found.coordinates]
+    both = np.outer(flat, flat)
+    return moved, replace(
+        found,
+        standard_errors=found.standard_errors * factors,
+        sampling=found.sampling * factors,
+        naive=found.naive * factors,
+        covariance=found.covariance * both,
+        noise=found.noise * both,
+    )
+
+
+def play_line(step: PlayStep, elo: bool) -> str:
+    """Return a step as a line of text; `elo`: gain and cost are known in Elo."""
+    if step.share == 0:
+        return (
+            "prior play: what these games teach does not exceed sampling noise; weights go 0 % of "
+            "the way to those that predict results best"
+        )
+    gain, cost = (
+        f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}"
+        for value in (step.gain, step.cost)
+    )
+    expected = (
+        f"expected gain {gain} Elo, cost of sampling noise {cost}"
+        if elo
+        else (
+            "how far is best was measured with `classic` in chess alone: let a match compare other "
+            "priors, such as --prior 5"
+        )
+    )
+    return (
+        f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results"
+        f" best; {expected}"
+    )

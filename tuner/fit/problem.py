@@ -1,9 +1,9 @@
-"""A fit as a mathematical problem: a dataset, an objective, which weights are free, and their prior.
+"""A fit as a mathematical problem: a dataset, an objective, which weights are free, and their
+prior.
 
-Weights have shape (stages, columns + 1): one per parameter and stage, then the intercept, an advantage of the first player
-that is not part of the evaluation. If the loss models draws, the width of a draw is one more column. Losses and derivatives
-are means per position.
-"""
+Weights have shape (stages, columns + 1): one per parameter and stage, then the intercept, an
+advantage of the first player that is not part of the evaluation. If the loss models draws, the
+width of a draw is one more column. Losses and derivatives are means per position."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tuner.datasets.column_use import use_of
-from tuner.datasets.dataset import Dataset
-from tuner.datasets.ranges import ahead
-from tuner.device.base import Device
-from tuner.device.cpu.device import CPU, Cpu
-from tuner.device.model import Model
+from tuner.datasets.dataset import Dataset, ahead, size_of
+from tuner.datasets.summary import use_of
+from tuner.fit.device.base import Device, Model
+from tuner.fit.device.cpu.device import CPU, Cpu
 from tuner.objectives.base import Objective
+from tuner.objectives.temporal import TemporalData
 
 REMEMBERED = 4  # losses of the latest weights
 
@@ -42,9 +41,9 @@ class Meter:
 class Problem:
     """The objective to minimise: mean loss over the positions of `games`, plus the prior.
 
-    `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) marks those that are fitted, `low` and
-    `high` are bounds. The prior is sum(precision * (w - mean)^2) / 2, per position.
-    """
+    `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) marks those
+    that are fitted, `low` and `high` are bounds. The prior is sum(precision * (w - mean)^2) / 2,
+    per position."""
 
     data: Dataset
     games: np.ndarray
@@ -59,12 +58,25 @@ class Problem:
     design_effect: float = 1.0  # positions that count as one; a factor of the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
-    progress: Callable[[int, int], None] = lambda done, total: None  # called with the positions done in a pass, and all of them
+    progress: Callable[[int, int], None] = lambda done, total: (
+        None
+    )  # called with the positions done in a pass, and all of them
+    temporal: TemporalData | None = (
+        None  # of a problem that TD(lambda) solves: its games are complete and in order
+    )
 
     @cached_property
     def model(self) -> Model:
         """The input of its passes."""
-        return Model(self.data, self.games, self.objective, self.scale, self.free, self.progress)
+        return Model(
+            self.data,
+            self.games,
+            self.objective,
+            self.scale,
+            self.free,
+            self.progress,
+            self.temporal,
+        )
 
     @property
     def stages(self) -> int:
@@ -77,7 +89,7 @@ class Problem:
 
     @cached_property
     def positions(self) -> int:
-        return int((self.ranges[:, 1] - self.ranges[:, 0]).sum())
+        return size_of(self.ranges)
 
     @cached_property
     def total_weight(self) -> float:
@@ -106,18 +118,22 @@ class Problem:
     def prior_gradient(self, weights: np.ndarray) -> np.ndarray:
         return self.precision * (weights - self.mean)
 
-    def loss_gradient(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-        """Return the mean loss over all positions, or over some ranges, and its gradient, without the prior."""
+    def loss_gradient(
+        self, weights: np.ndarray, ranges: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """Return the mean loss over all positions, or over some ranges, and its gradient, without
+        the prior."""
         chosen = self.ranges if ranges is None else ranges
         started = time.perf_counter()
         loss, gradient = self.device.loss_gradient(self.model, weights, chosen)
-        self.meter.positions += int((chosen[:, 1] - chosen[:, 0]).sum())
+        self.meter.positions += size_of(chosen)
         self.meter.seconds += time.perf_counter() - started
         total = self.total_weight if ranges is None else self._weight_of(chosen)
         return loss / total, gradient / total
 
     def loss(self, weights: np.ndarray) -> float:
-        """Return the mean loss over the positions; those of the latest weights are cached, because a pass can take long."""
+        """Return the mean loss over the positions; those of the latest weights are cached, because
+        a pass can take long."""
         key = weights.tobytes()
         if key not in self._losses:
             if len(self._losses) >= REMEMBERED:
@@ -130,7 +146,8 @@ class Problem:
         return {}
 
     def gauss_newton(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> np.ndarray:
-        """Return the Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stage after stage.
+        """Return the Gauss-Newton matrix (d, d) of the mean loss, d = stages * (columns + 1), stage
+        after stage.
 
         For cross-entropy and the models of draws it is the Hessian.
         """
@@ -138,22 +155,48 @@ class Problem:
         total = self.total_weight if ranges is None else self._weight_of(chosen)
         return self.device.gauss_newton(self.model, weights, chosen) / total
 
+    def equation(
+        self, weights: np.ndarray, games: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Return the mean (d,) over positions of c dv/dw, minus the prior's gradient: zero at the
+        solution of TD(lambda); and the mean square of the errors c. `games` (g, 2) are ranges of
+        positions, by default all."""
+        chosen = self.model.whole_games if games is None else games
+        sums, squares = self.device.equation(self.model, weights, chosen)
+        total = size_of(chosen)
+        return sums / total - self.prior_gradient(weights).ravel(), squares / total
+
+    def equation_matrix(
+        self, weights: np.ndarray, games: np.ndarray, exact: bool = False
+    ) -> np.ndarray:
+        """Return minus the derivative (d, d) of the first part of `equation`, without the prior;
+        without the curvature of tanh unless `exact`."""
+        return self.device.equation_matrix(self.model, weights, games, exact) / size_of(games)
+
     @cached_property
     def use(self) -> tuple[np.ndarray, np.ndarray]:
         """The result of `use_of` for the positions of the problem."""
         return use_of(self.data, self.ranges, self.device.workers)
 
     def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, stages, columns) of the evaluations of some positions (indices) by the weights, without
-        slopes by phase."""
-        device, shares = self.device if isinstance(self.device, Cpu) else CPU, Dataset.shares(self.data, self.stages)
+        """Return the derivatives (n, stages, columns) of the evaluations of some positions
+        (indices) by the weights, without slopes by phase."""
+        device, shares = (
+            self.device if isinstance(self.device, Cpu) else CPU,
+            Dataset.shares(self.data, self.stages),
+        )
         found = np.zeros((len(positions), self.stages, self.data.columns))
         for derivatives, position in zip(found, positions.tolist(), strict=True):
-            (index, count, row, phase, *_), ranges, _ = device.piece(self.model, weights, np.array([[position, position + 1]]))
+            (index, count, row, phase, *_), ranges, _ = device.piece(
+                self.model, weights, np.array([[position, position + 1]])
+            )
             here = int(ranges[0, 0])
-            derivatives[:, index[row[here]:row[here + 1]]] = np.outer(shares[:, phase[here]], count[row[here]:row[here + 1]])
+            derivatives[:, index[row[here] : row[here + 1]]] = np.outer(
+                shares[:, phase[here]], count[row[here] : row[here + 1]]
+            )
         return found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's view."""
+        """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's
+        view."""
         return self.device.evaluations(self.model, weights, ranges)

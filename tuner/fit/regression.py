@@ -1,4 +1,5 @@
-"""A regression on outcomes, from start to finish: split, scale, learn, fix the null space, estimate errors."""
+"""A regression on outcomes, from start to finish: split, scale, learn, fix the null space, estimate
+errors."""
 
 from __future__ import annotations
 
@@ -11,29 +12,43 @@ import numpy as np
 from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.split import split_games
+from tuner.datasets.writing import split_games
+from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
-from tuner.fit.learners.newton import newton, newton_step
-from tuner.fit.null_space import find_null_space
-from tuner.fit.options import DRAWS, FitOptions
-from tuner.fit.phase_slopes import fit_slopes, slope_lines, with_slopes
-from tuner.fit.play_prior import OWN_USEFUL, PLAY, USEFUL, play_line, play_step, shortened, stepping
+from tuner.fit.learners.solvers import newton, newton_step
+from tuner.fit.noise import (
+    OWN_USEFUL,
+    PLAY,
+    USEFUL,
+    go_part_of_the_way,
+    play_line,
+    play_step,
+    weights_that_step,
+)
+from tuner.fit.prior import fit_slopes, slope_lines, with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned
 from tuner.fit.scale import fit_scale, scale_lines
-from tuner.fit.setup import make_problem, with_prior
-from tuner.fit.standard_errors import standard_errors
+from tuner.fit.setup import DRAWS, FitOptions, make_problem, with_prior
 from tuner.objectives.table import DRAW_MODELS
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
+WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns, of priors
+SPLITS, SHARE = 4, 0.2  # of cross-validation
 CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
 
 
-def fit(data: Dataset, parameters: Parameters, options: FitOptions,
-        watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None,
-        games: np.ndarray | None = None) -> FitResult:
-    """Fit the free weights of these parameters to a dataset, or to some of its games, and return the result."""
+def fit(
+    data: Dataset,
+    parameters: Parameters,
+    options: FitOptions,
+    watch: Callable[[dict], None] = lambda line: None,
+    note: Callable[[str], None] = lambda text: None,
+    games: np.ndarray | None = None,
+) -> FitResult:
+    """Fit the free weights of these parameters to a dataset, or to some of its games, and return
+    the result."""
     train, held = split_games(data, options.held_out, options.seed)
     if games is not None:
         train, held = (part[np.isin(part, games)] for part in (train, held))
@@ -54,7 +69,7 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
         problem = with_slopes(problem, slopes)
         for line in slope_lines(slopes):
             note(line)
-    learn = LEARNERS[options.learner]
+    learn = LEARNERS[options.learner].minimise
     if options.prior is not None or parameters.prior:
         problem, near, matrix = with_prior(problem, parameters, options)
         if learn is newton:
@@ -69,23 +84,45 @@ def fit(data: Dataset, parameters: Parameters, options: FitOptions,
     convergence = convergence_of(problem, weights, matrix, parameters.wording.unit)
     null_space = find_null_space(problem, matrix, data.layout.places)
     weights = null_space.restore(problem, weights)
-    uncertainty = standard_errors(problem, weights, matrix, null_space) if options.errors or play else None
+    uncertainty = (
+        standard_errors(problem, weights, matrix, null_space) if options.errors or play else None
+    )
     step = None
     if play and uncertainty:
-        part = stepping(parameters, weights.shape)
+        part = weights_that_step(parameters, weights.shape)
         centipawn = options.centipawn or scale / USUAL_SCALE
-        step = play_step(problem, weights, uncertainty, part, centipawn,
-                         OWN_USEFUL if options.own_results else USEFUL)
+        step = play_step(
+            problem,
+            weights,
+            uncertainty,
+            part,
+            centipawn,
+            OWN_USEFUL if options.own_results else USEFUL,
+        )
         note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
-        weights, uncertainty = shortened(problem, weights, uncertainty, part, step.share)
-    if problem.objective.widths and options.fit_scale:  # the scale for readers who do not model draws
+        weights, uncertainty = go_part_of_the_way(problem, weights, uncertainty, part, step.share)
+    if (
+        problem.objective.widths and options.fit_scale
+    ):  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
-    return FitResult(learned(parameters, weights, uncertainty, scale), problem, held_out, weights, matrix, null_space,
-                     uncertainty, record.history, convergence, step)
+    return FitResult(
+        learned(parameters, weights, uncertainty, scale),
+        problem,
+        held_out,
+        weights,
+        matrix,
+        null_space,
+        uncertainty,
+        record.history,
+        convergence,
+        step,
+    )
 
 
-def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray, unit: str) -> Convergence:
+def convergence_of(
+    problem: Problem, weights: np.ndarray, matrix: np.ndarray, unit: str
+) -> Convergence:
     """Return whether a fit converged, measured by the gain of one more Newton step."""
     value, gradient = objective_gradient(problem, weights)
     step, gain = newton_step(problem, weights, gradient, matrix)
@@ -93,19 +130,68 @@ def convergence_of(problem: Problem, weights: np.ndarray, matrix: np.ndarray, un
     norm = float(np.linalg.norm(gradient[moving]))
     if gain <= CONVERGED * value:
         return Convergence(True, norm)
-    return Convergence(False, norm, f"one more Newton step would lower the objective by {gain:.2g} and move a weight by up to "
-                                    f"{np.abs(step).max():.1f} {unit}")
+    return Convergence(
+        False,
+        norm,
+        f"one more Newton step would lower the objective by {gain:.2g} and move a weight by up to "
+        f"{np.abs(step).max():.1f} {unit}",
+    )
 
 
-def best_fit(data: Dataset, parameters: Parameters, options: FitOptions,
-             watch: Callable[[dict], None] = lambda line: None, note: Callable[[str], None] = lambda text: None) -> FitResult:
+def best_fit(
+    data: Dataset,
+    parameters: Parameters,
+    options: FitOptions,
+    watch: Callable[[dict], None] = lambda line: None,
+    note: Callable[[str], None] = lambda text: None,
+) -> FitResult:
     """Fit like `fit`; for the loss "draws", use the model of draws with the lower held-out loss."""
     if options.loss != DRAWS:
         return fit(data, parameters, options, watch, note)
-    found = {model: fit(data, parameters, replace(options, loss=model), watch) for model in DRAW_MODELS}
+    found = {
+        model: fit(data, parameters, replace(options, loss=model), watch) for model in DRAW_MODELS
+    }
     if not all(result.held_out for result in found.values()):
-        raise InputError("--loss draws: chooses a model by held-out games, but there are none; use --loss ordered or davidson")
+        raise InputError(
+            "--loss draws: chooses a model by held-out games, but there are none; use --loss"
+            " ordered or davidson"
+        )
     best = min(found, key=lambda model: found[model].held_out_after)
     losses = ", ".join(f"{model} {result.held_out_after:.5f}" for model, result in found.items())
     note(f"log loss of the held-out games: {losses}; chosen: {best}")
     return found[best]
+
+
+def choose_prior(
+    data: Dataset,
+    parameters: Parameters,
+    options: FitOptions,
+    watch: Callable[[str], None] = lambda text: None,
+) -> tuple[float, dict[float, float]]:
+    """Return the width of the prior in centipawns that predicts held-out games best, and the mean
+    held-out loss of each width.
+
+    Games are split several times, by whole openings; the games that `options` hold out are not
+    used."""
+    inside, _ = split_games(data, options.held_out, options.seed)
+    losses: dict[float, float] = {}
+    for width in WIDTHS:
+        watch(f"prior of {width:g} {parameters.wording.unit}")
+        found = []
+        for number in range(SPLITS):
+            trial = replace(
+                options,
+                prior=width,
+                held_out=SHARE,
+                seed=options.seed * 1000 + number + 1,
+                errors=False,
+            )
+            result = fit(data, parameters, trial, games=inside)
+            if result.held_out is None:
+                raise InputError(
+                    f"--prior cv: {len(inside)} games are too few to split; name a width, such as"
+                    " --prior 50"
+                )
+            found.append(result.held_out_after)
+        losses[width] = float(np.mean(found))
+    return min(losses, key=lambda width: losses[width]), losses

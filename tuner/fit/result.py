@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.fit.null_space import NullSpace
-from tuner.fit.play_prior import PlayStep
+from tuner.fit.errors import NullSpace, Uncertainty
+from tuner.fit.noise import PlayStep
 from tuner.fit.problem import Problem
-from tuner.fit.standard_errors import Uncertainty
 from tuner.parameters.parameters import Parameters
 
 
 class Convergence(NamedTuple):
-    """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights in centipawns; of TD, the
-    residual of the equation), and, if it did not converge, what one more step would change, in words."""
+    """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights
+    in centipawns; of TD, the residual of the equation), and, if it did not converge, what one more
+    step would change, in words."""
 
     converged: bool
     gradient_norm: float
@@ -27,9 +27,10 @@ class Convergence(NamedTuple):
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a fit: learned `parameters`; the `problem` on the training games, with its prior, and on the `held_out`
-    ones; `weights` (stages, columns + 1, or 2 with the width of a draw), the Gauss-Newton `matrix` there, and its null space.
-    Losses are means per position; held-out losses are NaN without held-out games. `step` is that of `--prior play`."""
+    """The result of a fit: learned `parameters`; the `problem` on the training games, with its
+    prior, and on the `held_out` ones; `weights` (stages, columns + 1, or 2 with the width of a
+    draw), the Gauss-Newton `matrix` there, and its null space. Losses are means per position;
+    held-out losses are NaN without held-out games. `step` is that of `--prior play`."""
 
     parameters: Parameters
     problem: Problem
@@ -95,20 +96,10 @@ class FitResult:
     def held_out_after(self) -> float:
         return self.held_out.loss(self.weights) if self.held_out else math.nan
 
-    @property
-    def null_directions(self) -> int:
-        return self.null_space.dimension
 
-    @cached_property
-    def never_applied(self) -> int:
-        return int((self.problem.use[0].sum(axis=0) == 0).sum())
-
-    @property
-    def design_effect(self) -> float:
-        return self.problem.design_effect
-
-
-def learned(parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float) -> Parameters:
+def learned(
+    parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float
+) -> Parameters:
     """Return the parameters with fitted weights (stages, columns + 1 or more) and their errors."""
     columns = parameters.weights.shape[1]
     errors = uncertainty.standard_errors[:, :columns] if uncertainty else None

@@ -1,9 +1,9 @@
 """Fit the scale of an evaluation, from centipawns to probability, to the results of games.
 
-v = tanh(scale * evaluation) is fitted to results by logistic regression. Some endings are drawn however large the evaluation
-(a lone bishop against pawns, won endings that a shallow search fails to win): a few of them, with large evaluations, would
-flatten the whole curve. Phases in which the side that is far ahead scores badly are therefore left out.
-"""
+v = tanh(scale * evaluation) is fitted to results by logistic regression. Some endings are drawn
+however large the evaluation (a lone bishop against pawns, won endings that a shallow search fails
+to win): a few of them, with large evaluations, would flatten the whole curve. Phases in which the
+side that is far ahead scores badly are therefore left out."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.datasets.ranges import whole_games
+from tuner.datasets.dataset import whole_games
 from tuner.fit.problem import Problem
 
-POSITIONS = 500_000  # of sampled games: enough for two digits, although positions of a game share its result
+# of sampled games: enough for two digits, although positions of a game share its result
+POSITIONS = 500_000
 DECIDED = 0.85  # |v| from which the side ahead should score 0.925 or more
 HARDLY = 0.75  # smallest score of the side ahead, in phases that are used
-FEWEST_GAMES, FEWEST_POSITIONS = 10, 100  # games with decided positions to assess a phase; positions to fit a slope
+FEWEST_GAMES, FEWEST_POSITIONS = (
+    10,
+    100,
+)  # games with decided positions to assess a phase; positions to fit a slope
 OTHERWISE = 1.5  # ratio of two scales that is reported
 
 
 class Scale(NamedTuple):
-    """A scale: its `value` in 1 / centipawns, the `phases` left out, and their `share` of the positions."""
+    """A scale: its `value` in 1 / centipawns, the `phases` left out, and their `share` of the
+    positions."""
 
     value: float
     phases: tuple[int, ...] = ()
@@ -30,14 +35,19 @@ class Scale(NamedTuple):
 
 
 def fit_scale(problem: Problem) -> Scale | None:
-    """Return the scale at which the starting weights predict outcomes best; None if they do not predict outcomes."""
+    """Return the scale at which the starting weights predict outcomes best; None if they do not
+    predict outcomes."""
     evaluation, outcome, phase, game = outcomes_of(problem, sampled_games(problem))
     left_out = _dead_phases(evaluation, outcome, phase, game, problem.data.phases)
     kept = ~np.isin(phase, left_out)
     if 2 * kept.sum() < len(kept):  # too many to be a few endings
         left_out, kept = [], np.ones(len(kept), np.bool_)
     slope = slope_of(evaluation[kept], outcome[kept])
-    return None if slope is None else Scale(slope, tuple(int(p) for p in left_out), float(1 - kept.mean()))
+    return (
+        None
+        if slope is None
+        else Scale(slope, tuple(int(p) for p in left_out), float(1 - kept.mean()))
+    )
 
 
 def scale_lines(found: Scale | None, before: float) -> list[str]:
@@ -46,26 +56,40 @@ def scale_lines(found: Scale | None, before: float) -> list[str]:
         return [f"the starting values do not predict the results: the scale stays at {before:g}"]
     lines = []
     if found.phases:
-        lines.append(f"scale: fitted without phase {_runs(found.phases)}, {100 * found.share:.0f} % of the positions, where the "
-                     f"side that is far ahead scores less than {HARDLY:g}")
+        lines.append(
+            f"scale: fitted without phase {_runs(found.phases)}, {100 * found.share:.0f} % of the"
+            f" positions, where the side that is far ahead scores less than {HARDLY:g}"
+        )
     ratio = found.value / before
     if not 1 / OTHERWISE <= ratio <= OTHERWISE:
-        lines.append(f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the file: the same "
-                     f"evaluation wins {'more' if ratio > 1 else 'less'} often in these games than the file says; the learned "
-                     f"file gets the new scale; --scale {before:g} keeps the old one")
+        lines.append(
+            f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the"
+            f" file: the same evaluation wins {'more' if ratio > 1 else 'less'} often in these"
+            f" games than the file says; the learned file gets the new scale; --scale {before:g}"
+            " keeps the old one"
+        )
     return lines
 
 
-def outcomes_of(problem: Problem, games: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for the positions (n,) of some games, starting evaluations in centipawns and outcomes, first player's view, steps
-    of the phase, and which of the games each is of."""
+def outcomes_of(
+    problem: Problem, games: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for the positions (n,) of some games, starting evaluations in centipawns and
+    outcomes, first player's view, steps of the phase, and which of the games each is of."""
     ranges = whole_games(problem.data, games)
     evaluation = problem.evaluations(problem.start, ranges)
-    outcome, code = (np.concatenate([array[low:high] for low, high in ranges]) for array in (
-        problem.data.outcome, problem.data.phase))
+    outcome, code = (
+        np.concatenate([array[low:high] for low, high in ranges])
+        for array in (problem.data.outcome, problem.data.phase)
+    )
     phase = problem.data.phase_scale[code, 0].astype(np.int64)
     problem.model.release()
-    return evaluation, outcome.astype(np.float64), phase, np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0])
+    return (
+        evaluation,
+        outcome.astype(np.float64),
+        phase,
+        np.repeat(np.arange(len(games)), ranges[:, 1] - ranges[:, 0]),
+    )
 
 
 def sampled_games(problem: Problem) -> np.ndarray:
@@ -73,19 +97,26 @@ def sampled_games(problem: Problem) -> np.ndarray:
     if problem.positions <= POSITIONS:
         return problem.games
     wanted = round(len(problem.games) * POSITIONS / problem.positions)
-    chosen = np.random.default_rng(len(problem.games)).choice(len(problem.games), max(wanted, 1), replace=False)
+    chosen = np.random.default_rng(len(problem.games)).choice(
+        len(problem.games), max(wanted, 1), replace=False
+    )
     return problem.games[np.sort(chosen)]
 
 
-def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray, game: np.ndarray, phases: int) -> list[int]:
-    """Return the phases in which a side that is far ahead scores less than HARDLY. "Far" is measured by the median, over
-    positions, of the slopes of the single phases: dead phases hardly change it."""
+def _dead_phases(
+    evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray, game: np.ndarray, phases: int
+) -> list[int]:
+    """Return the phases in which a side that is far ahead scores less than HARDLY. "Far" is
+    measured by the median, over positions, of the slopes of the single phases: dead phases hardly
+    change it."""
     if phases < 2:
         return []
     slopes, weights = [], []
     for f in range(phases + 1):
         here = phase == f
-        slope = slope_of(evaluation[here], outcome[here]) if here.sum() >= FEWEST_POSITIONS else None
+        slope = (
+            slope_of(evaluation[here], outcome[here]) if here.sum() >= FEWEST_POSITIONS else None
+        )
         if here.any():
             slopes.append(slope or 0.0)
             weights.append(int(here.sum()))
@@ -104,10 +135,13 @@ def _dead_phases(evaluation: np.ndarray, outcome: np.ndarray, phase: np.ndarray,
 
 
 def slope_of(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
-    """Return half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and an intercept; None if it is
-    not a plausible scale."""
+    """Return half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and
+    an intercept; None if it is not a plausible scale."""
     columns = np.stack([evaluation, np.ones_like(evaluation)], axis=1)
-    q, coefficients = (1 + outcome) / 2, np.zeros(2)  # from 0: Newton's method diverges from a slope that is much too steep
+    q, coefficients = (
+        (1 + outcome) / 2,
+        np.zeros(2),
+    )  # from 0: Newton's method diverges from a slope that is much too steep
     for _ in range(30):
         p = 1 / (1 + np.exp(-np.clip(columns @ coefficients, -500, 500)))
         hessian = columns.T @ (columns * (p * (1 - p))[:, None])

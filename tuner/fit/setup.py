@@ -1,23 +1,60 @@
-"""Make the problem of a fit from parameters and options."""
+"""The options of a fit, and the problem that it solves."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset
-from tuner.datasets.ranges import ahead, ranges_of
-from tuner.fit.options import FitOptions
-from tuner.fit.play_prior import PLAY
+from tuner.datasets.dataset import Dataset, ahead, ranges_of, size_of
+from tuner.fit.device.base import Device
+from tuner.fit.device.cpu.device import CPU
+from tuner.fit.learners.base import LearnerOptions
+from tuner.fit.noise import PLAY
 from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import Problem
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
+DRAWS = "draws"  # a loss: the better of the draw models
 
-def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, games: np.ndarray, scale: float) -> Problem:
-    """Return the problem of these options on these games. Its precision is 1 / sd^2, before `empirical_prior` weights it. If
-    the loss models draws, the scale is increased, so that the expected score stays as steep as with the given scale."""
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The options of a fit. `prior` is for weights that have none in their file: estimated from the
+    data ("auto"), the same with a step that is best for play ("play", see `tuner.fit.noise`), a
+    standard deviation in centipawns around the starting values, or None. `own_results`: all games
+    are those of similar values against themselves, which "play" can trust more. `centipawn`: how
+    many centipawns of `classic`, for which "play" was measured, one of the evaluation is worth;
+    None: as many as make the same value at the scale of the fit."""
+
+    loss: str = "cross-entropy"
+    learner: str = "newton"
+    learning: LearnerOptions = field(default_factory=LearnerOptions)
+    held_out: float = 0.1
+    prior: float | str | None = "auto"
+    fixed: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    fit_scale: bool = True
+    intercept: bool = True
+    errors: bool = True
+    seed: int = 1
+    own_results: bool = False
+    device: Device = CPU
+    progress: Callable[[int, int], None] = lambda done, total: (
+        None
+    )  # called with the positions done in a pass, and all of them
+    centipawn: float | None = None
+
+
+def make_problem(
+    data: Dataset, parameters: Parameters, options: FitOptions, games: np.ndarray, scale: float
+) -> Problem:
+    """Return the problem of these options on these games. Its precision is 1 / sd^2, before
+    `empirical_prior` weights it. If the loss models draws, the scale is increased, so that the
+    expected score stays as steep as with the given scale."""
     stages, columns = parameters.weights.shape
     objective = OBJECTIVES[options.loss]
     start = np.zeros((stages, columns + 1 + objective.widths))
@@ -42,8 +79,20 @@ def make_problem(data: Dataset, parameters: Parameters, options: FitOptions, gam
         scale *= growth
         start[:, -1], free[:, -1] = width / (2 * scale), True
         low[:, -1] = np.maximum(low[:, -1], objective.narrowest / (2 * scale))
-    return Problem(data, games, objective, scale, start, free, low, high, mean, np.where(free, precision, 0.0),
-                   device=options.device, progress=options.progress)
+    return Problem(
+        data,
+        games,
+        objective,
+        scale,
+        start,
+        free,
+        low,
+        high,
+        mean,
+        np.where(free, precision, 0.0),
+        device=options.device,
+        progress=options.progress,
+    )
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
@@ -51,18 +100,25 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
     ranges = ranges_of(data, games)
     drawn = 0.0
     for piece in ahead(data, ranges, ("outcome",)):
-        drawn += sum(float((1 - np.abs(data.outcome[low:high])).sum(dtype=np.float64)) for low, high in piece)
+        drawn += sum(
+            float((1 - np.abs(data.outcome[low:high])).sum(dtype=np.float64)) for low, high in piece
+        )
         data.release()
-    share = drawn / max(int((ranges[:, 1] - ranges[:, 0]).sum()), 1)
+    share = drawn / max(size_of(ranges), 1)
     if not 0 < share < 1:
-        raise InputError(f"{'none' if share == 0 else 'every one'} of the games is drawn: a loss that models draws needs both "
-                         "drawn and decided games; leave out --loss")
+        raise InputError(
+            f"{'none' if share == 0 else 'every one'} of the games is drawn: a loss that models"
+            " draws needs both drawn and decided games; leave out --loss"
+        )
     return share
 
 
-def with_prior(problem: Problem, parameters: Parameters, options: FitOptions) -> tuple[Problem, np.ndarray, np.ndarray]:
+def with_prior(
+    problem: Problem, parameters: Parameters, options: FitOptions
+) -> tuple[Problem, np.ndarray, np.ndarray]:
     """Call `empirical_prior` for the weights that have no prior in the file or by an option."""
     allowed = np.zeros(problem.free.shape, np.bool_)
-    allowed[:, :problem.data.columns] = options.prior in ("auto", PLAY) and ~parameters.mask(
-        tuple(name for name, _ in parameters.prior))
+    allowed[:, : problem.data.columns] = options.prior in ("auto", PLAY) and ~parameters.mask(
+        tuple(name for name, _ in parameters.prior)
+    )
     return empirical_prior(problem, problem.data.layout.places, allowed)

@@ -1,31 +1,31 @@
-"""Measure what is left to gain: by better weights of the same terms, by other functions of the same counts, and by a network.
+"""Measure what is left to gain: by better weights of the same terms, by other functions of the same
+counts, and by a network.
 
-Losses are cross-entropies of the values of held-out positions, whole openings that nothing was fitted to; excess is what is above
-the entropy of the values themselves, which no prediction can go below. Results of games have no such entropy: theirs are losses.
-"""
+Losses are cross-entropies of the values of held-out positions, whole openings that nothing was
+fitted to; excess is what is above the entropy of the values themselves, which no prediction can go
+below. Results of games have no such entropy: theirs are losses."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from games.record import points_of, wording_of
+from games.record import in_points, points_of, wording_of
 from games.streams import InputError
-from tuner.datasets.split import split_games
-from tuner.device.choose import device_named
-from tuner.fit.options import FitOptions
+from tuner.datasets.writing import split_games
+from tuner.fit.device.choose import device_named
 from tuner.fit.regression import fit
-from tuner.headroom.importance import importance
-from tuner.headroom.losses import cross_entropy, entropy, fitted_scale
-from tuner.headroom.network import OPTIONS, Added, added
-from tuner.headroom.resampling import Sums, plain
-from tuner.headroom.sample import Sample
-from tuner.headroom.sentences import sentences
-from tuner.headroom.trees import MISSING, Inputs, available, boosted
-from tuner.io.progress import Display
+from tuner.fit.setup import FitOptions
+from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale, plain
+from tuner.headroom.network import OPTIONS, NetworkLogits, learn_on_top
+from tuner.headroom.sample import ValuedSample
+from tuner.headroom.trees import MISSING, Inputs, available, boost, importance
+from tuner.io.terminal import Display
+from tuner.report.headroom import gain_of, linear, names_of
 
 QUARTERS = 4
 FEWEST = 200  # positions held out, and learned from
@@ -34,10 +34,10 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """Logits (n,) of the sample's positions by each model; `scales` are those of the parameter file and of the fit. `held` (n,)
-    bool marks the positions that were held out; `counts` says how much the trees use each input; the network saw boards of the
-    encoding `board`, None: counts alone."""
+class ModelLogits:
+    """Logits (n,) of the sample's positions by each model; `scales` are those of the parameter file
+    and of the fit. `held` (n,) bool marks the positions that were held out; `counts` says how much
+    the trees use each input; the network saw boards of the encoding `board`, None: counts alone."""
 
     logits: dict[str, np.ndarray]
     scales: dict[str, float]
@@ -48,59 +48,113 @@ class Predictions:
     board: str | None = None
 
 
-def measured(sample: Sample, start: str, held_out: float, display: Display) -> dict:
-    """Return the headroom of the terms of a sample as plain data; `held_out` is the share of the games to measure on."""
+def measure_sample(sample: ValuedSample, start: str, held_out: float, display: Display) -> dict:
+    """Return the headroom of the terms of a sample as plain data; `held_out` is the share of the
+    games to measure on."""
     begun = time.process_time()
-    whole = described(sample, start, predicted(sample, held_out, display))
+    whole = describe(sample, start, predict(sample, held_out, display))
     return whole | {"cpu_seconds": round(time.process_time() - begun, 1)}
 
 
-def described(sample: Sample, start: str, found: Predictions) -> dict:
+def describe(sample: ValuedSample, start: str, found: ModelLogits) -> dict:
     """Return losses, gains, phases, inputs, positions and sentences as plain data."""
-    held, q, mass = found.held, sample.q[found.held], sample.mass[found.held]
-    own = np.zeros(len(q)) if sample.options.targets == "results" else entropy(q)
-    losses = {name: mass * (cross_entropy(logit[held], q) - own) for name, logit in found.logits.items()}
-    cluster = sample.opening[held]
-    total = Sums(cluster, losses | {"mass": mass})
+    held = found.held
+    own, mass, losses, total = held_losses(
+        sample, held, {name: logit[held] for name, logit in found.logits.items()}
+    )
     game, stages = sample.data.manifest["game"], sample.data.manifest["stages"]
     whole: dict = {
-        "start": start, "points": points_of(game), "side": wording_of(game).sides[0],
-        "values": sample.values, "targets": sample.options.targets,
+        "start": start,
+        "points": points_of(game),
+        "side": wording_of(game).sides[0],
+        "values": sample.values,
+        "targets": sample.options.targets,
         "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
-        "not_linear": sample.data.apart, "positions": len(held), "games": len(sample.games),
+        "not_linear": sample.data.apart,
+        "positions": len(held),
+        "games": len(sample.games),
         "held_out_positions": int(held.sum()),
-        "held_out_games": len(np.unique(sample.game[held])), "columns": sample.data.columns, "seed": sample.options.seed,
+        "held_out_games": len(np.unique(sample.game[held])),
+        "columns": sample.data.columns,
+        "seed": sample.options.seed,
         "entropy": round(float(mass @ own / mass.sum()), DIGITS),
-        "models": [{"model": name, **plain(total.interval(partial(mean, name)))} for name in losses],
-        "scales": {name: round(scale, 8) for name, scale in found.scales.items()}, "gains": _gains(total, list(losses))}
+        "models": [
+            {"model": name, **plain(total.interval(partial(mean, name)))} for name in losses
+        ],
+        "scales": {name: round(scale, 8) for name, scale in found.scales.items()},
+        "gains": _gains(total, list(losses)),
+    }
     if len(stages) > 1:
         whole["first_stage"] = stages[0]
-        whole["phases"] = phases(sample.share[held], cluster, losses, mass)
+        whole["phases"] = phases(sample.share[held], sample.opening[held], losses, mass)
         if sample.data.manifest["phases"] == 1:  # nothing lies between the stages
-            whole["phases"] = [line | {"stage": stages[int(line["from"] == 0)]} for line in whole["phases"]]
+            whole["phases"] = [
+                line | {"stage": stages[int(line["from"] == 0)]} for line in whole["phases"]
+            ]
     whole |= {"board": found.board, "disagreements": disagreements(sample, found)}
     if "trees" in losses:
-        whole |= {"columns_of_trees": found.seen, "trees": found.trees, "counts": found.counts,
-                  "network_on_trees": plain(total.interval(partial(gain, "trees", "network", "mass")))}
+        whole |= {
+            "columns_of_trees": found.seen,
+            "trees": found.trees,
+            "counts": found.counts,
+            "network_on_trees": plain(total.interval(partial(gain, "trees", "network", "mass"))),
+        }
     else:
         whole["missing"] = MISSING
     whole["sentences"] = sentences(whole)
     return whole
 
 
-def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
+class HeldLosses(NamedTuple):
+    """Of the held-out positions (n,): the loss that is subtracted, their own entropy; how often
+    each counts; the losses of each model, so often; and the sums of all."""
+
+    own: np.ndarray
+    mass: np.ndarray
+    losses: dict[str, np.ndarray]
+    total: ResampledSums
+
+
+def held_losses(
+    sample: ValuedSample, held: np.ndarray, logits: dict[str, np.ndarray]
+) -> HeldLosses:
+    """Return the losses of predictions of the held-out positions; results have no entropy."""
+    q, mass = sample.q[held], sample.mass[held]
+    own = np.zeros(len(q)) if sample.options.targets == "results" else entropy(q)
+    losses = {name: mass * (cross_entropy(logit, q) - own) for name, logit in logits.items()}
+    return HeldLosses(
+        own, mass, losses, ResampledSums(sample.opening[held], losses | {"mass": mass})
+    )
+
+
+def to_learn(sample: ValuedSample, held_out: float) -> np.ndarray:
+    """Return which positions (n,) bool are learned from if this share of the games is held out;
+    InputError for too few."""
+    learned = np.isin(sample.game, split_games(sample.data, held_out, sample.options.seed)[0])
+    if min(learned.sum(), (~learned).sum()) < FEWEST:
+        raise InputError(
+            f"{learned.sum():,} positions to learn from and {(~learned).sum():,} held out: expected"
+            f" at least {FEWEST:,} of both; give more games, or another --held-out than"
+            f" {held_out:g}"
+        )
+    return learned
+
+
+def predict(sample: ValuedSample, held_out: float, display: Display) -> ModelLogits:
     """Fit every model to the positions that are not held out."""
     options, parameters = sample.options, sample.begun.parameters
     engine = sample.begun.engine
     device = device_named("cpu", options.workers) if engine is None else engine.cpu(options.workers)
-    train, _ = split_games(sample.data, held_out, options.seed)
-    learned = np.isin(sample.game, train)
-    if min(learned.sum(), (~learned).sum()) < FEWEST:
-        raise InputError(f"{learned.sum():,} positions to learn from and {(~learned).sum():,} held out: expected at least "
-                         f"{FEWEST:,} of both; give more games, or another --held-out than {held_out:g}")
+    learned = to_learn(sample, held_out)
     display.begin("fitting the evaluation")
-    fitting = FitOptions(held_out=held_out, intercept=False, errors=False, seed=options.seed, device=device,
-                         progress=display.passing)
+    fitting = FitOptions(
+        held_out=held_out,
+        intercept=False,
+        errors=False,
+        seed=options.seed,
+        device=device,
+        progress=display.passing,
+    )
     result = fit(sample.data, parameters, fitting, games=sample.games)
     problem = replace(result.problem, games=np.arange(sample.data.games))
     everything = np.array([[0, sample.data.positions]], np.int64)
@@ -110,36 +164,64 @@ def predicted(sample: Sample, held_out: float, display: Display) -> Predictions:
         scales[name] = fitted_scale(evaluation[learned], sample.q[learned], sample.mass[learned])
         logits[name] = 2 * scales[name] * evaluation
     if not available():
-        network = _network(sample, logits, learned, display)
-        return Predictions(logits, scales, ~learned, [], 0, 0, network.board)
+        network = _network_gain(sample, logits, learned, display)
+        return ModelLogits(logits, scales, ~learned, [], 0, 0, network.board)
     display.begin("fitting trees")
     inputs = Inputs(logits["fit"], sample.share, sample.counts())
-    model = boosted(inputs.only(learned), sample.q[learned], sample.mass[learned], sample.opening[learned], options.workers,
-                    options.seed, display.counting)
+    model = boost(
+        inputs.only(learned),
+        sample.q[learned],
+        sample.mass[learned],
+        sample.opening[learned],
+        options.workers,
+        options.seed,
+        display.counting,
+    )
     held = inputs.only(~learned)
     added = np.full(len(learned), np.nan)  # of positions learned from it is not needed
     added[~learned] = model(held)
     logits["trees"] = logits["fit"] + added
     display.begin("shuffling counts")
-    counts = importance(model, held, sample.q[~learned], sample.mass[~learned], sample.opening[~learned],
-                        sample.data.layout, options.seed, options.workers)
-    network = _network(sample, logits, learned, display)
-    return Predictions(logits, scales, ~learned, counts, len(model.columns), model.trees, network.board)
+    counts = importance(
+        model,
+        held,
+        sample.q[~learned],
+        sample.mass[~learned],
+        sample.opening[~learned],
+        sample.data.layout,
+        options.seed,
+        options.workers,
+    )
+    network = _network_gain(sample, logits, learned, display)
+    return ModelLogits(
+        logits, scales, ~learned, counts, len(model.columns), model.trees, network.board
+    )
 
 
-def _network(sample: Sample, logits: dict[str, np.ndarray], learned: np.ndarray, display: Display) -> Added:
+def _network_gain(
+    sample: ValuedSample, logits: dict[str, np.ndarray], learned: np.ndarray, display: Display
+) -> NetworkLogits:
     """Add the logits of a network."""
     display.begin("learning a network", OPTIONS.epochs)
-    found = added(sample, logits["fit"], learned, display.counting)
+    found = learn_on_top(sample, logits["fit"], learned, display.counting)
     logits["network"] = logits["fit"] + found.logit
     return found
 
 
-def _gains(total: Sums, models: list[str]) -> list[dict]:
-    """Return what each model gains on the fit, or on the first where there is none, and its share of that loss."""
-    return [{"model": name, "on": before, **plain(total.interval(partial(gain, before, name, "mass"))),
-             "share": plain(total.interval(partial(gain, before, name, before)))}
-            for before, name in (("fit" if "fit" in models and name != "fit" else models[0], name) for name in models[1:])]
+def _gains(total: ResampledSums, models: list[str]) -> list[dict]:
+    """Return what each model gains on the fit, or on the first where there is none, and its share
+    of that loss."""
+    return [
+        {
+            "model": name,
+            "on": before,
+            **plain(total.interval(partial(gain, before, name, "mass"))),
+            "share": plain(total.interval(partial(gain, before, name, before))),
+        }
+        for before, name in (
+            ("fit" if "fit" in models and name != "fit" else models[0], name) for name in models[1:]
+        )
+    ]
 
 
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
@@ -152,26 +234,47 @@ def mean(name: str, sums: dict) -> np.ndarray:
     return sums[name] / sums["mass"]
 
 
-def phases(share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray) -> list[dict]:
+def phases(
+    share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray
+) -> list[dict]:
     """Return losses and gains by quarters of the share (n,) of the first stage."""
     quarter = np.minimum((QUARTERS * share).astype(int), QUARTERS - 1)
     lines = []
     for number in range(QUARTERS):
         here = quarter == number
         if here.any():
-            part = Sums(cluster[here], {name: loss[here] for name, loss in losses.items()} | {"mass": mass[here]})
-            lines.append({"from": number / QUARTERS, "to": (number + 1) / QUARTERS, "positions": int(here.sum()),
-                          **{name: round(float(loss[here].sum() / mass[here].sum()), DIGITS) for name, loss in losses.items()},
-                          "gains": _gains(part, list(losses))})
+            part = ResampledSums(
+                cluster[here],
+                {name: loss[here] for name, loss in losses.items()} | {"mass": mass[here]},
+            )
+            lines.append(
+                {
+                    "from": number / QUARTERS,
+                    "to": (number + 1) / QUARTERS,
+                    "positions": int(here.sum()),
+                    **{
+                        name: round(float(loss[here].sum() / mass[here].sum()), DIGITS)
+                        for name, loss in losses.items()
+                    },
+                    "gains": _gains(part, list(losses)),
+                }
+            )
     return lines
 
 
-def disagreements(sample: Sample, found: Predictions) -> list[dict]:
-    """Return the held-out positions where the network or the trees differ most from the fit in the expected score, one of each
-    game."""
+def disagreements(sample: ValuedSample, found: ModelLogits) -> list[dict]:
+    """Return the held-out positions where the network or the trees differ most from the fit in the
+    expected score, one of each game."""
     place = np.flatnonzero(found.held)
     scores = {name: 1 / (1 + np.exp(-logit[place])) for name, logit in found.logits.items()}
-    apart = np.max([np.abs(score - scores["fit"]) for name, score in scores.items() if name not in ("start", "fit")], axis=0)
+    apart = np.max(
+        [
+            np.abs(score - scores["fit"])
+            for name, score in scores.items()
+            if name not in ("start", "fit")
+        ],
+        axis=0,
+    )
     chosen: list[int] = []
     games: set[int] = set()
     for i in np.argsort(-apart, kind="stable").tolist():
@@ -182,7 +285,211 @@ def disagreements(sample: Sample, found: Predictions) -> list[dict]:
             games.add(game)
             chosen.append(i)
     texts = sample.texts(place[chosen]) if chosen else []
-    return [{"position": text, "value": round(float(sample.q[place[i]]), 4), "phase": round(float(sample.share[place[i]]), 3),
-             **{name: round(float(score[i]), 4) for name, score in scores.items()}}
-            for i, text in zip(chosen, texts, strict=True) if text]
+    return [
+        {
+            "position": text,
+            "value": round(float(sample.q[place[i]]), 4),
+            "phase": round(float(sample.share[place[i]]), 3),
+            **{name: round(float(score[i]), 4) for name, score in scores.items()},
+        }
+        for i, text in zip(chosen, texts, strict=True)
+        if text
+    ]
 
+
+SOME = 3  # names in a sentence
+
+
+def sentences(found: dict) -> list[str]:
+    """Return sentences about the plain data of `tuner.headroom.measure.measure`."""
+    gains = {gain["model"]: gain for gain in found["gains"]}
+    lines = [_fit(found, gains["fit"])]
+    if "trees" in gains:
+        lines.append(_trees(found, gains["trees"]))
+    lines.append(_network(found, gains["network"]))
+    if found["targets"] != "results":
+        left = min(
+            line["value"] for line in found["models"] if line["model"] in ("trees", "network")
+        )
+        lines.append(
+            f"What none of them closes, {left:.4f}, needs counts that these terms lack, or a"
+            " search; or more positions to learn from."
+        )
+    return lines
+
+
+def certain(gain: dict) -> bool:
+    """Return whether the 95 % interval of a gain is above zero."""
+    return gain["low"] is not None and gain["low"] > 0
+
+
+def interval_text(found: dict, digits: int = 4, factor: float = 1.0) -> str:
+    """Format a number and its interval, if it has one."""
+    value, low, high = (
+        None if found[name] is None else f"{round(factor * found[name], digits) + 0.0:.{digits}f}"
+        for name in ("value", "low", "high")
+    )
+    return str(value) if low is None else f"{value} [{low}, {high}]"
+
+
+def _fit(found: dict, gain: dict) -> str:
+    if certain(gain):
+        return (
+            f"Better weights of the same terms gain {_amount(found, gain, found['start'])}: `tuner"
+            " tune` learns weights from such values."
+        )
+    return (
+        f"The best {'linear ' if linear(found) else ''}fit of these terms is not better than"
+        f" {found['start']} beyond chance: more positions would let it learn weights more closely,"
+        " if there is something to learn."
+    )
+
+
+def _trees(found: dict, gain: dict) -> str:
+    functions = (
+        "Functions of the same counts that are not linear"
+        if linear(found)
+        else "Other functions of the same counts"
+    )
+    if not certain(gain):
+        return (
+            f"{functions} gain nothing beyond chance here: more positions would find "
+            "smaller gains; otherwise the next step is terms that count something new."
+        )
+    text = (
+        f"{functions} gain another"
+        f" {_amount(found, gain, 'the linear fit' if linear(found) else 'the fit')}"
+    )
+    most = _most(found.get("phases") or [])
+    if most:
+        text += (
+            f"; here most per position in the stage {most['stage']}"
+            if "stage" in most
+            else (
+                f"; here most per position where the share of {found['first_stage']} is"
+                f" {most['from']:g} to {most['to']:g}"
+            )
+        )
+    names = [line["input"] for line in found["counts"] if "." in line["input"] and certain(line)][
+        :SOME
+    ]
+    if names:
+        text += f"; consider terms that combine what the trees use most: {', '.join(names)}"
+    return text + " (docs/headroom.md)."
+
+
+def _network(found: dict, gain: dict) -> str:
+    """What the network gains on the fit and, beside trees, what it found that they did not."""
+    sees = "the same counts and the board" if found.get("board") else "the same counts"
+    if not certain(gain):
+        return f"A small network that sees {sees} gains nothing on the fit beyond chance."
+    text = f"A small network that sees {sees} gains {interval_text(gain)} on the fit"
+    more = found.get("network_on_trees")
+    if more is None or more["low"] is None:
+        return text + "."
+    if more["low"] > 0:
+        source = (
+            "; it may have found in the board what no term counts." if found.get("board") else "."
+        )
+        return f"{text}, {interval_text(more)} more than the trees{source}"
+    if more["high"] < 0:
+        return f"{text}, less than the trees."
+    return f"{text}, as much as the trees, as far as these games can tell."
+
+
+def _amount(found: dict, gain: dict, before: str) -> str:
+    """A gain; for targets whose own entropy is known also its share of the distance to them."""
+    text = interval_text(gain)
+    if found["targets"] == "results" or gain["share"]["value"] is None:
+        return text
+    return (
+        f"{text}, {interval_text(gain['share'], 0, 100)} % of the distance from {before} to these"
+        " values"
+    )
+
+
+def _most(phases: list[dict]) -> dict | None:
+    """Return the phases in which trees gain most a position, if that is certain there."""
+    known = [(line, gain) for line in phases if (gain := gain_of(line["gains"], "trees"))]
+    if len(known) < 2:
+        return None
+    line, gain = max(known, key=lambda pair: pair[1]["value"])
+    return line if certain(gain) else None
+
+
+SHOWN = 10  # inputs of the trees
+POSITIONS = 5
+
+
+def lines_of(found: dict) -> list[str]:
+    """Return the tables and sentences of a measurement."""
+    names = names_of(found)
+    lines = loss_lines(found, names)
+    if found.get("counts"):
+        lines.append("what the trees use: rise of the loss if it is shuffled")
+        wide = max(len(line["input"]) for line in found["counts"][:SHOWN]) + 2
+        lines += [
+            f"  {line['input']:<{wide}}{interval_text(line, 5)}" for line in found["counts"][:SHOWN]
+        ]
+    if found.get("disagreements"):
+        shown = [name for name in ("value", *names) if name in found["disagreements"][0]]
+        points = found["points"]
+        what = (
+            f"expected points of {found['side']}"
+            if in_points(points)
+            else f"expected score of {found['side']}"
+        )
+        lines.append(
+            f"where the others differ most from the fit ({what}: "
+            f"{', '.join('file' if name == 'start' else name for name in shown)}):"
+        )
+        lines += [
+            "  "
+            + "  ".join(_expected(line[name], points) for name in shown)
+            + f"  {line['position']}"
+            for line in found["disagreements"][:POSITIONS]
+        ]
+    if "missing" in found:
+        lines.append(found["missing"])
+    lines += found["sentences"]
+    lines.append(f"{found['cpu_seconds']:,.0f} CPU seconds after reading")
+    return lines
+
+
+def loss_lines(found: dict, names: dict[str, str]) -> list[str]:
+    """Return the losses of models with these names, of all positions and by phase."""
+    width = max(map(len, names.values())) + 2
+    gains = {gain["model"]: f"   gain {interval_text(gain)}" for gain in found.get("gains", ())}
+    lines = [
+        f"{found['loss']} of {found['held_out_positions']:,} held-out positions"
+        f" ({found['held_out_games']:,} games); values: {found['values']}"
+    ]
+    lines += [
+        f"  {names[line['model']]:<{width}}{interval_text(line)}{gains.get(line['model'], '')}"
+        for line in found["models"]
+    ]
+    by_phase = found.get("phases") or []
+    if by_phase:
+        short = [name for name in ("start", "fit", "trees", "network") if name in by_phase[0]]
+        staged = "stage" in by_phase[0]
+        lines.append(
+            "by stage:" if staged else f"by the share of the first stage, {found['first_stage']}:"
+        )
+        lines.append(
+            f"  {'stage' if staged else 'share':<12}{'positions':>10}"
+            + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
+            + f"   gain of the {short[-1]}"
+        )
+    for line in by_phase:
+        share = line["stage"] if staged else f"{line['from']:.2f}-{line['to']:.2f}"
+        lines.append(
+            f"  {share:<12}{line['positions']:>10,}"
+            + "".join(f"{line[name]:>9.4f}" for name in short)
+            + f"   {interval_text(line['gains'][-1])}"
+        )
+    return lines
+
+
+def _expected(score: float, points: int) -> str:
+    """Format an expected score from 0 to 1; as points if a game is won by more or fewer."""
+    return f"{points * (2 * score - 1):+.2f}" if in_points(points) else f"{score:.2f}"

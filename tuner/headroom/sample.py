@@ -1,4 +1,5 @@
-"""Positions with values to agree with: read as `tuner tune` reads them, at most so many, and the positions themselves kept."""
+"""Positions with values to agree with: read as `tuner tune` reads them, at most so many, and the
+positions themselves kept."""
 
 from __future__ import annotations
 
@@ -12,31 +13,30 @@ from scipy.sparse import hstack
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset
-from tuner.datasets.format import is_dataset
-from tuner.datasets.ranges import whole_games
+from tuner.datasets.dataset import Dataset, whole_games
+from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
-from tuner.engine.engine import Engine
-from tuner.engine.loading import quiescence_of
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import quiescence_of
 from tuner.headroom.trees import Counts
-from tuner.ingest.build import count_positions
-from tuner.io.progress import Display
-from tuner.tuning.methods import resolved, retarget_of
-from tuner.tuning.options import TuneOptions
-from tuner.tuning.reading import Read, read_games, read_rows
-from tuner.tuning.start import Start, started
+from tuner.io.terminal import Display
+from tuner.learn.build import count_positions
+from tuner.learn.methods import resolved, retarget_of
+from tuner.learn.reading import Read, read_games, read_rows
+from tuner.learn.start import Start, started
+from tuner.options.tune import TuneSettings
 
 PER_GAME = 16  # positions: more of one game say little more
 FRACTION = float(1 << 32)
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Games of a dataset (g,), ascending, whose positions in order are the sample (n,). `read.data` has the values as outcomes;
-    `options` are resolved."""
+class ValuedSample:
+    """Games of a dataset (g,), ascending, whose positions in order are the sample (n,). `read.data`
+    has the values as outcomes; `options` are resolved."""
 
     begun: Start
-    options: TuneOptions
+    options: TuneSettings
     read: Read
     games: np.ndarray
 
@@ -48,7 +48,9 @@ class Sample:
     def place(self) -> np.ndarray:
         """Indices (n,) of its positions in the dataset."""
         ranges = whole_games(self.data, self.games)
-        return np.concatenate([np.zeros(0, np.int64), *(np.arange(low, high) for low, high in ranges.tolist())])
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(low, high) for low, high in ranges.tolist())]
+        )
 
     @cached_property
     def game(self) -> np.ndarray:
@@ -73,7 +75,9 @@ class Sample:
     @cached_property
     def share(self) -> np.ndarray:
         """The share (n,) of the first stage."""
-        return self.data.shares(len(self.data.manifest["stages"]), scaled=False)[0][self.data.phase[self.place]]
+        return self.data.shares(len(self.data.manifest["stages"]), scaled=False)[0][
+            self.data.phase[self.place]
+        ]
 
     @property
     def values(self) -> str:
@@ -83,11 +87,18 @@ class Sample:
             return "labels of the positions" if is_labelled(self.data) else "results of the games"
         if options.targets == "search":
             return f"our own searches, depth {options.depth}"
-        source = f"searches of {options.teacher}, {options.nodes:,} nodes" if options.teacher else "recorded scores"
-        return source + (f", blended with the results (lambda {options.lambda_:g})" if options.lambda_ else "")
+        source = (
+            f"searches of {options.teacher}, {options.nodes:,} nodes"
+            if options.teacher
+            else "recorded scores"
+        )
+        return source + (
+            f", blended with the results (lambda {options.lambda_:g})" if options.lambda_ else ""
+        )
 
     def counts(self) -> Counts:
-        """Return the counts of the terms: differences of the players and, for terms that are not linear, sums as well."""
+        """Return the counts of the terms: differences of the players and, for terms that are not
+        linear, sums as well."""
         found, source = self.data.matrix(), self.data.column.astype(np.int64)
         if self.data.apart:
             found = hstack([found, self.data.sums()], "csr")
@@ -97,7 +108,9 @@ class Sample:
     def positions(self) -> np.ndarray:
         """The positions (n, words). InputError if the sources were counts alone."""
         if self.read.positions is None:
-            raise InputError("the sources hold counts of one evaluation, not positions; name the games")
+            raise InputError(
+                "the sources hold counts of one evaluation, not positions; name the games"
+            )
         return np.asarray(self.read.positions[self.place])
 
     def texts(self, some: np.ndarray) -> list[str]:
@@ -107,15 +120,25 @@ class Sample:
         return self.begun.game.texts(np.asarray(self.read.positions[self.place[some]]))
 
 
-def sampled(params: str, sources: Sequence[str], options: TuneOptions, most: int, folder: Path, display: Display,
-            per_game: int = PER_GAME) -> Sample:
-    """Read at most about `most` positions of random games with values, by default `per_game` of each; files go to `folder`."""
+def read_sample(
+    params: str,
+    sources: Sequence[str],
+    options: TuneSettings,
+    most: int,
+    folder: Path,
+    display: Display,
+    per_game: int = PER_GAME,
+) -> ValuedSample:
+    """Read at most about `most` positions of random games with values, by default `per_game` of
+    each; files go to `folder`."""
     display.begin("starting")
     begun = started(params, sources, options)
     engine, game, parameters = begun
-    games_alone = engine is not None and not any(source != "-" and is_dataset(source) for source in sources)
-    if games_alone and options.per_game is None and not options.reading.per_game:
-        options = replace(options, per_game=per_game, reading=replace(options.reading, per_game=per_game))
+    games_alone = engine is not None and not any(
+        source != "-" and is_dataset(source) for source in sources
+    )
+    if games_alone and options.per_game is None:
+        options = replace(options, per_game=per_game)
     options = resolved(replace(options, device="cpu"), game, parameters, sources, engine is None)
     display.begin("reading")
     if engine is None:
@@ -123,50 +146,74 @@ def sampled(params: str, sources: Sequence[str], options: TuneOptions, most: int
     else:
         note: Callable[[str], None] = display.note
         if games_alone:
-            total = count_positions(engine, sources, options.reading, quiescence_of(engine, options.quiescence or ""), note,
-                                    display.reading)
+            total = count_positions(
+                engine,
+                sources,
+                options.reading,
+                quiescence_of(engine, options.judge),
+                note,
+                display.reading,
+            )
             if total is not None:
                 note = _nothing  # notes were shown while the positions were counted
-                engine = thinned(engine, most / max(total, 1), options.seed)
+                engine = with_fewer_games(engine, most / max(total, 1), options.seed)
                 if options.depth is not None or options.teacher is not None:
                     display.begin("searching", min(total, most))
         searches = options.depth is not None or options.teacher is not None
-        read = read_games(engine, sources, folder, options, retarget_of(engine, parameters, options, display.searched), note,
-                          _nothing if searches else display.reading, display.searched, parameters, positions=games_alone)
-    found = Sample(begun, options, read, _games(read.data, most, options.seed))
+        read = read_games(
+            engine,
+            sources,
+            folder,
+            options,
+            retarget_of(engine, parameters, options, display.searched),
+            note,
+            _nothing if searches else display.reading,
+            display.searched,
+            parameters,
+            positions=games_alone,
+        )
+    found = ValuedSample(begun, options, read, _games(read.data, most, options.seed))
     for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()))):
         display.note(line)
-    display.note(f"{len(found.place):,} positions of {len(found.games):,} games; values: {found.values}")
+    display.note(
+        f"{len(found.place):,} positions of {len(found.games):,} games; values: {found.values}"
+    )
     return found
 
 
-def thinned(engine: Engine, share: float, seed: int) -> Engine:
-    """Return the same engine, whose game reads about this share of the games; which ones depends on each game alone."""
+def with_fewer_games(engine: Engine, share: float, seed: int) -> Engine:
+    """Return the same engine, whose game reads about this share of the games; which ones depends on
+    each game alone."""
     if share >= 1:
         return engine
     game: Game = engine.game
 
-    def read(source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]) -> Iterator[PositionBatch]:
-        for batch in game.read(source, options, report, note):
+    def read(
+        source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
+    ) -> Iterator[PositionBatch]:
+        for batch in game.files.read(source, options, report, note):
             sizes = np.diff(batch.first, append=len(batch.positions))
             yield batch.only(np.repeat(_fraction(batch.identities, seed) < share, sizes))
 
-    return replace(engine, game=replace(game, read=read))
+    return replace(engine, game=replace(game, files=replace(game.files, read=read)))
 
 
 def _fraction(identities: np.ndarray, seed: int) -> np.ndarray:
     """Return a number in [0, 1) for each identity (g,), as if drawn at random."""
     with np.errstate(over="ignore"):
-        mixed = (identities ^ np.uint64(seed * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF)) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed = (
+            identities ^ np.uint64(seed * 0xD6E8FEB86659FD93 & 0xFFFFFFFFFFFFFFFF)
+        ) * np.uint64(0xFF51AFD7ED558CCD)
         mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return (mixed >> np.uint64(32)).astype(np.float64) / FRACTION
 
 
 def _games(data: Dataset, most: int, seed: int) -> np.ndarray:
-    """Return random games (g,), ascending, with at most so many positions, but two games at least."""
+    """Return random games (g,), ascending, with at most so many positions, but two games at
+    least."""
     order = np.random.default_rng([seed, data.games]).permutation(data.games)
     last = np.searchsorted(np.cumsum(np.diff(data.first)[order]), most, side="right")
-    return np.sort(order[:max(int(last), 2)])
+    return np.sort(order[: max(int(last), 2)])
 
 
 def _nothing(found: object) -> None:

@@ -1,4 +1,5 @@
-"""Learn a network from the values of positions, and compare it with an evaluation on games that neither was fitted to."""
+"""Learn a network from the values of positions, and compare it with an evaluation on games that
+neither was fitted to."""
 
 from __future__ import annotations
 
@@ -10,21 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from evalterms.encoding import Encoding, encodings_of
-from games.streams import InputError
-from tuner.datasets.split import split_games
-from tuner.headroom.losses import cross_entropy, entropy, fitted_scale
-from tuner.headroom.measure import FEWEST, gain, mean, phases
-from tuner.headroom.resampling import Sums, plain
-from tuner.headroom.sample import Sample
-from tuner.headroom.sentences import interval_text
+from tuner.evaluation.networks.evaluation import chosen_encoding, second_to_move
+from tuner.evaluation.networks.files import NetworkFile, weights_path
+from tuner.evaluation.networks.learn import Examples, LearnedNetwork, LearnOptions, learn, logits
+from tuner.evaluation.networks.model import inputs_of, random_network
+from tuner.headroom.losses import fitted_scale, plain
+from tuner.headroom.measure import (
+    gain,
+    held_losses,
+    interval_text,
+    loss_lines,
+    mean,
+    phases,
+    to_learn,
+)
+from tuner.headroom.sample import ValuedSample
 from tuner.headroom.trees import set_aside
-from tuner.io.progress import Display
-from tuner.networks.encode import inputs_of
-from tuner.networks.evaluation import second_to_move
-from tuner.networks.files import NetworkFile, weights_path
-from tuner.networks.learn import Examples, Learned, LearnOptions, learn, logits
-from tuner.networks.model import random_network
+from tuner.io.terminal import Display
 
 START, NET = "start", "network"
 DIGITS = 6
@@ -32,61 +35,75 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Shape:
-    """The name of an encoding, None for the usual one; widths of the hidden layers; and their activation."""
+    """The name of an encoding, None for the usual one; widths of the hidden layers; and their
+    activation."""
 
     encoding: str | None = None
     hidden: tuple[int, ...] = (64,)
     activation: str = "relu"
 
 
-def chosen_encoding(game: str, name: str | None) -> Encoding:
-    """Return an encoding of a game by its name, or the first for the side to move. InputError if there is none."""
-    known = encodings_of(game)
-    if not known:
-        raise InputError(f"{game} has no encodings for networks")
-    if name is not None and name not in known:
-        raise InputError(f"--encoding {name}: {game} has {', '.join(known)}")
-    return known[name or next(iter(each for each in known if known[each].for_mover), next(iter(known)))]
-
-
-def learned_network(sample: Sample, start: str, shape: Shape, held_out: float, options: LearnOptions, arrays: Any, command: str,
-                    display: Display) -> tuple[NetworkFile, dict]:
-    """Learn a network from a sample that was read with the parameters `start`; return it with its measurement as plain data."""
+def learned_network(
+    sample: ValuedSample,
+    start: str,
+    shape: Shape,
+    held_out: float,
+    options: LearnOptions,
+    arrays: Any,
+    command: str,
+    display: Display,
+) -> tuple[NetworkFile, dict]:
+    """Learn a network from a sample that was read with the parameters `start`; return it with its
+    measurement as plain data."""
     game, parameters = sample.begun.game, sample.begun.parameters
     assert game is not None, "positions were read"
     encoding, begun = chosen_encoding(game.name, shape.encoding), time.process_time()
     display.begin("counting inputs")
     second = second_to_move(game, sample.positions) & encoding.for_mover
     q = np.where(second, 1 - sample.q, sample.q)
-    examples = Examples(inputs_of(encoding, sample.positions), q, np.zeros(len(q)), sample.mass, sample.game)
-    train, _ = split_games(sample.data, held_out, sample.options.seed)
-    held = ~np.isin(sample.game, train)
-    if min(held.sum(), (~held).sum()) < FEWEST:
-        raise InputError(f"{(~held).sum():,} positions to learn from and {held.sum():,} held out: expected at least {FEWEST:,} "
-                         f"of both; give more games, or another --held-out than {held_out:g}")
-    aside = ~held
+    examples = Examples(
+        inputs_of(encoding, sample.positions), q, np.zeros(len(q)), sample.mass, sample.game
+    )
+    aside = to_learn(sample, held_out)
+    held = ~aside
     aside[~held] = set_aside(sample.opening[~held], sample.options.seed)
     layers = [*((width, shape.activation) for width in shape.hidden), (1, "sigmoid")]
     first = random_network(encoding.size, layers, options.seed)
     first = first.with_flat(first.flat().astype(np.float32))
     display.begin("learning", options.epochs)
-    found = learn(first, examples.only(~held & ~aside), examples.only(aside), options, arrays,
-                  lambda line: display.counting(line["epoch"]))
+    found = learn(
+        first,
+        examples.only(~held & ~aside),
+        examples.only(aside),
+        options,
+        arrays,
+        lambda line: display.counting(line["epoch"]),
+    )
     display.begin("measuring")
     network_logit = logits(found.network, examples.inputs[held], arrays)
     start_logit = _start_logit(sample, held)
     origin = f"{int((~held).sum())} positions; {command}"
-    file = NetworkFile(game.name, encoding.name, found.network, game.points, origin, parameters.scale)
+    file = NetworkFile(
+        game.name, encoding.name, found.network, game.points, origin, parameters.scale
+    )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     whole = _described(sample, start, held, predicted, found)
-    whole |= {"game": game.name, "encoding": encoding.name, "layers": [encoding.size, *shape.hidden, 1],
-              "activation": shape.activation, "weights": first.size, "learned_positions": int((~held & ~aside).sum()),
-              "aside_positions": int(aside.sum()), "cpu_seconds": round(time.process_time() - begun, 1)}
+    whole |= {
+        "game": game.name,
+        "encoding": encoding.name,
+        "layers": [encoding.size, *shape.hidden, 1],
+        "activation": shape.activation,
+        "weights": first.size,
+        "learned_positions": int((~held & ~aside).sum()),
+        "aside_positions": int(aside.sum()),
+        "cpu_seconds": round(time.process_time() - begun, 1),
+    }
     return file, whole
 
 
-def _start_logit(sample: Sample, held: np.ndarray) -> np.ndarray:
-    """Return the logits of the held-out positions by the evaluation to start from, with the scale that suits the others."""
+def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
+    """Return the logits of the held-out positions by the evaluation to start from, with the scale
+    that suits the others."""
     engine, parameters = sample.begun.engine, sample.begun.parameters
     assert engine is not None, "positions were read"
     evaluation = engine.evaluate_many(sample.positions, parameters, sample.options.workers)
@@ -94,62 +111,96 @@ def _start_logit(sample: Sample, held: np.ndarray) -> np.ndarray:
     return 2 * scale * evaluation[held]
 
 
-def _described(sample: Sample, start: str, held: np.ndarray, predicted: dict[str, np.ndarray], found: Learned) -> dict:
-    q, mass, of_results = sample.q[held], sample.mass[held], sample.options.targets == "results"
-    own = np.zeros(len(q)) if of_results else entropy(q)
-    losses = {name: mass * (cross_entropy(logit, q) - own) for name, logit in predicted.items()}
-    total = Sums(sample.opening[held], losses | {"mass": mass})
+def _described(
+    sample: ValuedSample,
+    start: str,
+    held: np.ndarray,
+    predicted: dict[str, np.ndarray],
+    found: LearnedNetwork,
+) -> dict:
+    _, mass, losses, total = held_losses(sample, held, predicted)
     best = min(found.epochs, key=lambda line: line["aside"])
     whole: dict = {
-        "start": start, "values": sample.values, "targets": sample.options.targets, "positions": len(held),
-        "games": len(sample.games), "held_out_positions": int(held.sum()),
-        "held_out_games": len(np.unique(sample.game[held])), "seed": sample.options.seed,
-        "loss": "cross-entropy" if of_results else "excess cross-entropy",
-        "models": [{"model": name, **plain(total.interval(partial(mean, name)))} for name in losses],
+        "start": start,
+        "values": sample.values,
+        "targets": sample.options.targets,
+        "positions": len(held),
+        "games": len(sample.games),
+        "held_out_positions": int(held.sum()),
+        "held_out_games": len(np.unique(sample.game[held])),
+        "seed": sample.options.seed,
+        "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
+        "models": [
+            {"model": name, **plain(total.interval(partial(mean, name)))} for name in losses
+        ],
         "gain": plain(total.interval(lambda sums: gain(START, NET, "mass", sums))),
-        "epochs": [{key: value if key == "epoch" or value is None else round(value, 8) for key, value in line.items()}
-                   for line in found.epochs], "best_epoch": best["epoch"]}
+        "epochs": [
+            {
+                key: value if key == "epoch" or value is None else round(value, 8)
+                for key, value in line.items()
+            }
+            for line in found.epochs
+        ],
+        "best_epoch": best["epoch"],
+    }
     if len(stages := sample.data.manifest["stages"]) > 1:
-        whole |= {"first_stage": stages[0], "phases": phases(sample.share[held], sample.opening[held], losses, mass)}
+        whole |= {
+            "first_stage": stages[0],
+            "phases": phases(sample.share[held], sample.opening[held], losses, mass),
+        }
     return whole
 
 
 def lines_of(found: dict, output: Path) -> list[str]:
     """Return a measurement of a learned network as lines of text."""
     layers = "-".join(map(str, found["layers"]))
-    lines = [f"{found['encoding']}, {layers}, {found['weights']:,} weights, learned from {found['learned_positions']:,} "
-             f"positions; of {found['epochs'][-1]['epoch']} epochs number {found['best_epoch']} predicts "
-             f"{found['aside_positions']:,} other positions best",
-             f"{found['loss']} of {found['held_out_positions']:,} held-out positions ({found['held_out_games']:,} games); "
-             f"values: {found['values']}"]
-    names = {START: found["start"], NET: "network"}
-    width = max(map(len, names.values())) + 2
-    lines += [f"  {names[line['model']]:<{width}}{interval_text(line)}" for line in found["models"]]
-    if found.get("phases"):
-        lines += [f"by the share of the first stage, {found['first_stage']}:",
-                  f"  {'share':<12}{'positions':>10}{'file':>9}{'network':>9}   gain of the network"]
-        lines += [f"  {line['from']:.2f}-{line['to']:.2f}   {line['positions']:>10,}{line[START]:>9.4f}{line[NET]:>9.4f}   "
-                  f"{interval_text(line['gains'][-1])}" for line in found["phases"]]
-    return [*lines, sentence(found), f"{found['cpu_seconds']:,.0f} CPU seconds after reading",
-            f"wrote {output} and {weights_path(output).name}"]
+    lines = [
+        f"{found['encoding']}, {layers}, {found['weights']:,} weights, learned from"
+        f" {found['learned_positions']:,} positions; of {found['epochs'][-1]['epoch']} epochs"
+        f" number {found['best_epoch']} predicts {found['aside_positions']:,} other positions best"
+    ]
+    return [
+        *lines,
+        *loss_lines(found, {START: found["start"], NET: "network"}),
+        sentence(found),
+        f"{found['cpu_seconds']:,.0f} CPU seconds after reading",
+        f"wrote {output} and {weights_path(output).name}",
+    ]
 
 
 def sentence(found: dict) -> str:
     """Return what the comparison with the evaluation means."""
     gained, start = found["gain"], found["start"]
     if gained["low"] is None:
-        return f"The held-out games have one opening, so that {start} and the network cannot be compared."
+        return (
+            f"The held-out games have one opening, so that {start} and the network cannot be"
+            " compared."
+        )
     if gained["low"] > 0:
-        return (f"The network predicts these values better than {start}, by {interval_text(gained)}. That is not strength: "
-                "it has another speed, too, so play the match.")
+        return (
+            f"The network predicts these values better than {start}, by {interval_text(gained)}."
+            " That is not strength: it has another speed, too, so play the match."
+        )
     if gained["high"] < 0:
         lost = {"value": -gained["value"], "low": -gained["high"], "high": -gained["low"]}
-        return (f"The network predicts these values worse than {start}, by {interval_text(lost)}: more positions would help it, "
-                "from more games or with a larger --per-game.")
-    return f"The network and {start} predict these values equally well, as far as these games can tell."
+        return (
+            f"The network predicts these values worse than {start}, by {interval_text(lost)}: more"
+            " positions would help it, from more games or with a larger --per-game."
+        )
+    return (
+        f"The network and {start} predict these values equally well, as far as these games can"
+        " tell."
+    )
 
 
-def with_options(options: LearnOptions, seed: int, epochs: int | None, rate: float | None, batch: int | None) -> LearnOptions:
+def with_options(
+    options: LearnOptions, seed: int, epochs: int | None, rate: float | None, batch: int | None
+) -> LearnOptions:
     """Return the options with those that the user chose."""
-    return replace(options, seed=seed, epochs=options.epochs if epochs is None else epochs,
-                   rate=options.rate if rate is None else rate, batch=options.batch if batch is None else batch)
+    return replace(
+        options,
+        seed=seed,
+        epochs=options.epochs if epochs is None else epochs,
+        rate=options.rate if rate is None else rate,
+        batch=options.batch if batch is None else batch,
+    )

@@ -29,8 +29,9 @@ def temporary_name(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield a temporary path, which replaces `path` after the block and is removed if the block fails. If `path` is a link, the
-    file that it points to is replaced. InputError if the file cannot be written."""
+    """Yield a temporary path, which replaces `path` after the block and is removed if the block
+    fails. If `path` is a link, the file that it points to is replaced. InputError if the file
+    cannot be written."""
     place = Path(os.path.realpath(path))
     temporary = temporary_name(place)
     try:
@@ -43,15 +44,20 @@ def replaced(path: Path) -> Iterator[Path]:
             temporary.unlink()
 
 
-def unwritable(path: Path | str, problem: OSError, advice: str = "choose another place") -> InputError:
+def unwritable(
+    path: Path | str, problem: OSError, advice: str = "choose another place"
+) -> InputError:
     """Return the error for a file that cannot be written: disk full, no permission, too large."""
     return InputError(f"{path}: cannot be written: {problem.strerror or problem}; {advice}")
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a file atomically. Text is written as UTF-8 with its own line ends; what UTF-8 cannot encode becomes escapes."""
+    """Write a file atomically. Text is written as UTF-8 with its own line ends; what UTF-8 cannot
+    encode becomes escapes."""
     with replaced(path) as temporary:
-        temporary.write_bytes(plain_text(content).encode("utf-8") if isinstance(content, str) else content)
+        temporary.write_bytes(
+            plain_text(content).encode("utf-8") if isinstance(content, str) else content
+        )
 
 
 def plain_text(text: str) -> str:
@@ -68,11 +74,14 @@ def sha256_of(path: str | Path) -> str:
     return state.hexdigest()
 
 
-_piped: dict[tuple[int, int], bytes] = {}  # contents of pipes by device and inode, because a pipe can be read only once
+_piped: dict[
+    tuple[int, int], bytes
+] = {}  # contents of pipes by device and inode, because a pipe can be read only once
 
 
 def read_whole(path: str | Path, most: int, what: str) -> bytes:
-    """Read a file or pipe of at most `most` bytes. FileNotFoundError if there is none; InputError for other problems."""
+    """Read a file or pipe of at most `most` bytes. FileNotFoundError if there is none; InputError
+    for other problems."""
     try:
         with open(path, "rb", buffering=0) as stream:
             found = os.fstat(stream.fileno())
@@ -104,15 +113,21 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
         raise InputError(f"{path}: cannot be read: {problem}") from None
 
 
-Content = bytes | mmap.mmap  # of an existing file; the functions below recognise what a command wrote
+Content = (
+    bytes | mmap.mmap
+)  # of an existing file; the functions below recognise what a command wrote
 
 
 def _is_learned(content: Content) -> bool:
-    return all(re.search(rb"^" + key, content, re.MULTILINE) for key in (b"game: ", b"weights:", b"learned:"))
+    return all(
+        re.search(rb"^" + key, content, re.MULTILINE)
+        for key in (b"game: ", b"weights:", b"learned:")
+    )
 
 
 def _is_games(content: Content) -> bool:
-    """Whether this is PGN in which every game was played by a command here; people may add other games to such a file."""
+    """Whether this is PGN in which every game was played by a command here; people may add other
+    games to such a file."""
     events = re.findall(rb"^\[Event .*?\r?$", content, re.MULTILINE)
     return content[:7] == b"[Event " and all(GAMES_MARK.match(event) for event in events)
 
@@ -131,28 +146,47 @@ def _is_export(content: Content) -> bool:
 
 
 def _is_network(content: Content) -> bool:
-    return all(re.search(rb"^" + key, content, re.MULTILINE) for key in (b"game: ", b"encoding: ", b"layers: ", b"origin: "))
+    return all(
+        re.search(rb"^" + key, content, re.MULTILINE)
+        for key in (b"game: ", b"encoding: ", b"layers: ", b"origin: ")
+    )
 
 
 def _is_weights(content: Content) -> bool:
     return content[:4] == b"PK\x03\x04" and content[30:42] == b"weights0.npy"
 
 
-LEARNED, GAMES, PAGE, EXPORT = "a learned parameter file", "games of `tuner match`", "a page of `tuner report`", "an export"
+LEARNED, GAMES, PAGE, EXPORT = (
+    "a learned parameter file",
+    "games of `tuner match`",
+    "a page of `tuner report`",
+    "an export",
+)
 ROWS, NETWORK, WEIGHTS = "rows of ours", "a network", "the weights of a network"
-MADE_HERE: dict[str, Callable[[Content], bool]] = {LEARNED: _is_learned, GAMES: _is_games, PAGE: _is_page, EXPORT: _is_export,
-                                                   ROWS: _is_rows, NETWORK: _is_network, WEIGHTS: _is_weights}
+MADE_HERE: dict[str, Callable[[Content], bool]] = {
+    LEARNED: _is_learned,
+    GAMES: _is_games,
+    PAGE: _is_page,
+    EXPORT: _is_export,
+    ROWS: _is_rows,
+    NETWORK: _is_network,
+    WEIGHTS: _is_weights,
+}
 
 
-def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: Path | None = None,
-                     ours: Callable[[Path], bool] = lambda path: False) -> None:
+def require_writable(
+    output: Path,
+    kind: str,
+    reads: Iterable[str | None],
+    run: Path | None = None,
+    ours: Callable[[Path], bool] = lambda path: False,
+) -> None:
     """Raise InputError before a long computation if its output cannot or must not be written.
 
-    An existing file is replaced only if it is empty or of the `kind` that is written (a key of MADE_HERE). It must not be one
-    that the command `reads` (as the user named them: files, folders, engines, bundled names), nor be in the folder of this
-    `run` or of another; only pages may be in the folder of their run. `ours` recognises files of no such kind that the command
-    wrote.
-    """
+    An existing file is replaced only if it is empty or of the `kind` that is written (a key of
+    MADE_HERE). It must not be one that the command `reads` (as the user named them: files, folders,
+    engines, bundled names), nor be in the folder of this `run` or of another; only pages may be in
+    the folder of their run. `ours` recognises files of no such kind that the command wrote."""
     require_other(output, reads)
     folder = output.parent
     if os.path.isdir(output):
@@ -161,14 +195,23 @@ def require_writable(output: Path, kind: str, reads: Iterable[str | None], run: 
         raise InputError(f"{folder}: no such folder to write {output.name} in; make it first")
     place = Path(os.path.realpath(output))
     if place.is_relative_to(BUNDLED):
-        raise InputError(f"{output}: is in the folder of the bundled parameter files; choose another place")
-    if kind != PAGE and (run is not None and os.path.realpath(run) == str(place.parent) or is_run(place.parent)):
+        raise InputError(
+            f"{output}: is in the folder of the bundled parameter files; choose another place"
+        )
+    if kind != PAGE and (
+        run is not None and os.path.realpath(run) == str(place.parent) or is_run(place.parent)
+    ):
         raise InputError(f"{output}: is in the folder of a run; choose another place")
     if os.path.lexists(place):
         if not os.path.isfile(place):
-            raise InputError(f"{output}: is a device or a pipe, expected the name of a file to write")
+            raise InputError(
+                f"{output}: is a device or a pipe, expected the name of a file to write"
+            )
         if not _made_here(place, kind) and not ours(place):
-            raise InputError(f"{output}: exists and is not {kind}, so it is not replaced; choose another name, or remove it")
+            raise InputError(
+                f"{output}: exists and is not {kind}, so it is not replaced; choose another name,"
+                " or remove it"
+            )
     probe = temporary_name(place)
     try:
         probe.touch()
@@ -183,12 +226,16 @@ def is_run(folder: Path) -> bool:
 
 
 def require_other(output: Path, reads: Iterable[str | None]) -> None:
-    """Raise InputError for an output that is an input of the command, perhaps under another name."""
+    """Raise InputError for an output that is an input of the command, perhaps under another
+    name."""
     if "\0" in str(output):
         raise InputError(f"{output}: a file name cannot contain a zero byte; choose another name")
     for name in filter(None, reads):
         if any(_same_file(output, word) for word in _words(str(name))):
-            raise InputError(f"{output}: is an input of this command and would be overwritten; choose another name")
+            raise InputError(
+                f"{output}: is an input of this command and would be overwritten; choose another"
+                " name"
+            )
 
 
 def _words(name: str) -> list[str]:
@@ -213,7 +260,10 @@ def _made_here(path: Path, kind: str) -> bool:
     if os.path.getsize(path) == 0:
         return True
     try:
-        with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with (
+            open(path, "rb") as stream,
+            mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
             return MADE_HERE[kind](content)
     except (OSError, ValueError):
         return False

@@ -1,5 +1,6 @@
 """Ctrl-C as a flag to be polled, so that no exception is raised between two writes. Requests to end
-(SIGTERM) and the end of the terminal (SIGHUP) are taken like Ctrl-C: no engine outlives its tuner."""
+(SIGTERM) and the end of the terminal (SIGHUP) are taken like Ctrl-C: no engine outlives its tuner.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from typing import Any
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
 # llvmlite's functions that LLVM calls while it compiles: exceptions in them are printed and lost
 CALLED_BY_LLVM = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer")
-NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+NUMBERS = [
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 Handler = Callable[[int, "FrameType | None"], Any]
 
 
@@ -28,14 +31,16 @@ def interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         interrupted.set()
 
-    with _handled(handle, [number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN]):
+    with _handled(
+        handle, [number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
+    ):
         yield interrupted
 
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Raise KeyboardInterrupt for Ctrl-C when the block has ended; processes that are started meanwhile
-    never see it."""
+    """Raise KeyboardInterrupt for Ctrl-C when the block has ended; processes that are started
+    meanwhile never see it."""
     with interrupts() as interrupted:
         masked = hasattr(signal, "pthread_sigmask")
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else ()
@@ -55,8 +60,10 @@ def prompt_interrupts() -> Iterator[None]:
     ended. The handlers before the block are restored after it."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        while frame is not None and not (frame.f_code.co_filename.startswith("<frozen importlib")
-                                         or frame.f_code.co_name in CALLED_BY_LLVM):
+        while frame is not None and not (
+            frame.f_code.co_filename.startswith("<frozen importlib")
+            or frame.f_code.co_name in CALLED_BY_LLVM
+        ):
             frame = frame.f_back
         if frame is None:
             raise KeyboardInterrupt

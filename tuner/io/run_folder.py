@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import UnionType
@@ -20,38 +20,63 @@ from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
-BEGINNINGS = re.compile(r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp")  # files that may exist before the settings are written
+BEGINNINGS = re.compile(
+    r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp"
+)  # files that may exist before the settings are written
 KINDS = re.compile(rb"^(match|selfplay|games|options|network):", re.MULTILINE)  # sections of CONFIG
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
-MADE = re.compile(r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
-                  r"history\.jsonl|findings\.json|\..*\.(tmp|old)")  # files of tune
+MADE = re.compile(
+    r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
+    r"history\.jsonl|findings\.json|\..*\.(tmp|old)"
+)  # files of tune
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
-    """Write the settings, the fields of a dataclass under the name `section`. They are written last: a folder without them is
-    not a run. Without a command, the one in the existing settings is kept."""
+    """Write the settings, the fields of a dataclass in their `ORDER` under the name `section`. They
+    are written last: a folder without them is not a run. Without a command, the one in the existing
+    settings is kept."""
     import yaml
 
     if command is None:
         command = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["command"]
-    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(settings).items()}
-    replace_file(folder / CONFIG, yaml.safe_dump({"command": command, "version": __version__, section: plain},
-                                                 sort_keys=False, allow_unicode=True))
+    values = asdict(settings)
+    plain = {
+        name: list(values[name]) if isinstance(values[name], tuple) else values[name]
+        for name in _names(settings)
+    }
+    replace_file(
+        folder / CONFIG,
+        yaml.safe_dump(
+            {"command": command, "version": __version__, section: plain},
+            sort_keys=False,
+            allow_unicode=True,
+        ),
+    )
+
+
+def _names(kind: Any) -> list[str]:
+    """Return the names of the settings that are recorded, in order."""
+    return kind.ORDER.split() if hasattr(kind, "ORDER") else [each.name for each in fields(kind)]
 
 
 def read_plain(path: Path) -> Any:
-    """Read a file of settings as plain data; FileNotFoundError if there is none, InputError for what no run writes."""
+    """Read a file of settings as plain data; FileNotFoundError if there is none, InputError for
+    what no run writes."""
     import yaml
 
     loader = yaml.SafeLoader  # libyaml rejects the escapes in names that are not UTF-8
     try:
         text, depth = read_whole(path, LARGEST, "settings").decode("utf-8"), 0
         for event in yaml.parse(text, Loader=loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+                event, yaml.CollectionEndEvent
+            )
             if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
                 line = event.start_mark.line + 1 if event.start_mark else 0
-                raise InputError(f"{path}:{line}: an alias or deep nesting; expected settings of a run")
+                raise InputError(
+                    f"{path}:{line}: an alias or deep nesting; expected settings of a run"
+                )
         return yaml.safe_load(text)
     except (FileNotFoundError, NotADirectoryError, InputError):
         raise
@@ -60,22 +85,37 @@ def read_plain(path: Path) -> Any:
 
 
 def read_config(folder: Path, section: str, kind: type) -> Any:
-    """Read the settings of the run in a folder as the dataclass `kind`, whose `require_sense` raises ValueError for values that
-    the types allow but the command does not. InputError if there are none."""
+    """Read the settings of the run in a folder as the dataclass `kind`, whose `require_sense`
+    raises ValueError for values that the types allow but the command does not. InputError if there
+    are none."""
     path = folder / CONFIG
     try:
         plain = read_plain(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{folder}: contains no {section} run (no {CONFIG}); start one with --run {folder}") from None
-    found = plain.get(section) if isinstance(plain, dict) and isinstance(plain.get("command"), str) else None
-    if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
-        raise InputError(f"{path}: not the settings of a {section} of this version; start another with --run")
+        command = COMMANDS.get(section, section)
+        raise InputError(
+            f"{folder}: contains no {section} run (no {CONFIG}); start one with tuner {command}"
+        ) from None
+    found = (
+        plain.get(section)
+        if isinstance(plain, dict) and isinstance(plain.get("command"), str)
+        else None
+    )
+    if not isinstance(found, dict) or set(found) != set(_names(kind)):
+        raise InputError(
+            f"{path}: not the settings of a {section} of this version; start another with --run"
+        )
     hints = get_type_hints(kind)
     for name, value in found.items():
-        if not _fits(value, hints[name]):
+        if not fits(value, hints[name]):
             expected = next(field.type for field in fields(kind) if field.name == name)
-            raise InputError(f"{path}: {name} is {_shown(value)}, expected {expected}; restore it, or start another with --run")
-    settings = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()})
+            raise InputError(
+                f"{path}: {name} is {_shown(value)}, expected {expected}; restore it, or start"
+                " another with --run"
+            )
+    settings = kind(
+        **{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()}
+    )
     try:
         settings.require_sense()
     except ValueError as problem:
@@ -83,41 +123,44 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
     return settings
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a YAML value fits a type hint; lists fit tuples, and whole numbers fit floats."""
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value of YAML or JSON fits a type hint; lists fit tuples, and whole numbers fit
+    floats."""
     parts = get_args(hint)
     if get_origin(hint) is UnionType:
-        return any(_fits(value, part) for part in parts)
+        return any(fits(value, part) for part in parts)
     if get_origin(hint) is tuple:
         hints = parts[:1] * len(value) if parts[-1] is ... and isinstance(value, list) else parts
-        return isinstance(value, list) and len(value) == len(hints) and all(map(_fits, value, hints))
+        return isinstance(value, list) and len(value) == len(hints) and all(map(fits, value, hints))
     if get_origin(hint) is dict:
-        return isinstance(value, dict) and all(_fits(k, parts[0]) and _fits(v, parts[1]) for k, v in value.items())
+        return isinstance(value, dict) and all(
+            fits(k, parts[0]) and fits(v, parts[1]) for k, v in value.items()
+        )
     if hint is float:
-        return type(value) is int and abs(value) < 1e300 or type(value) is float and math.isfinite(value)
+        return (
+            type(value) is int
+            and abs(value) < 1e300
+            or type(value) is float
+            and math.isfinite(value)
+        )
     return type(value) is hint
 
 
 def _shown(value: Any) -> str:
     """Show a YAML value in an error, briefly: lists and mappings may be huge."""
-    return "a list" if type(value) is list else "a mapping" if type(value) is dict else ascii(value)[:40]
-
-
-def require_within(name: str, value: float | None, low: float, high: float) -> None:
-    """Raise ValueError for a number, if given, that is not from `low` to `high`."""
-    if value is not None and not low <= value <= high:
-        raise ValueError(f"{name} is {_shown(value)}, expected a number from {low:g} to {high:g}")
-
-
-def require_among(name: str, value: str, choices: Iterable[str]) -> None:
-    """Raise ValueError for a word that is not one of the choices."""
-    if value not in (known := list(choices)):
-        raise ValueError(f"{name} is {_shown(value)}, expected {' or '.join(known)}")
+    return (
+        "a list"
+        if type(value) is list
+        else "a mapping"
+        if type(value) is dict
+        else ascii(value)[:40]
+    )
 
 
 def require_fresh(folder: Path, section: str | None = None) -> None:
-    """Raise InputError unless a new run may begin in a folder: it does not exist, is empty, or was left by a process that was
-    killed before its run began. `section` names the kind of runs that can be resumed."""
+    """Raise InputError unless a new run may begin in a folder: it does not exist, is empty, or was
+    left by a process that was killed before its run began. `section` names the kind of runs that
+    can be resumed."""
     try:
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
@@ -128,19 +171,31 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         why = "File exists" if os.path.lexists(folder) else problem.strerror
         raise InputError(f"{folder}: cannot create this folder: {why}") from None
     except (OSError, ValueError) as problem:
-        raise InputError(f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+        raise InputError(
+            f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}"
+        ) from None
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     kind = _kind_of(folder) if CONFIG in names else None
     if kind is not None and kind == section:
-        raise InputError(f"{folder}: contains a run already; continue it with --resume {shlex.quote(str(folder))}, or choose "
-                         "another folder")
+        raise InputError(
+            f"{folder}: contains a run already; continue it with --resume"
+            f" {shlex.quote(str(folder))}, or choose another folder"
+        )
     if kind is not None:
-        raise InputError(f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove that run")
+        raise InputError(
+            f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove"
+            " that run"
+        )
     if names and LOCK not in names:
-        raise InputError(f"{folder}: contains other files ({shown}), expected a new or empty folder; choose another name")
+        raise InputError(
+            f"{folder}: contains other files ({shown}), expected a new or empty folder; choose"
+            " another name"
+        )
     if not all(BEGINNINGS.fullmatch(name) if section else name == LOCK for name in names):
-        raise InputError(f"{folder}: contains an unfinished run ({shown}), which cannot be resumed; remove it, or choose "
-                         "another folder")
+        raise InputError(
+            f"{folder}: contains an unfinished run ({shown}), which cannot be resumed; remove it,"
+            " or choose another folder"
+        )
 
 
 def _kind_of(folder: Path) -> str | None:
@@ -153,8 +208,8 @@ def _kind_of(folder: Path) -> str | None:
 
 
 def begin_folder(folder: Path, section: str | None = None) -> Path:
-    """Make the folder of a new run, and return it; locked for other processes until this one ends or takes the lock by
-    `locked`."""
+    """Make the folder of a new run, and return it; locked for other processes until this one ends
+    or takes the lock by `locked`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -171,8 +226,8 @@ def begin_folder(folder: Path, section: str | None = None) -> Path:
 
 
 def begin_numbered(base: str, section: str) -> Path:
-    """Make the folder of a new run, the first of base-1, base-2, ... that does not exist; locked like
-    those of `begin_folder`. Runs that begin at the same time get one each."""
+    """Make the folder of a new run, the first of base-1, base-2, ... that does not exist; locked
+    like those of `begin_folder`. Runs that begin at the same time get one each."""
     for number in itertools.count(1):
         folder = Path(f"{base}-{number}")
         try:
@@ -191,7 +246,8 @@ _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield the folder of a run that cannot be resumed, locked during the block; if the block fails, its files are removed."""
+    """Yield the folder of a run that cannot be resumed, locked during the block; if the block
+    fails, its files are removed."""
     there = folder.is_dir()
     require_fresh(folder)
     begin_folder(folder)
@@ -201,7 +257,11 @@ def new_folder(folder: Path) -> Iterator[Path]:
         except BaseException:  # interrupts too: the run could not be resumed
             for path in folder.iterdir():
                 if MADE.fullmatch(path.name):
-                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+                    (
+                        shutil.rmtree(path, ignore_errors=True)
+                        if path.is_dir()
+                        else path.unlink(missing_ok=True)
+                    )
             if not there:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
@@ -209,13 +269,16 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def locked(folder: Path) -> IO[bytes]:
-    """Lock a folder; returns the file that holds the lock while it is open. InputError if another process has locked it."""
+    """Lock a folder; returns the file that holds the lock while it is open. InputError if another
+    process has locked it."""
     if stream := _begun.pop(os.path.realpath(folder), None):
         return stream
     try:
         stream = open(folder / LOCK, "ab")
     except OSError as problem:
-        raise InputError(f"{folder}: cannot be written: {problem.strerror}; choose another folder") from None
+        raise InputError(
+            f"{folder}: cannot be written: {problem.strerror}; choose another folder"
+        ) from None
     try:
         import fcntl
 
@@ -224,12 +287,15 @@ def locked(folder: Path) -> IO[bytes]:
         pass
     except OSError:
         stream.close()
-        raise InputError(f"{folder}: another process is using this folder; wait for it, or stop it") from None
+        raise InputError(
+            f"{folder}: another process is using this folder; wait for it, or stop it"
+        ) from None
     return stream
 
 
 def write_all(stream: IO[bytes], data: bytes) -> int:
-    """Write all data to an unbuffered file, in one call unless the system interrupts it; return the length."""
+    """Write all data to an unbuffered file, in one call unless the system interrupts it; return the
+    length."""
     done = 0
     while done < len(data):
         done += stream.write(data[done:])
@@ -237,7 +303,8 @@ def write_all(stream: IO[bytes], data: bytes) -> int:
 
 
 def keep_beside(path: Path, start: int = 0) -> Path:
-    """Copy a file, from byte `start` on, to the first free name of PATH.damaged-1, ...; return that path."""
+    """Copy a file, from byte `start` on, to the first free name of PATH.damaged-1, ...; return that
+    path."""
     number = 1
     while os.path.lexists(f"{path}.damaged-{number}"):
         number += 1

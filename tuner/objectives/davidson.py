@@ -1,8 +1,8 @@
 """Log loss of win, draw and loss by the model of Davidson (1970).
 
-With the logit a = 2 * scale * e and t = 2 * scale * width, both linear in the weights, P(win), P(draw) and P(loss) are in the
-ratio exp(a / 2) : exp(t) : exp(-a / 2). A fractional outcome is a mixture of its two neighbours. The loss is convex.
-"""
+With the logit a = 2 * scale * e and t = 2 * scale * width, both linear in the weights, P(win),
+P(draw) and P(loss) are in the ratio exp(a / 2) : exp(t) : exp(-a / 2). A fractional outcome is a
+mixture of its two neighbours. The loss is convex."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from tuner.unit import entry
 
 @entry(WIDTH_SIGNATURE, fastmath={"reassoc"})
 def block(n, scale, evaluation, width, outcome, weight, curvature, cross, bend):
-    """Return the log loss of n positions. `evaluation` and `width` are replaced by weight * the derivatives by them;
-    `curvature`, `cross` and `bend` get weight * the second derivatives: by evaluation, by both, by width."""
+    """Return the log loss of n positions. `evaluation` and `width` are replaced by weight * the
+    derivatives by them; `curvature`, `cross` and `bend` get weight * the second derivatives: by
+    evaluation, by both, by width."""
     loss, unit = 0.0, 2.0 * scale
     for i in range(n):
         a, t, w, z = unit * evaluation[i], unit * width[i], weight[i], outcome[i]
@@ -45,12 +46,16 @@ def probabilities(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def _residual(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def _residual(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     chances = probabilities(scale, evaluation, width)
     return scale * (chances[:, 2] - chances[:, 0] - outcome)
 
 
-def _curvature(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def _curvature(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     chances = probabilities(scale, evaluation, width)
     return scale**2 * (chances[:, 2] + chances[:, 0] - (chances[:, 2] - chances[:, 0]) ** 2)
 
@@ -61,12 +66,21 @@ def _start(drawn: float) -> tuple[float, float]:
 
 
 DAVIDSON = Objective(
-    name="davidson", widths=1, block=block, loss=log_loss(probabilities), residual=_residual, curvature=_curvature,
-    expected_score=expected_by(probabilities), largest_residual=2.0, probabilities=probabilities, start=_start,
+    name="davidson",
+    widths=1,
+    block=block,
+    loss=log_loss(probabilities),
+    residual=_residual,
+    curvature=_curvature,
+    expected_score=expected_by(probabilities),
+    largest_residual=2.0,
+    probabilities=probabilities,
+    start=_start,
     cuda="""
         double first = mass * unit, second = mass * unit * unit;
         double s = unit * width, even = 1.0 - fabs(z), most = fmax(0.5 * fabs(a), s);
-        double won = exp(0.5 * a - most), level = exp(s - most), gone = exp(-0.5 * a - most), total = won + level + gone;
+        double won = exp(0.5 * a - most), level = exp(s - most), gone = exp(-0.5 * a - most);
+        double total = won + level + gone;
         double p = won / total, d = level / total, q = gone / total;
         t.loss = mass * (most + log(total) - 0.5 * z * a - even * s);
         t.residual = first * 0.5 * (p - q - z);
@@ -74,4 +88,5 @@ DAVIDSON = Objective(
         t.curvature = second * 0.25 * (p + q - (p - q) * (p - q));
         t.cross = -second * 0.5 * (p - q) * d;
         t.bend = second * d * (1.0 - d);
-""")
+""",
+)

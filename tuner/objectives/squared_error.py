@@ -1,7 +1,8 @@
-"""Squared error of the expected score. With p = 1 / (1 + exp(-2 * scale * e)) and q = (1 + outcome) / 2:
+"""Squared error of the expected score. With p = 1 / (1 + exp(-2 * scale * e)) and q = (1 + outcome)
+/ 2:
 
-    loss (p - q)^2     residual 4 scale (p - q) p (1 - p)     curvature 8 scale^2 (p (1 - p))^2, its Gauss-Newton part
-"""
+loss (p - q)^2     residual 4 scale (p - q) p (1 - p)     curvature 8 scale^2 (p (1 - p))^2, its
+Gauss-Newton part"""
 
 from __future__ import annotations
 
@@ -30,26 +31,39 @@ def block(n, scale, evaluation, outcome, weight, curvature):
     return loss
 
 
-def _loss(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def _loss(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     return (0.5 * np.tanh(scale * evaluation) - 0.5 * outcome) ** 2
 
 
-def _residual(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def _residual(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     value = np.tanh(scale * evaluation)
     return 0.5 * scale * (value - outcome) * (1 - value**2)
 
 
-def _curvature(scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def _curvature(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     return 0.5 * (scale * (1 - np.tanh(scale * evaluation) ** 2)) ** 2
 
 
 SQUARED_ERROR = Objective(
-    name="mse", widths=0, block=block, loss=_loss, residual=_residual, curvature=_curvature,
-    expected_score=expected_by_tanh, largest_residual=16 / 27,  # at p = 2/3 of a lost game
+    name="mse",
+    widths=0,
+    block=block,
+    loss=_loss,
+    residual=_residual,
+    curvature=_curvature,
+    expected_score=expected_by_tanh,
+    largest_residual=16 / 27,  # at p = 2/3 of a lost game
     cuda="""
         double q = 0.5 + 0.5 * z, tail = exp(-fabs(a)), larger = 1.0 / (1.0 + tail);
         double p = a >= 0.0 ? larger : tail * larger, slope = tail * larger * larger;
         t.loss = mass * (p - q) * (p - q);
         t.residual = mass * 2.0 * (p - q) * unit * slope;
         t.curvature = mass * 2.0 * unit * unit * slope * slope;
-""")
+""",
+)

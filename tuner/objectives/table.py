@@ -8,5 +8,9 @@ from tuner.objectives.davidson import DAVIDSON
 from tuner.objectives.ordered import ORDERED
 from tuner.objectives.squared_error import SQUARED_ERROR
 
-OBJECTIVES: dict[str, Objective] = {objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED, DAVIDSON)}
-DRAW_MODELS = [name for name, objective in OBJECTIVES.items() if objective.widths]  # losses that model draws
+OBJECTIVES: dict[str, Objective] = {
+    objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED, DAVIDSON)
+}
+DRAW_MODELS = [
+    name for name, objective in OBJECTIVES.items() if objective.widths
+]  # losses that model draws

@@ -1,9 +1,9 @@
-"""Keep comments and blank lines of a parameter file: find them in the file read, put them into the file written.
+"""Keep comments and blank lines of a parameter file: find them in the file read, put them into the
+file written.
 
-A comment belongs to a line, and the line to a value, which is named by its keys and indices from the top of the file. All
-files are written in one format: a comment whose line is not in it moves above the line of the parameter, term or section around
-it, or to the end of the file.
-"""
+A comment belongs to a line, and the line to a value, which is named by its keys and indices from
+the top of the file. All files are written in one format: a comment whose line is not in it moves
+above the line of the parameter, term or section around it, or to the end of the file."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ from dataclasses import dataclass, replace
 
 from games.record import Wording
 from games.streams import InputError
-from tuner.parameters.yaml_tree import Node, Source
+from tuner.parameters.yaml_tree import Source, YamlNode
 
 Place = tuple[str | int, ...]
 HEADER: Place = ()  # above the first line
 FOOTER: Place = ("",)  # below the last line
-LARGEST = 1 << 18  # characters of all comments in a file, so that the file written is never too large to read
-LINE = re.compile("([^\r\n\x85\u2028\u2029]*)(?:\r\n|[\r\n\x85\u2028\u2029]|$)")  # with the line ends of YAML
+LARGEST = (
+    1 << 18
+)  # characters of all comments in a file, so that the file written is never too large to read
+LINE = re.compile(
+    "([^\r\n\x85\u2028\u2029]*)(?:\r\n|[\r\n\x85\u2028\u2029]|$)"
+)  # with the line ends of YAML
 
 
 @dataclass(frozen=True)
 class Comment:
     """A comment from its # on, or a blank line if `text` is empty.
 
-    `place` is the value whose line it belongs to. A comment above the line begins `indent` columns to the right of it; None is
-    a comment at the end of the line.
-    """
+    `place` is the value whose line it belongs to. A comment above the line begins `indent` columns
+    to the right of it; None is a comment at the end of the line."""
 
     place: Place
     text: str
@@ -44,18 +47,21 @@ OURS = re.compile(r"# v = tanh\(scale \* [a-z ]+\), [^#]*")
 
 
 def of_scale(words: Wording) -> Comment:
-    """Return the comment at the end of the scale's line in every file, unless the user has another one there."""
+    """Return the comment at the end of the scale's line in every file, unless the user has another
+    one there."""
     return Comment(OF_SCALE, f"# v = tanh(scale * {words.unit}), {words.value}", None)
 
 
 def comments_of(source: Source) -> tuple[Comment, ...]:
-    """All comments of a file but that of `of_scale`, in their order, a run of blank lines as one; InputError if they are too
-    long."""
+    """All comments of a file but that of `of_scale`, in their order, a run of blank lines as one;
+    InputError if they are too long."""
     text = source.text
     lines = [match.span(1) for match in LINE.finditer(text)]
-    remarks = [(line, begin, end) for line, begin, end in _remarks(source, lines)
-               if not (
-                   text.startswith("scale:", line) and OURS.fullmatch(text[begin:end].rstrip()))]
+    remarks = [
+        (line, begin, end)
+        for line, begin, end in _remarks(source, lines)
+        if not (text.startswith("scale:", line) and OURS.fullmatch(text[begin:end].rstrip()))
+    ]
     if not remarks:
         return ()
     values = list(_values(source.root, ()))
@@ -64,7 +70,7 @@ def comments_of(source: Source) -> tuple[Comment, ...]:
 
     @functools.cache
     def indent_of(value: int) -> int:
-        return _indent(text[begins[bisect_right(begins, starts[value]) - 1]:starts[value]])
+        return _indent(text[begins[bisect_right(begins, starts[value]) - 1] : starts[value]])
 
     def comment(line: int, begin: int, end: int) -> Comment:
         following = bisect_left(starts, begin)
@@ -72,7 +78,8 @@ def comments_of(source: Source) -> tuple[Comment, ...]:
         if following == 0:
             return Comment(HEADER, said, column)
         if text[line:begin].strip():
-            # belongs to the outermost value that begins on the line, or to the last value if the line only closes brackets
+            # belongs to the outermost value that begins on the line, or to the last value if the
+            # line only closes brackets
             first = bisect_left(starts, line)
             return Comment(values[min(first, following - 1)][1], said, None)
         if following == len(values):
@@ -86,12 +93,16 @@ def comments_of(source: Source) -> tuple[Comment, ...]:
             found.append(one)
     size = sum(len(one.text) + max(0, one.indent or 0) for one in found)
     if size > LARGEST:
-        raise InputError(f"{source.path}: {size:,} characters of comments, expected at most {LARGEST:,}; shorten them")
+        raise InputError(
+            f"{source.path}: {size:,} characters of comments, expected at most {LARGEST:,}; shorten"
+            " them"
+        )
     return _with_header(found, values[0][1])
 
 
 def with_comments(lines: Iterable[tuple[Place, str]], comments: Iterable[Comment]) -> list[str]:
-    """Lines, each with the place of its value, and the comments of these places. A text of several lines has them above it."""
+    """Lines, each with the place of its value, and the comments of these places. A text of several
+    lines has them above it."""
     lines = list(lines)
     written = dict(lines)
     above: dict[Place, list[Comment]] = defaultdict(list)
@@ -114,11 +125,14 @@ def with_comments(lines: Iterable[tuple[Place, str]], comments: Iterable[Comment
 
 
 def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Comments and blank lines outside of scalars: the position of the line in the text, of the comment, and its end."""
+    """Comments and blank lines outside of scalars: the position of the line in the text, of the
+    comment, and its end."""
     text = source.text
     # the | or > of a block scalar may have a comment on its line
-    starts = [next(LINE.finditer(text, start)).end() if text[start:start + 1] in ("|", ">") else start
-              for start, _ in source.scalars]
+    starts = [
+        next(LINE.finditer(text, start)).end() if text[start : start + 1] in ("|", ">") else start
+        for start, _ in source.scalars
+    ]
     ends = [end for _, end in source.scalars]
 
     def outside(position: int) -> int:
@@ -137,9 +151,9 @@ def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int
             yield line, line, line
 
 
-def _values(node: Node, place: Place) -> Iterator[tuple[int, Place]]:
+def _values(node: YamlNode, place: Place) -> Iterator[tuple[int, Place]]:
     """Where each key and each item of a list begins, in the order of the file, and its place."""
-    entries: Iterable[tuple[str | int, Node]]
+    entries: Iterable[tuple[str | int, YamlNode]]
     if isinstance(node.value, dict):
         entries = node.value.items()
     else:
@@ -150,7 +164,7 @@ def _values(node: Node, place: Place) -> Iterator[tuple[int, Place]]:
         yield from _values(value, inner)
 
 
-def _file_of(entry: Node) -> str:
+def _file_of(entry: YamlNode) -> str:
     """The name of the file of terms, by which an entry is found again in another order."""
     assert isinstance(entry.value, dict), "the reader has checked it"
     file = entry.value["file"].value
@@ -159,14 +173,16 @@ def _file_of(entry: Node) -> str:
 
 
 def _with_header(found: list[Comment], first: Place) -> tuple[Comment, ...]:
-    """The same comments: what is above the first value is the header of the file up to the last blank line there, what follows
-    this line belongs to the value; no blank lines at the end."""
+    """The same comments: what is above the first value is the header of the file up to the last
+    blank line there, what follows this line belongs to the value; no blank lines at the end."""
     while found and not found[-1].text and found[-1].place in (HEADER, FOOTER):
         found.pop()
     header = [k for k, comment in enumerate(found) if comment.place == HEADER]
     last = max((k for k in header if not found[k].text), default=len(header))
-    return tuple(replace(comment, place=first) if comment.place == HEADER and k > last else comment
-                 for k, comment in enumerate(found))
+    return tuple(
+        replace(comment, place=first) if comment.place == HEADER and k > last else comment
+        for k, comment in enumerate(found)
+    )
 
 
 def _indent(text: str) -> int:

@@ -1,18 +1,152 @@
-"""Compare parameter files: every number of each, its change from the first file, and the evidence for that change."""
+"""Bring parameter files with different terms to one layout, to compare them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from tuner.parameters.headline import headline
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters, tapered, untapered
-from tuner.statistics.false_discovery import FALSE_DISCOVERIES, Evidence, error_of_change, weigh
-from tuner.statistics.intervals import NORMAL, quantile
+from tuner.statistics.intervals import (
+    FALSE_DISCOVERIES,
+    NORMAL,
+    Evidence,
+    error_of_change,
+    quantile,
+    weigh,
+)
+
+
+def union_of(layouts: Sequence[Layout]) -> Layout:
+    """Return the layout of all parameters, in the order of the first layout, then of the others.
+    ValueError names a parameter of two shapes."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    by_term: dict[str, list[Place]] = {}
+    for layout in layouts:
+        for place in layout.places:
+            if shapes.setdefault(place.path, place.shape) != place.shape:
+                raise ValueError(place.path)
+            some = by_term.setdefault(place.term, [])
+            if all(other.name != place.name for other in some):
+                some.append(place)
+    places, first = [], 0
+    for place in (place for some in by_term.values() for place in some):
+        places.append(replace(place, first=first))
+        first += place.size
+    return Layout(tuple(places), layouts[0].files)
+
+
+def aligned(p: Parameters, layout: Layout) -> Parameters:
+    """Return the parameters in another layout, with zeros for those that they lack, without
+    constraints."""
+    if p.layout == layout:
+        return p
+    known = {place.path: place for place in p.layout.places}
+    weights = np.zeros((len(p.stages), layout.size))
+    errors = None if p.standard_errors is None else weights.copy()
+    for place in layout.places:
+        own = known.get(place.path)
+        if own is not None and own.shape == place.shape:
+            weights[:, place.columns] = p.weights[:, own.columns]
+            if errors is not None and p.standard_errors is not None:
+                errors[:, place.columns] = p.standard_errors[:, own.columns]
+    return replace(
+        p, layout=layout, weights=weights, standard_errors=errors, fixed=(), bounds=(), prior=()
+    )
+
+
+AGREES = 0.01  # largest difference of a recorded ratio from that of the weights
+LARGEST_RATIO = 1e6
+
+
+def headline(p: Parameters) -> dict | None:
+    """Return `unit`, the first number, and `values`, the ratios of the others to it, as means over
+    the stages.
+
+    `low` and `high` are the 95 % interval recorded in `learned`, None if there is none or if it
+    does not belong to these weights. A ratio is None if the unit is not positive. Returns None for
+    fewer than two numbers, and for games whose first term has no unit."""
+    places = p.layout.headline
+    if len(places) < 2 or not p.wording.ratios:
+        return None
+    unit, *others = [(place.path, float(p.weights[:, place.first].mean())) for place in places]
+    known = _intervals(p.learned, unit[0])
+    values = []
+    for path, value in others:
+        ratio = value / unit[1] if unit[1] > 0 else None
+        recorded, low, high = known.get(path, (math.nan, None, None))
+        agrees = ratio is not None and abs(recorded - ratio) <= AGREES * max(1.0, abs(ratio))
+        values.append(
+            {
+                "parameter": path,
+                "ratio": None if ratio is None else round(ratio, 4),
+                "low": low if agrees else None,
+                "high": high if agrees else None,
+            }
+        )
+    return {"unit": unit[0], "values": values}
+
+
+def _intervals(learned: object, unit: str) -> dict[str, tuple[float, float, float]]:
+    """Return ratio, low and high by parameter; entries of another form are ignored, because people
+    edit files."""
+    lines = learned.get("ratios") if isinstance(learned, dict) else None
+    found: dict[str, tuple[float, float, float]] = {}
+    for line in lines if isinstance(lines, list) else []:
+        if (
+            isinstance(line, dict)
+            and line.get("to") == unit
+            and isinstance(line.get("parameter"), str)
+        ):
+            given = [line.get(key) for key in ("ratio", "low", "high")]
+            numbers = [
+                float(number)
+                for number in given
+                if isinstance(number, (int, float)) and abs(number) < LARGEST_RATIO
+            ]
+            if len(numbers) == 3:
+                ratio, low, high = numbers
+                found[line["parameter"]] = ratio, low, high
+    return found
+
+
+def summary(parameters: Parameters) -> dict:
+    """Return the summary as plain data."""
+    terms: dict[str, int] = {}
+    for place in parameters.layout.places:
+        terms[place.term] = terms.get(place.term, 0) + place.size
+    return {
+        "game": parameters.game,
+        "stages": list(parameters.stages),
+        "scale": parameters.scale,
+        "parameters": parameters.layout.size,
+        "terms": terms,
+        "fixed": list(parameters.fixed),
+        "phases": parameters.phases,
+    }
+
+
+def line(parameters: Parameters) -> str:
+    """Return game, size, stages and scale in a line."""
+    rows = (
+        f", counted by another program in {parameters.phases} steps of the phase"
+        if parameters.of_rows
+        else ""
+    )
+    return (
+        f"{parameters.game}, {parameters.layout.size} parameters x {len(parameters.stages)} stages,"
+        f" scale {parameters.scale:g}{rows}"
+    )
+
+
+def terms_line(parameters: Parameters) -> str:
+    """Return the terms in a line, each with how many numbers it has."""
+    return ", ".join(f"{name} {size}" for name, size in summary(parameters)["terms"].items())
+
 
 LARGEST = 20  # changes that are shown first
 
@@ -27,8 +161,8 @@ def reach(p: Parameters) -> float:
 class Comparison:
     """Files of the same layout and stages, compared with the first of them.
 
-    `change` and the arrays of `evidence` have shape (files - 1, stages, columns); changes are in centipawns.
-    """
+    `change` and the arrays of `evidence` have shape (files - 1, stages, columns); changes are in
+    centipawns."""
 
     files: tuple[Parameters, ...]
     change: np.ndarray
@@ -61,35 +195,46 @@ class Comparison:
         return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
 
     def moved(self, least: float) -> np.ndarray:
-        """Return (stages, columns) bool: numbers that moved by `least` centipawns or more in some file."""
+        """Return (stages, columns) bool: numbers that moved by `least` centipawns or more in some
+        file."""
         return (np.abs(self.change) >= least).any(axis=0)
 
 
 def compare(files: Sequence[Parameters]) -> Comparison:
     """Compare files with the first; the others have the same stages.
 
-    A first file with other stages is converted: to the mean of its stages, or to its one stage repeated.
-    """
+    A first file with other stages is converted: to the mean of its stages, or to its one stage
+    repeated."""
     first, *others = files
     if first.stages != others[0].stages:
         first = untapered(first) if len(others[0].stages) == 1 else tapered(first, others[0].stages)
     change = np.round([p.weights - first.weights for p in others], 4)
-    error = np.array([error_of_change(first.standard_errors, p.standard_errors, p.weights.shape) if errors_known(first, p)
-                      else np.full(p.weights.shape, np.nan) for p in others])
+    error = np.array(
+        [
+            (
+                error_of_change(first.standard_errors, p.standard_errors, p.weights.shape)
+                if errors_known(first, p)
+                else np.full(p.weights.shape, np.nan)
+            )
+            for p in others
+        ]
+    )
     furthest = np.array([max(reach(first), reach(p)) for p in others])[:, None, None]
     return Comparison((first, *others), change, weigh(change, error, furthest))
 
 
 def errors_known(first: Parameters, other: Parameters) -> bool:
-    """Whether changes between two files have errors, from the standard errors of both. A file without any counts as exact if
-    it is the first or was written by hand, but not if it was learned without standard errors, as by self-play."""
+    """Whether changes between two files have errors, from the standard errors of both. A file
+    without any counts as exact if it is the first or was written by hand, but not if it was learned
+    without standard errors, as by self-play."""
     if other.standard_errors is None:
         return first.standard_errors is not None and not other.learned
     return True
 
 
 def largest_supported(found: Comparison) -> list[tuple[int, int, int]]:
-    """Return the LARGEST largest changes that the data support: (index of the file after the first, stage, column)."""
+    """Return the LARGEST largest changes that the data support: (index of the file after the first,
+    stage, column)."""
     places = np.argwhere(found.evidence.supported)
     sizes = np.abs(found.change[tuple(places.T)])
     return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:LARGEST]].tolist()]
@@ -100,68 +245,147 @@ def errors_used(found: Comparison) -> list[str]:
     first, *others = found.files
     if not any(found.known):
         lost = [p for p in others if p.standard_errors is None and p.learned]
-        return ["the learned file has no standard errors, so its changes cannot be tested" if lost else
-                "the files have no standard errors, so their changes cannot be tested"]
+        return [
+            (
+                "the learned file has no standard errors, so its changes cannot be tested"
+                if lost
+                else "the files have no standard errors, so their changes cannot be tested"
+            )
+        ]
     lines, errors = [], [p for p in others if p.standard_errors is not None]
     if not found.own_errors:
-        lines.append("errors of changes are those of the learned file; the initial file has none and counts as exact")
+        lines.append(
+            "errors of changes are those of the learned file; the initial file has none and counts"
+            " as exact"
+        )
     elif not errors:
-        lines.append("errors of changes are those of the initial file; the other has none and counts as exact")
+        lines.append(
+            "errors of changes are those of the initial file; the other has none and counts as"
+            " exact"
+        )
     else:
-        lines.append("errors of changes are sqrt(a^2 + b^2), from the errors a and b of both files, as for independent games")
+        lines.append(
+            "errors of changes are sqrt(a^2 + b^2), from the errors a and b of both files, as for"
+            " independent games"
+        )
         name = shared_sources([first, *errors])
         if name is not None:
-            lines.append(f"but two files were learned from {name}: their errors are not independent, and errors of changes "
-                         "are probably too large")
+            lines.append(
+                f"but two files were learned from {name}: their errors are not independent, and"
+                " errors of changes are probably too large"
+            )
     if not all(found.known):
-        lines.append("the changes of a file learned without standard errors cannot be tested and have no marks")
+        lines.append(
+            "the changes of a file learned without standard errors cannot be tested and have no"
+            " marks"
+        )
     return lines
 
 
 def differences(found: Comparison, supported: bool = False) -> dict:
-    """Return the comparison as plain data: `rows` for single numbers and lists, `grids` for tables, last row first.
+    """Return the comparison as plain data: `rows` for single numbers and lists, `grids` for tables,
+    last row first.
 
-    For two files an entry has `initial` and `learned`, for more it has lists. A standard error is None if the file has none or
-    does not identify the number (`identified`), 0 if the number was kept constant. `significant` is a change beyond its 95 %
-    interval, `supported` one that passes the test at a false discovery rate of 5 %; None if it was not tested. `largest` names
-    the largest supported changes. With `supported`, rows and tables without such a change are left out.
+    For two files an entry has `initial` and `learned`, for more it has lists. A standard error is
+    None if the file has none or does not identify the number (`identified`), 0 if the number was
+    kept constant. `significant` is a change beyond its 95 % interval, `supported` one that passes
+    the test at a false discovery rate of 5 %; None if it was not tested. `largest` names the
+    largest supported changes. With `supported`, rows and tables without such a change are left out.
     """
-    chosen = np.asarray(found.evidence.supported.any(axis=0)) if supported else np.ones(found.files[0].weights.shape, np.bool_)
+    chosen = (
+        np.asarray(found.evidence.supported.any(axis=0))
+        if supported
+        else np.ones(found.files[0].weights.shape, np.bool_)
+    )
     scales, labels = [p.scale for p in found.files], found.layout.labels()
     return {
-        "game": found.files[0].game, "stages": list(found.stages),
-        **({"scale": {"initial": scales[0], "learned": scales[1]}} if found.is_pair else {"scales": scales}),
+        "game": found.files[0].game,
+        "stages": list(found.stages),
+        **(
+            {"scale": {"initial": scales[0], "learned": scales[1]}}
+            if found.is_pair
+            else {"scales": scales}
+        ),
         "headline": [headline(p) for p in found.files],
-        "tested": int(found.evidence.tested.sum()), "significant": int(found.evidence.significant.sum()),
-        "supported": int(found.evidence.supported.sum()), "false_discovery_rate": FALSE_DISCOVERIES,
-        "largest": [{"parameter": labels[i], "stage": found.stages[s], "change": float(found.change[k, s, i]),
-                     **({} if found.is_pair else {"file": k + 1})} for k, s, i in largest_supported(found)],
-        "rows": [{"parameter": label, **{stage: _entry(found, s, place.first + i) for s, stage in enumerate(found.stages)}}
-                 for place in found.places(False) for i, label in enumerate(place.labels()) if chosen[:, place.first + i].any()],
-        "grids": [{"parameter": place.path, "stage": stage, **_grid(found, s, place)} for place in found.places(True)
-                  for s, stage in enumerate(found.stages) if chosen[s, place.columns].any()]}
+        "tested": int(found.evidence.tested.sum()),
+        "significant": int(found.evidence.significant.sum()),
+        "supported": int(found.evidence.supported.sum()),
+        "false_discovery_rate": FALSE_DISCOVERIES,
+        "largest": [
+            {
+                "parameter": labels[i],
+                "stage": found.stages[s],
+                "change": float(found.change[k, s, i]),
+                **({} if found.is_pair else {"file": k + 1}),
+            }
+            for k, s, i in largest_supported(found)
+        ],
+        "rows": [
+            {
+                "parameter": label,
+                **{
+                    stage: _entry(found, s, place.first + i) for s, stage in enumerate(found.stages)
+                },
+            }
+            for place in found.places(False)
+            for i, label in enumerate(place.labels())
+            if chosen[:, place.first + i].any()
+        ],
+        "grids": [
+            {"parameter": place.path, "stage": stage, **_grid(found, s, place)}
+            for place in found.places(True)
+            for s, stage in enumerate(found.stages)
+            if chosen[s, place.columns].any()
+        ],
+    }
 
 
 def _entry(found: Comparison, s: int, column: int) -> dict:
     values = [float(p.weights[s, column]) for p in found.files]
-    errors = [None if p.standard_errors is None else float(p.standard_errors[s, column]) for p in found.files]
+    errors = [
+        None if p.standard_errors is None else float(p.standard_errors[s, column])
+        for p in found.files
+    ]
     known = [None if error is None or np.isnan(error) else error for error in errors]
     identified = [None if error is None else not np.isnan(error) for error in errors]
-    intervals = [[round(value - reach(p) * error, 4), round(value + reach(p) * error, 4)] if error else None
-                 for p, value, error in zip(found.files, values, known, strict=True)]
+    intervals = [
+        [round(value - reach(p) * error, 4), round(value + reach(p) * error, 4)] if error else None
+        for p, value, error in zip(found.files, values, known, strict=True)
+    ]
     changes = [_change(found, k, s, column) for k in range(len(values) - 1)]
     if found.is_pair:
-        return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": known[0],
-                "standard_error": known[1], "identified": identified[1], "interval": intervals[1]}
-    return {"values": values, "standard_errors": known, "identified": identified, "intervals": intervals, "changes": changes}
+        return {
+            "initial": values[0],
+            "learned": values[1],
+            **changes[0],
+            "initial_standard_error": known[0],
+            "standard_error": known[1],
+            "identified": identified[1],
+            "interval": intervals[1],
+        }
+    return {
+        "values": values,
+        "standard_errors": known,
+        "identified": identified,
+        "intervals": intervals,
+        "changes": changes,
+    }
 
 
 def _change(found: Comparison, k: int, s: int, column: int) -> dict:
-    before, change, e = float(found.files[0].weights[s, column]), float(found.change[k, s, column]), found.evidence
+    before, change, e = (
+        float(found.files[0].weights[s, column]),
+        float(found.change[k, s, column]),
+        found.evidence,
+    )
     tested = bool(e.tested[k, s, column])
-    return {"change": change, "percent": percent(before, change), "change_error": _known(e.error[k, s, column]),
-            "significant": bool(e.significant[k, s, column]) if tested else None,
-            "supported": bool(e.supported[k, s, column]) if tested else None}
+    return {
+        "change": change,
+        "percent": percent(before, change),
+        "change_error": _known(e.error[k, s, column]),
+        "significant": bool(e.significant[k, s, column]) if tested else None,
+        "supported": bool(e.supported[k, s, column]) if tested else None,
+    }
 
 
 def percent(before: float, change: float) -> float | None:
@@ -173,16 +397,35 @@ def _grid(found: Comparison, s: int, place: Place) -> dict:
     values, errors, changes = [], [], []
     for p in found.files:
         values.append(on_board(p.weights[s], place).tolist())
-        errors.append(None if p.standard_errors is None else _knowns(on_board(p.standard_errors[s], place)))
+        errors.append(
+            None if p.standard_errors is None else _knowns(on_board(p.standard_errors[s], place))
+        )
     for k in range(len(found.change)):
-        part = {name: on_board(array[k, s], place) for name, array in (
-            ("change", found.change), ("error", found.evidence.error), ("tested", found.evidence.tested),
-            ("significant", found.evidence.significant), ("supported", found.evidence.supported))}
-        marks = {name: np.where(part["tested"], part[name], np.array(None)).tolist() for name in ("significant", "supported")}
-        changes.append({"change": part["change"].tolist(), "change_error": _knowns(part["error"]), **marks})
+        part = {
+            name: on_board(array[k, s], place)
+            for name, array in (
+                ("change", found.change),
+                ("error", found.evidence.error),
+                ("tested", found.evidence.tested),
+                ("significant", found.evidence.significant),
+                ("supported", found.evidence.supported),
+            )
+        }
+        marks = {
+            name: np.where(part["tested"], part[name], np.array(None)).tolist()
+            for name in ("significant", "supported")
+        }
+        changes.append(
+            {"change": part["change"].tolist(), "change_error": _knowns(part["error"]), **marks}
+        )
     if found.is_pair:
-        return {"initial": values[0], "learned": values[1], **changes[0], "initial_standard_error": errors[0],
-                "standard_error": errors[1]}
+        return {
+            "initial": values[0],
+            "learned": values[1],
+            **changes[0],
+            "initial_standard_error": errors[0],
+            "standard_error": errors[1],
+        }
     return {"values": values, "standard_errors": errors, "changes": changes}
 
 
@@ -200,7 +443,8 @@ def _knowns(errors: np.ndarray) -> list[list[float | None]]:
 
 
 def shared_sources(files: Sequence[Parameters]) -> str | None:
-    """Return the name of a file of games that two learned files were learned from, by its hash; None if there is none."""
+    """Return the name of a file of games that two learned files were learned from, by its hash;
+    None if there is none."""
     seen: dict[str, str] = {}
     for p in files:
         mine = {}

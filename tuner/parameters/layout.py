@@ -1,4 +1,5 @@
-"""The columns of the weights of an evaluation: names and shapes of all parameters, in the order of the terms."""
+"""The columns of the weights of an evaluation: names and shapes of all parameters, in the order of
+the terms."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from tuner.io.files import sha256_of
 
 @dataclass(frozen=True)
 class Place:
-    """One parameter: its term and name, its shape, and its first column. `percent`: its term multiplies the evaluation, by
-    weights in percent; `curved`: a function is applied to the sum of its term. Other weights are centipawns."""
+    """One parameter: its term and name, its shape, and its first column. `percent`: its term
+    multiplies the evaluation, by weights in percent; `curved`: a function is applied to the sum of
+    its term. Other weights are centipawns."""
 
     term: str
     name: str
@@ -43,7 +45,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """All parameters of an evaluation; `files` are the user's own files of terms, each with the sha256 of its content."""
+    """All parameters of an evaluation; `files` are the user's own files of terms, each with the
+    sha256 of its content."""
 
     places: tuple[Place, ...]
     files: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -55,15 +58,24 @@ class Layout:
 
     @property
     def headline(self) -> list[Place]:
-        """The single weights of the first term, for chess the values of the pieces; and those of terms that have two or more
-        weights, each with the name of one of them: for shogi the values of promoted men and of men in hand."""
-        first = [place for place in self.places if place.term == self.places[0].term and place.size == 1]
+        """The single weights of the first term, for chess the values of the pieces; and those of
+        terms that have two or more weights, each with the name of one of them: for shogi the values
+        of promoted men and of men in hand."""
+        first = [
+            place for place in self.places if place.term == self.places[0].term and place.size == 1
+        ]
         names = {place.name for place in first}
         terms: dict[str, list[Place]] = {}
-        for place in self.places[len(first):]:
+        for place in self.places[len(first) :]:
             terms.setdefault(place.term, []).append(place)
-        return first + [place for term, places in terms.items() if len(places) > 1 and term != self.places[0].term
-                        and all(place.size == 1 and place.name in names for place in places) for place in places]
+        return first + [
+            place
+            for term, places in terms.items()
+            if len(places) > 1
+            and term != self.places[0].term
+            and all(place.size == 1 and place.name in names for place in places)
+            for place in places
+        ]
 
     def short(self, place: Place) -> str:
         """Return the name of a parameter of the headline: without its term if that is the first."""
@@ -73,7 +85,8 @@ class Layout:
         return [label for place in self.places for label in place.labels()]
 
     def labels_with_units(self) -> list[str]:
-        """The labels, with a sign for weights that are not centipawns: `late_scale.rook_ending %`."""
+        """The labels, with a sign for weights that are not centipawns: `late_scale.rook_ending
+        %`."""
         return [label + " %" * place.percent for place in self.places for label in place.labels()]
 
     def describe(self) -> list[list]:
@@ -102,7 +115,16 @@ def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
     places, first = [], 0
     for term in terms:
         for parameter in term.parameters:
-            places.append(Place(term.name, parameter.name, parameter.shape, first, term.scales, term.curve is not None))
+            places.append(
+                Place(
+                    term.name,
+                    parameter.name,
+                    parameter.shape,
+                    first,
+                    term.scales,
+                    term.curve is not None,
+                )
+            )
             first += parameter.size
     return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files))
 

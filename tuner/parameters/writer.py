@@ -1,4 +1,5 @@
-"""Write parameter files: tables as grids with the last row on top, all other parameters on one line."""
+"""Write parameter files: tables as grids with the last row on top, all other parameters on one
+line."""
 
 from __future__ import annotations
 
@@ -13,9 +14,8 @@ import yaml
 
 from tuner.io.files import plain_text, replaced, unwritable
 from tuner.parameters.comments import OF_SCALE, Place, of_scale, with_comments
-from tuner.parameters.own_layout import ROWS
 from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
-from tuner.parameters.reader import read_parameters
+from tuner.parameters.reader import ROWS, read_parameters
 
 
 def write_parameters(path: Path, p: Parameters) -> None:
@@ -33,9 +33,17 @@ def write_parameters(path: Path, p: Parameters) -> None:
 
 
 def to_text(p: Parameters, folder: Path | None = None) -> str:
-    """The parameters as YAML text, with their comments; paths of files of terms are relative to the folder."""
+    """The parameters as YAML text, with their comments; paths of files of terms are relative to the
+    folder."""
     said = any(comment.place == OF_SCALE and comment.indent is None for comment in p.comments)
-    return "\n".join(with_comments(_lines(p, folder), p.comments if said else (*p.comments, of_scale(p.wording)))) + "\n"
+    return (
+        "\n".join(
+            with_comments(
+                _lines(p, folder), p.comments if said else (*p.comments, of_scale(p.wording))
+            )
+        )
+        + "\n"
+    )
 
 
 def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
@@ -53,7 +61,10 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
         yield ("terms",), "terms:"
         for file, sha256 in p.layout.files:
             place = os.path.relpath(file, folder) if folder is not None else file
-            yield ("terms", os.path.basename(file)), f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}"
+            yield (
+                ("terms", os.path.basename(file)),
+                f"  - {{file: {_quoted(place)}, sha256: {_quoted(sha256)}}}",
+            )
     if p.fixed:
         yield ("fixed",), "fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]"
     if p.bounds:
@@ -71,7 +82,9 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
     if p.learned:
         yield ("learned",), "learned:"
         for key, value in _writable(p.learned).items():
-            text = yaml.safe_dump({"learned": {key: value}}, sort_keys=False, allow_unicode=True, width=110)
+            text = yaml.safe_dump(
+                {"learned": {key: value}}, sort_keys=False, allow_unicode=True, width=110
+            )
             yield ("learned", key), text.partition("\n")[2].rstrip()
 
 
@@ -87,7 +100,9 @@ def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Plac
         if len(p.stages) == 1:
             yield from _entry(at, f"    {_key(place.name)}:", values[0])
         elif not place.shape:
-            inner = ", ".join(f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True))
+            inner = ", ".join(
+                f"{stage}: {_number(float(v))}" for stage, v in zip(p.stages, values, strict=True)
+            )
             yield at, f"    {_key(place.name)}: {{{inner}}}"
         else:
             yield at, f"    {_key(place.name)}:"
@@ -96,14 +111,18 @@ def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Plac
 
 
 def _entry(place: Place, key: str, values: np.ndarray) -> Iterator[tuple[Place, str]]:
-    """A number or a list on the line of its key, a grid row by row below it with the last row on top."""
+    """A number or a list on the line of its key, a grid row by row below it with the last row on
+    top."""
     if values.ndim == 0:
         yield place, f"{key} {_number(float(values))}"
     elif values.ndim == 1:
         yield place, f"{key} [{', '.join(_number(v) for v in values)}]"
     else:
         yield place, key
-        width, indent = max(len(_number(v)) for v in values.ravel()), " " * (len(key) - len(key.lstrip()) + 2)
+        width, indent = (
+            max(len(_number(v)) for v in values.ravel()),
+            " " * (len(key) - len(key.lstrip()) + 2),
+        )
         for i, row in enumerate(values[::-1]):
             yield (*place, i), f"{indent}- [{', '.join(_number(v).rjust(width) for v in row)}]"
 
@@ -121,7 +140,9 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return yaml.safe_dump(plain_text(text), default_style='"', allow_unicode=True, width=1 << 20).strip()
+    return yaml.safe_dump(
+        plain_text(text), default_style='"', allow_unicode=True, width=1 << 20
+    ).strip()
 
 
 def _limit(value: float) -> str:
@@ -131,7 +152,8 @@ def _limit(value: float) -> str:
 
 
 def _writable(plain):
-    """Plain data that can be read back: file names that are not text are escaped, infinities and NaN are null."""
+    """Plain data that can be read back: file names that are not text are escaped, infinities and
+    NaN are null."""
     if isinstance(plain, dict):
         return {_writable(key): _writable(value) for key, value in plain.items()}
     if isinstance(plain, (list, tuple)):

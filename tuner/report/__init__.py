@@ -1,1 +1,2 @@
-"""One HTML page about a run: `run` reads the folder, `page` renders it, `sections` chooses what is on the page."""
+"""One HTML page about a run: `run` reads the folder, `page` renders it, `sections` chooses what is
+on the page."""

@@ -1,8 +1,8 @@
-"""Draw charts as SVG inside the page: by matplotlib, in the colours of the page's style, small enough for a phone.
+"""Draw charts as SVG inside the page: by matplotlib, in the colours of the page's style, small
+enough for a phone.
 
-Text stays text, in the font of the page. Colours are variables of the style sheet, which has values for light and for dark
-pages. Each chart has a title and a description for screen readers.
-"""
+Text stays text, in the font of the page. Colours are variables of the style sheet, which has values
+for light and for dark pages. Each chart has a title and a description for screen readers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,49 @@ import numpy as np
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
 SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
 # variable of the style sheet: the colour that stands for it while matplotlib draws
-COLOURS = {"ink": "#010201", "muted": "#010202", "grid": "#010203", "accent": "#010204", "contrast": "#010205",
-           "paper": "#010206"}
+COLOURS = {
+    "ink": "#010201",
+    "muted": "#010202",
+    "grid": "#010203",
+    "accent": "#010204",
+    "contrast": "#010205",
+    "paper": "#010206",
+}
 INCH = 72
 STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "evaltune", "text.parse_math": False, "font.size": 12, "axes.titlesize": 12.5,
-    "font.family": "sans-serif", "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["muted"],
-    "axes.labelsize": 11.5, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "axes.axisbelow": True, "axes.titleweight": "bold", "axes.facecolor": "none", "figure.facecolor": "none",
-    "axes.titlelocation": "left", "axes.titlecolor": COLOURS["ink"], "grid.color": COLOURS["grid"], "grid.linewidth": 0.6,
-    "text.color": COLOURS["ink"], "xtick.color": COLOURS["muted"], "ytick.color": COLOURS["muted"], "xtick.labelsize": 11.5,
-    "ytick.labelsize": 11.5, "xtick.major.size": 0, "ytick.major.size": 0, "lines.linewidth": 1.6, "axes.unicode_minus": True,
-    "axes.formatter.useoffset": False, "path.simplify": True, "path.simplify_threshold": 0.3,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "evaltune",
+    "text.parse_math": False,
+    "font.size": 12,
+    "axes.titlesize": 12.5,
+    "font.family": "sans-serif",
+    "axes.edgecolor": COLOURS["muted"],
+    "axes.labelcolor": COLOURS["muted"],
+    "axes.labelsize": 11.5,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titleweight": "bold",
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": COLOURS["ink"],
+    "grid.color": COLOURS["grid"],
+    "grid.linewidth": 0.6,
+    "text.color": COLOURS["ink"],
+    "xtick.color": COLOURS["muted"],
+    "ytick.color": COLOURS["muted"],
+    "xtick.labelsize": 11.5,
+    "ytick.labelsize": 11.5,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "lines.linewidth": 1.6,
+    "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.3,
 }
 LINES: dict[str, dict[str, Any]] = {  # matplotlib style of each kind of line
     "learned": {"color": COLOURS["accent"], "marker": "o", "markersize": 3},
@@ -38,8 +69,14 @@ LINES: dict[str, dict[str, Any]] = {  # matplotlib style of each kind of line
     "zero": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.0},
     "initial": {"color": COLOURS["muted"], "linestyle": (0, (4, 2.5)), "linewidth": 1.2},
     "second": {"color": COLOURS["contrast"], "marker": "s", "markersize": 3},
-    "unknown": {"color": COLOURS["muted"], "linestyle": "none", "marker": "o", "markersize": 4, "markerfacecolor": "none",
-                "markeredgewidth": 0.8},
+    "unknown": {
+        "color": COLOURS["muted"],
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 4,
+        "markerfacecolor": "none",
+        "markeredgewidth": 0.8,
+    },
     "faint": {"color": COLOURS["muted"], "linewidth": 0.6, "alpha": 0.55},
 }
 
@@ -48,7 +85,8 @@ Numbers: TypeAlias = Sequence[float] | np.ndarray
 
 @dataclass(frozen=True)
 class Series:
-    """Points of a line: x and y, with a band from low to high if given; `kind` is a key of LINES."""
+    """Points of a line: x and y, with a band from low to high if given; `kind` is a key of
+    LINES."""
 
     kind: str
     x: Numbers
@@ -65,10 +103,21 @@ class Chart:
     svg: str
 
 
-def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series], description: str, *,
-               whole: bool = True, limits: tuple[float, float] | None = None, level: float | None = None,
-               percent: bool = False, small: bool = False) -> Chart:
-    """Draw lines over x; `whole`: x are whole numbers; `level`: a horizontal line for comparison; `limits`: of y."""
+def line_chart(
+    title: str,
+    x_label: str,
+    y_label: str,
+    series: Sequence[Series],
+    description: str,
+    *,
+    whole: bool = True,
+    limits: tuple[float, float] | None = None,
+    level: float | None = None,
+    percent: bool = False,
+    small: bool = False,
+) -> Chart:
+    """Draw lines over x; `whole`: x are whole numbers; `level`: a horizontal line for comparison;
+    `limits`: of y."""
 
     def draw(axes) -> None:
         from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -88,11 +137,22 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series],
         if limits:
             axes.set_ylim(*limits)
 
-    return _chart(title, x_label, y_label, description, draw, *((SMALL_HEIGHT, SMALL_WIDTH) if small else ()))
+    return _chart(
+        title, x_label, y_label, description, draw, *((SMALL_HEIGHT, SMALL_WIDTH) if small else ())
+    )
 
 
-def points_chart(title: str, x_label: str, names: Sequence[str], values: Numbers, low: Numbers, high: Numbers, description: str,
-                 before: Numbers | None = None, level: float | None = None) -> Chart:
+def points_chart(
+    title: str,
+    x_label: str,
+    names: Sequence[str],
+    values: Numbers,
+    low: Numbers,
+    high: Numbers,
+    description: str,
+    before: Numbers | None = None,
+    level: float | None = None,
+) -> Chart:
     """Draw a row for each name: a point with its interval, and a ring for the value before."""
 
     def draw(axes) -> None:
@@ -100,8 +160,15 @@ def points_chart(title: str, x_label: str, names: Sequence[str], values: Numbers
         if level is not None:
             axes.axvline(level, color=COLOURS["muted"], linewidth=0.8)
         if before is not None:
-            axes.plot(before, rows, "o", markersize=6, markerfacecolor="none", markeredgecolor=COLOURS["muted"],
-                      markeredgewidth=1.1)
+            axes.plot(
+                before,
+                rows,
+                "o",
+                markersize=6,
+                markerfacecolor="none",
+                markeredgecolor=COLOURS["muted"],
+                markeredgewidth=1.1,
+            )
         axes.hlines(rows, low, high, color=COLOURS["accent"], linewidth=1.8)
         axes.plot(values, rows, "o", markersize=4, color=COLOURS["accent"])
         axes.set_yticks(rows, names, color=COLOURS["ink"])
@@ -112,8 +179,15 @@ def points_chart(title: str, x_label: str, names: Sequence[str], values: Numbers
     return _chart(title, x_label, "", description, draw, height=max(120, 76 + 27 * len(names)))
 
 
-def calibration_chart(title: str, y_label: str, predicted: Numbers, actual: Numbers, low: Numbers, high: Numbers,
-                      description: str) -> Chart:
+def calibration_chart(
+    title: str,
+    y_label: str,
+    predicted: Numbers,
+    actual: Numbers,
+    low: Numbers,
+    high: Numbers,
+    description: str,
+) -> Chart:
     """Draw predicted against actual scores, with the diagonal of perfect calibration."""
 
     def draw(axes) -> None:
@@ -128,13 +202,26 @@ def calibration_chart(title: str, y_label: str, predicted: Numbers, actual: Numb
     return _chart(title, "predicted score, 0 loss to 1 win", y_label, description, draw, height=290)
 
 
-def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], y: Sequence[float], description: str) -> Chart:
+def bar_chart(
+    title: str,
+    x_label: str,
+    y_label: str,
+    x: Sequence[float | str],
+    y: Sequence[float],
+    description: str,
+) -> Chart:
     """Draw a bar for each x."""
 
     def draw(axes) -> None:
         from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-        axes.bar(range(len(x)) if isinstance(x[0], str) else x, y, width=0.72, color=COLOURS["accent"], alpha=0.8)
+        axes.bar(
+            range(len(x)) if isinstance(x[0], str) else x,
+            y,
+            width=0.72,
+            color=COLOURS["accent"],
+            alpha=0.8,
+        )
         if isinstance(x[0], str):
             axes.set_xticks(range(len(x)), x)
         else:
@@ -146,8 +233,15 @@ def bar_chart(title: str, x_label: str, y_label: str, x: Sequence[float | str], 
     return _chart(title, x_label, y_label, description, draw)
 
 
-def _chart(title: str, x_label: str, y_label: str, description: str, draw: Callable, height: int = HEIGHT,
-           width: int = WIDTH) -> Chart:
+def _chart(
+    title: str,
+    x_label: str,
+    y_label: str,
+    description: str,
+    draw: Callable,
+    height: int = HEIGHT,
+    width: int = WIDTH,
+) -> Chart:
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -159,30 +253,50 @@ def _chart(title: str, x_label: str, y_label: str, description: str, draw: Calla
         axes.set_xlabel(x_label)
         axes.set_title(title, pad=24 if y_label else 10)
         if y_label:  # above the axis and horizontal, which is easier to read than vertical text
-            axes.annotate(y_label, (0, 1), (0, 8), "axes fraction", "offset points",
-                          color=COLOURS["muted"], fontsize=11.5)
+            axes.annotate(
+                y_label,
+                (0, 1),
+                (0, 8),
+                "axes fraction",
+                "offset points",
+                color=COLOURS["muted"],
+                fontsize=11.5,
+            )
         out = io.StringIO()
         FigureCanvasSVG(figure).print_svg(out)
     return Chart(title, in_page(out.getvalue(), title, description))
 
 
 def in_page(svg: str, title: str, description: str) -> str:
-    """Turn an SVG of matplotlib into a part of the page: no header, colours and font of the page, a description."""
+    """Turn an SVG of matplotlib into a part of the page: no header, colours and font of the page, a
+    description."""
     (size,) = re.findall(r'viewBox="([^"]*)"', svg)[:1]
-    inner = svg[svg.index(">", svg.index("<svg")) + 1:]
-    for pattern in (r"<metadata>.*?</metadata>", r"<!--.*?-->", r"<defs>\s*<style.*?</style>\s*</defs>"):
+    inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    for pattern in (
+        r"<metadata>.*?</metadata>",
+        r"<!--.*?-->",
+        r"<defs>\s*<style.*?</style>\s*</defs>",
+    ):
         inner = re.sub(pattern, "", inner, flags=re.DOTALL)
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
     inner = re.sub(r" font-family: [^;\"]*;", "", inner)
-    inner = re.sub(r"font: ([^;\"]*?[\d.]+px) [^;\"]*", r"font: \1 var(--font)", inner)  # as older versions write it
+    inner = re.sub(
+        r"font: ([^;\"]*?[\d.]+px) [^;\"]*", r"font: \1 var(--font)", inner
+    )  # as older versions write it
     inner = re.sub(r' transform="rotate\(-0 [^"]*"', "", inner)
     inner = re.sub(r"\s+", " ", inner)
-    inner = re.sub(r'\b(?:d|x|y|width|height|transform)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), inner)
+    inner = re.sub(
+        r'\b(?:d|x|y|width|height|transform)="[^"]*"',
+        lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]),
+        inner,
+    )
     inner = re.sub(r'<g id="(?:line2d|text|xtick|ytick|patch)_\d+"', "<g", inner)
     inner = re.sub(r"<g ?/>|<g> </g>", "", inner)
-    return (f'<svg class="chart" viewBox="{size}" role="img"><title>{html.escape(title)}</title>'
-            f"<desc>{html.escape(description)}</desc>{inner.strip()}")
+    return (
+        f'<svg class="chart" viewBox="{size}" role="img"><title>{html.escape(title)}</title>'
+        f"<desc>{html.escape(description)}</desc>{inner.strip()}"
+    )
 
 
 def own_names(svg: str, prefix: str) -> str:

@@ -80,13 +80,17 @@ def calibration_question(most: int) -> str:
     """What a calibration chart shows, of a game that is won by up to `most` points."""
     if most == 1:
         return "Predicted scores against results of games: points on the diagonal are calibrated."
-    return (f"Predicted against actual outcomes, from 0, the loss of {most} points, to 1, the win of {most}: dots on the "
-            "diagonal are calibrated.")
+    return (
+        f"Predicted against actual outcomes, from 0, the loss of {most} points, to 1, the win of"
+        f" {most}: dots on the diagonal are calibrated."
+    )
 
 
-def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, Callable[[object], str]]:
-    """Return filters of a game that is won by up to `most` points: `outcome`, a result in words, `expected`, a predicted
-    score from 0 to 1, and `foreseen`, the same with whom it is for."""
+def outcomes_of(
+    words: Wording, most: int, labelled: bool = False
+) -> dict[str, Callable[[object], str]]:
+    """Return filters of a game that is won by up to `most` points: `outcome`, a result in words,
+    `expected`, a predicted score from 0 to 1, and `foreseen`, the same with whom it is for."""
 
     def outcome(value: object) -> str:
         if not known(value):
@@ -104,10 +108,21 @@ def outcomes_of(words: Wording, most: int, labelled: bool = False) -> dict[str, 
         return f"{most * (2 * float(value) - 1):+.2f} points"
 
     def foreseen(value: object) -> str:
-        return f"{expected(value)} expected for {words.sides[0]}" if known(value) else f"{MISSING} expected"
+        return (
+            f"{expected(value)} expected for {words.sides[0]}"
+            if known(value)
+            else f"{MISSING} expected"
+        )
 
     return {"outcome": outcome, "expected": expected, "foreseen": foreseen}
 
 
-FILTERS = {"number": number, "signed": signed, "whole": whole, "short": short, "percent": percent,
-           "counted": counted, "coded": coded}
+FILTERS = {
+    "number": number,
+    "signed": signed,
+    "whole": whole,
+    "short": short,
+    "percent": percent,
+    "counted": counted,
+    "coded": coded,
+}

@@ -7,12 +7,20 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from games.record import Wording
+from games.record import Game, Wording
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
-from tuner.report.network_page import network_match, network_sections, network_tiles, network_verdicts
 from tuner.report.run import MATCH, LearningRun, NetworkRun, Run
-from tuner.report.sections import Section, sections_of, tiles_of
+from tuner.report.sections import (
+    Section,
+    headroom_section,
+    network_match,
+    network_sections,
+    network_tiles,
+    network_verdicts,
+    sections_of,
+    tiles_of,
+)
 from tuner.report.verdict import match_to_play, report_command, rounds_verdict, verdicts_of
 from tuner.version import __version__
 
@@ -21,27 +29,62 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def render(run: Run) -> tuple[str, list[Section]]:
     """Return the page of a run as HTML, and its sections."""
-    name = " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
+    name = (
+        " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
+    )
     if isinstance(run, NetworkRun):
-        sections, tiles, verdicts, command = network_sections(run), network_tiles(run), network_verdicts(run), network_match(run)
+        sections, tiles, verdicts, command = (
+            network_sections(run),
+            network_tiles(run),
+            network_verdicts(run),
+            network_match(run),
+        )
     else:
-        sections, tiles, verdicts, command = sections_of(run), tiles_of(run), verdicts_of(run), match_to_play(run)
+        sections, tiles, verdicts, command = (
+            sections_of(run),
+            tiles_of(run),
+            verdicts_of(run),
+            match_to_play(run),
+        )
         if not verdicts and (rounds := rounds_verdict(run)):
             verdicts = [rounds]
-    return page_of(run, name, sections, verdicts=verdicts, command=command,
-                   added=report_command(run, command) if command else "", tiles=tiles), sections
+    return (
+        page_of(
+            run,
+            name,
+            sections,
+            verdicts=verdicts,
+            command=command,
+            added=report_command(run, command) if command else "",
+            tiles=tiles,
+        ),
+        sections,
+    )
 
 
 def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str:
     """Return a page of these sections as HTML; `more` is shown above them."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True)
-    words, most, labelled = (run.wording, run.points, run.labelled) if isinstance(run, LearningRun) else (Wording(), 1, False)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    words, most, labelled = (
+        (run.wording, run.points, run.labelled)
+        if isinstance(run, LearningRun)
+        else (Wording(), 1, False)
+    )
     environment.filters |= FILTERS | outcomes_of(words, most, labelled) | {"drawing": _Drawings()}
     return environment.get_template("page.html.j2").render(
-        run=run, name=name, sections=sections, version=__version__, **more,
+        run=run,
+        name=name,
+        sections=sections,
+        version=__version__,
+        **more,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
-        script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")))
+        script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")),
+    )
 
 
 class _Drawings:
@@ -55,3 +98,21 @@ class _Drawings:
             return Markup(drawn)
         self._number += 1
         return Markup(own_names(drawn.svg, f"c{self._number}"))
+
+
+def headroom_page(found: dict, game: Game | None) -> str:
+    """Return a measurement as a page of its own."""
+    run = Run(Path(), "headroom", found["command"], __version__, {}, [], [])
+    section = headroom_section(found, game)
+    repeat = Section(
+        "repeat",
+        "Repeat this measurement",
+        "repeat",
+        {
+            "command": found["command"],
+            "facts": [("version", __version__), ("seed", found["seed"])],
+            "options": "",
+            "started": "",
+        },
+    )
+    return page_of(run, found["start"], [part for part in (section, repeat) if part is not None])

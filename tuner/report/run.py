@@ -1,50 +1,176 @@
-"""Read a run folder as plain data, without changing it; damage is an error of one line."""
+"""Read the folder of a run or of a match, without changing it: it may still be running. Damage is
+an error of one line."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from games.record import Game, Wording, available, find
 from games.streams import InputError
-from tuner.engine.loading import load_parameters, parameter_path
-from tuner.io.run_folder import CONFIG, HISTORY, read_plain
-from tuner.networks.evaluation import network_evaluation
-from tuner.networks.files import NetworkFile
-from tuner.parameters.align import aligned
-from tuner.parameters.diff import Comparison, compare
-from tuner.parameters.heading import heading_of
+from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.files import NetworkFile
+from tuner.findings.records import Findings, Iteration, NetworkBatch, Result, WeightsBatch
+from tuner.io.records import read_json, read_lines, record
+from tuner.io.run_folder import CONFIG, HISTORY, read_config, read_plain
+from tuner.options.match import SECTION, MatchSettings
+from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, tapered, untapered
-from tuner.report.findings_file import read_findings
-from tuner.report.headroom_file import read_headroom
-from tuner.report.history import read_history
-from tuner.report.matches import Match, read_match
-from tuner.report.schema import COUNT, MAYBE, NUMBER, TEXT, Each, Needed
+from tuner.parameters.reader import heading_of
+from tuner.parameters.yaml_tree import read_tree
+from tuner.play.match.journal import read_pairs
+from tuner.play.match.results import Difference, Tally, difference_of, openings_text, result_of
+from tuner.play.match.setup import COPIES, game_of_folder, test_of
+from tuner.report.headroom import read_headroom
+from tuner.statistics.sprt import Sprt
+
+ROWS = 400  # of `running`, at most
+
+
+@dataclass(frozen=True)
+class Match:
+    """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those
+    for which games ended; `running` are rows of games, difference, low, high and LLR (NaN without a
+    test) over the match, in the unit of `difference`; `copies` are the players' parameter files in
+    the folder, `learned` the numbers of games that these were learned from, None if unknown."""
+
+    folder: Path
+    names: tuple[str, str]
+    conditions: str
+    openings: str
+    seed: int
+    block: str
+    plain: dict
+    difference: Difference
+    test: Sprt | None
+    decision: str | None
+    reasons: list[tuple[str, int]]
+    plies: float
+    forfeits: list[tuple[str, int]]
+    running: list[tuple[float, ...]]
+    copies: tuple[Path | None, Path | None]
+    learned: tuple[float | None, float | None]
+
+    @property
+    def finished(self) -> int:
+        """The number of games that ended, including those after the decision of a test."""
+        return sum(count for _, count in self.reasons)
+
+
+def read_match(folder: Path) -> Match:
+    """Read the match in a folder so far; InputError if there is none or a line is damaged."""
+    settings = read_config(folder, SECTION, MatchSettings)
+    path = folder / HISTORY
+    test, names, conditions, openings, game = _read_settings(folder, settings)
+    lines = read_pairs(path, game.points) if path.exists() else []
+    tally = Tally(test, game.points)
+    running: list[tuple[float, ...]] = []
+    reasons: Counter[str] = Counter()
+    first = [line for line in lines if line.leg == 0]
+    step = max(1, len(first) // ROWS)
+    for i, line in enumerate(first):
+        tally.add(line)
+        reasons.update(line.reasons or line.ends)
+        if i % step == 0 or i == len(first) - 1:
+            so_far = (
+                math.nan if number is None else number
+                for number in difference_of(tally, game).interval
+            )
+            running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
+    block, plain = result_of(tally, names, test, game, settings.judge)
+    played = plain["games"]
+    forfeits = [
+        (f"{names['ab'.index(key[0])]} lost by {key[2:]}", n)
+        for key, n in sorted(tally.forfeits.items())
+    ]
+    a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
+    return Match(
+        folder,
+        names,
+        conditions,
+        openings,
+        settings.seed,
+        "\n".join(block),
+        plain,
+        difference_of(tally, game),
+        test,
+        tally.decision,
+        reasons.most_common(),
+        tally.plies / played if played else math.nan,
+        forfeits,
+        running,
+        (a, b),
+        (_games_learned(a) if a else None, _games_learned(b) if b else None),
+    )
+
+
+def _read_settings(
+    folder: Path, settings: MatchSettings
+) -> tuple[Sprt | None, tuple[str, str], str, str, Game]:
+    """Return the test, the names of the players, the conditions, the openings and the game;
+    InputError for damaged settings."""
+    path = folder / CONFIG
+    try:
+        names = settings.names
+        if not (
+            isinstance(names, tuple)
+            and len(names) == 2
+            and all(isinstance(name, str) for name in names)
+        ):
+            raise TypeError("names are not two texts")
+        conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
+        game = game_of_folder(settings, folder)
+        return test_of(settings, game), names, conditions, openings_text(settings, game), game
+    except InputError as problem:
+        raise InputError(f"{path}: {problem}") from None
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+    ) as problem:  # whatever a wrong type causes
+        raise InputError(f"{path}: damaged settings of a match: {problem}") from None
+
+
+def _games_learned(path: Path) -> float | None:
+    """How many games the weights of a parameter file were learned from; None if unknown."""
+    root = read_tree(path).value
+    learned = root["learned"].value if isinstance(root, dict) and "learned" in root else None
+    games = learned.get("games") if isinstance(learned, dict) else None
+    try:
+        return float(games.value) if games and isinstance(games.value, str) else None
+    except ValueError:
+        return None
+
 
 TUNE, SELFPLAY, MATCH, NETWORK = "tune", "selfplay", "match", "network"
 START, LEARNED, NET = "start.yaml", "params.yaml", "net.yaml"
-MEASURED = {"opponent": Needed(TEXT), "points": Needed(NUMBER), "error": Needed(COUNT), "games": Needed(COUNT)}
-LINES = {  # of the history of each kind
-    TUNE: {"iteration": Needed(COUNT), "objective": Needed(MAYBE), "held_out": MAYBE, "cpu_seconds": COUNT},
-    SELFPLAY: {"batch": Needed(COUNT), "games": Needed(COUNT), "values": Needed(Each(Needed(NUMBER))),
-               **{name: COUNT for name in ("cpu_seconds", "draws", "broken_off", "plies", "duplicates", "squares", "step",
-                                           "drift", "static")}, "measured": MEASURED},
-    NETWORK: {"batch": Needed(COUNT), "games": Needed(COUNT), "by_points": Each(COUNT), "measured": MEASURED,
-              **{name: COUNT for name in ("cpu_seconds", "broken_off", "plies", "squares", "rate")}}}
+LINES = {
+    TUNE: Iteration,
+    SELFPLAY: WeightsBatch,
+    NETWORK: NetworkBatch,
+}  # of the history of each kind
+FINDINGS, LARGEST_FINDINGS = "findings.json", 64 << 20  # bytes
+MOST_PHASES = 1000
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder. `settings` are the options of its command. A match has no findings, and is itself the first of `matches`;
-    every other run is a `LearningRun` or a `NetworkRun`."""
+    """A run folder. `settings` are the options of its command. A match has no findings, and is
+    itself the first of `matches`; every other run is a `LearningRun` or a `NetworkRun`."""
 
     folder: Path
     kind: str
     command: str
     version: str
     settings: dict
-    history: list[dict]
-    findings: dict
+    history: list[Any]
     matches: list[Match]
 
 
@@ -54,6 +180,9 @@ class NetworkRun(Run):
 
     game: Game
     file: NetworkFile
+    played: dict | None = (
+        None  # calibration in games that the network plays, see `tuner.findings.played_calibration`
+    )
 
     @property
     def points(self) -> int:
@@ -63,17 +192,34 @@ class NetworkRun(Run):
 
 @dataclass(frozen=True)
 class LearningRun(Run):
-    """A run that learned weights. `started` is the source of the initial values if the folder has none."""
+    """A run that learned weights. `started` is the source of the initial values if the folder has
+    none."""
 
     game: Game | None  # None if its rules are not known
     comparison: Comparison
     started: str
+    findings: Findings
+    headroom: dict | None
+    played: dict | None = None
+
+    @cached_property
+    def result(self) -> Result:
+        """What the fit is: by its findings, or else by what the learned file says."""
+        learned = self.learned.learned
+        return self.findings.result or (
+            record(Result, learned, str(self.folder / LEARNED), "learned")
+            if self.kind == TUNE and isinstance(learned, dict)
+            else Result()
+        )
 
     @property
     def can_play(self) -> bool:
         """Whether the learned file can play games by our search."""
-        return (self.game is not None and self.game.contest is not None and self.game.searcher is not None
-                and not self.learned.of_rows)
+        return (
+            self.game is not None
+            and self.game.contest.searcher is not None
+            and not self.learned.of_rows
+        )
 
     @property
     def wording(self) -> Wording:
@@ -83,7 +229,7 @@ class LearningRun(Run):
     @property
     def labelled(self) -> bool:
         """Whether the run learned from labelled positions, each a game of its own."""
-        return (self.findings.get("result") or {}).get("labelled") is True
+        return self.result.labelled
 
     @property
     def games_word(self) -> str:
@@ -105,9 +251,13 @@ class LearningRun(Run):
 
 
 def read_run(folder: Path, match_folders: list[Path]) -> Run:
-    """Read everything that a page shows; InputError for a folder without a run and for damaged files."""
+    """Read everything that a page shows; InputError for a folder without a run and for damaged
+    files."""
     config = settings_of(folder)
-    kind = next((kind for kind in (MATCH, SELFPLAY, TUNE, NETWORK) if isinstance(config.get(kind), dict)), None)
+    kind = next(
+        (kind for kind in (MATCH, SELFPLAY, TUNE, NETWORK) if isinstance(config.get(kind), dict)),
+        None,
+    )
     if kind is None and isinstance(config.get("options"), dict):
         kind = TUNE
     if kind is None:
@@ -116,14 +266,18 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
     common = folder, kind, str(config.get("command", "")), str(config.get("version", "")), settings
     matches = [read_match(path) for path in match_folders]
     if kind == MATCH:
-        return Run(*common, [], {}, [read_match(folder), *matches])
-    history = read_history(folder / HISTORY, LINES[kind], torn=kind != TUNE)
+        return Run(*common, [], [read_match(folder), *matches])
+    history: list[Any] = read_lines(folder / HISTORY, LINES[kind], torn=kind != TUNE)
     if kind == NETWORK:
         evaluation = network_evaluation(folder / NET)
-        return NetworkRun(folder, SELFPLAY, *common[2:], history, {}, matches, evaluation.game, evaluation.file)
+        return NetworkRun(
+            folder, SELFPLAY, *common[2:], history, matches, evaluation.game, evaluation.file
+        )
     path = folder / CONFIG
     terms = settings.get("terms")
-    if terms is not None and not (isinstance(terms, list) and all(isinstance(term, str) for term in terms)):
+    if terms is not None and not (
+        isinstance(terms, list) and all(isinstance(term, str) for term in terms)
+    ):
         raise InputError(f"{path}: terms are {str(terms)[:40]}, expected a list of files")
     terms = terms or []
     learned = _parameters(folder / LEARNED, terms)
@@ -132,8 +286,28 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
         raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
     initial, started = _initial(folder, start, learned, terms)
     game = find(learned.game) if learned.game in available() else None
-    findings = read_findings(folder) | read_headroom(folder)
-    return LearningRun(*common, history, findings, matches, game, compare((initial, learned)), started)
+    return LearningRun(
+        *common,
+        history,
+        matches,
+        game,
+        compare((initial, learned)),
+        started,
+        read_findings(folder),
+        read_headroom(folder),
+    )
+
+
+def read_findings(folder: Path) -> Findings:
+    """Read the findings of a run, of which parts may be missing; InputError if `tuner tune` did not
+    write them."""
+    findings = read_json(folder / FINDINGS, Findings, LARGEST_FINDINGS, "tune") or Findings()
+    if len(findings.summary.phases) > MOST_PHASES:
+        raise InputError(
+            f"{folder / FINDINGS}: summary.phases is a list of {len(findings.summary.phases)},"
+            f" expected at most {MOST_PHASES}"
+        )
+    return findings
 
 
 def settings_of(folder: Path) -> dict:
@@ -142,7 +316,10 @@ def settings_of(folder: Path) -> dict:
         plain = read_plain(folder / CONFIG)
     except (FileNotFoundError, NotADirectoryError):
         what = "holds no run" if folder.is_dir() else "no such folder"
-        raise InputError(f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with --run") from None
+        raise InputError(
+            f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with"
+            " --run"
+        ) from None
     if not isinstance(plain, dict):
         raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
     return plain
@@ -154,8 +331,11 @@ def _parameters(path: Path, terms: list[str]) -> Parameters:
     return load_parameters(path, terms)
 
 
-def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) -> tuple[Parameters, str]:
-    """The initial values, with the stages of the learned ones; and their source if the folder has none, else an empty text."""
+def _initial(
+    folder: Path, start: str, learned: Parameters, terms: list[str]
+) -> tuple[Parameters, str]:
+    """The initial values, with the stages of the learned ones; and their source if the folder has
+    none, else an empty text."""
     path, started = folder / START, ""
     if not path.exists():
         try:
@@ -163,11 +343,17 @@ def _initial(folder: Path, start: str, learned: Parameters, terms: list[str]) ->
         except InputError:
             path = Path(start or START)
         if not path.exists():
-            raise InputError(f"{folder / START}: no such file, and {start or 'a start'} does not exist either")
+            raise InputError(
+                f"{folder / START}: no such file, and {start or 'a start'} does not exist either"
+            )
     heading = heading_of(path)
     if heading.game != learned.game:
-        raise InputError(f"{path}:{heading.line}: game is {heading.game!r}, expected {learned.game}")
+        raise InputError(
+            f"{path}:{heading.line}: game is {heading.game!r}, expected {learned.game}"
+        )
     initial = aligned(load_parameters(path, terms, add_missing=True), learned.layout)
     if initial.stages != learned.stages:
-        initial = untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
+        initial = (
+            untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
+        )
     return initial, started

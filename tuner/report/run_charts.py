@@ -7,154 +7,279 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.match.difference import Difference
-from tuner.report.charts import Chart, Series, bar_chart, calibration_chart, line_chart, points_chart
+from tuner.findings.records import Iteration, Sides, WeightsBatch
+from tuner.play.match.results import Difference
+from tuner.report.charts import (
+    Chart,
+    Series,
+    bar_chart,
+    calibration_chart,
+    line_chart,
+    points_chart,
+)
 from tuner.report.formatting import capital, percent, short, signed, whole
-from tuner.report.history import column, number
-from tuner.report.matches import Match
+from tuner.report.run import Match
+
+
+def column(history: Sequence[object], name: str) -> list[float]:
+    """A number of each line, NaN where a line has none."""
+    return [
+        math.nan if (value := getattr(line, name)) is None else float(value) for line in history
+    ]
+
 
 MOST_POINTS = 400  # of a line: more are averaged
 SMOOTH = 12  # rolling means cover a 12th of a run
 # charts of self-play for diagnosis: key of the history, title, unit, whether it is a share
-WATCHED = (("duplicates", "Repeated games", "games per batch", False),
-           ("static", "Quiet leaves", "share whose evaluation equals the score", True),
-           ("squares", "Squared errors Σd²", "mean of a batch; values from −1 to 1", False),
-           ("step", "Step", "mean change per weight and batch, {unit}", False),
-           ("drift", "Drift", "mean change per weight since the start, {unit}", False))
+WATCHED = (
+    ("duplicates", "Repeated games", "games per batch", False),
+    ("static", "Quiet leaves", "share whose evaluation equals the score", True),
+    ("squares", "Squared errors Σd²", "mean of a batch; values from −1 to 1", False),
+    ("step", "Step", "mean change per weight and batch, {unit}", False),
+    ("drift", "Drift", "mean change per weight since the start, {unit}", False),
+)
 UNIT_SPAN = 0.5  # of the first value: least height of charts of values above and below the start
 LEAST_SPAN = 50.0  # centipawns, for a first value below 100
 ROOM = 1.1  # height of a chart in units of its largest value
 
 
-def learning_curves(history: list[dict]) -> list[Chart]:
+def learning_curves(history: Sequence[Iteration]) -> list[Chart]:
     """Objective and held-out loss over iterations and over CPU seconds."""
     objective, held = column(history, "objective"), column(history, "held_out")
     charts = []
-    for key, title, unit in (("iteration", "Loss by iteration", "iteration"), ("cpu_seconds", "Loss by time", "CPU seconds")):
+    for key, title, unit in (
+        ("iteration", "Loss by iteration", "iteration"),
+        ("cpu_seconds", "Loss by time", "CPU seconds"),
+    ):
         x = column(history, key)
         if not np.isfinite(x).any() or not np.isfinite(objective).any():
             continue
-        series, said = [Series("learned", x, objective)], [f"The objective goes from {short(objective[0])} to "
-                                                           f"{short(objective[-1])} in {short(x[-1])} {unit}s"
-                                                           .replace("secondss", "seconds")]
+        series, said = (
+            [Series("learned", x, objective)],
+            [
+                f"The objective goes from {short(objective[0])} to "
+                f"{short(objective[-1])} in {short(x[-1])} {unit}s".replace("secondss", "seconds")
+            ],
+        )
         if np.isfinite([held[0], held[-1]]).all():  # for large datasets only the first is known
             series.append(Series("second", x, held))
             said.append(f"the held-out loss from {short(held[0])} to {short(held[-1])}")
-        charts.append(line_chart(title, unit, "mean loss per position", series, "; ".join(said) + ".",
-                                 whole=key == "iteration"))
+        charts.append(
+            line_chart(
+                title,
+                unit,
+                "mean loss per position",
+                series,
+                "; ".join(said) + ".",
+                whole=key == "iteration",
+            )
+        )
     return charts
 
 
 def value_charts(values: dict) -> list[Chart]:
-    """The single weights of the first term: one chart in centipawns for each stage, one in units of the first."""
+    """The single weights of the first term: one chart in centipawns for each stage, one in units of
+    the first."""
     rows, charts = values["rows"], []
     for s, stage in enumerate(values["stages"]):
         entries = [row["stages"][s] for row in rows]
         learned = np.array([entry["learned"] for entry in entries])
         errors = np.array([entry["error"] or 0.0 for entry in entries])
         name = f"{values['term']} · {stage}" if len(values["stages"]) > 1 else values["term"]
-        said = ", ".join(f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
-                         + (f" ± {entry['error']:.0f}" if entry["error"] else "")
-                         for row, entry in zip(rows, entries, strict=True))
-        charts.append(points_chart(name, values["of_weights"], [row["name"] for row in rows], learned, learned - errors,
-                                   learned + errors, f"Initial to learned: {said}.", [entry["initial"] for entry in entries]))
+        said = ", ".join(
+            f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
+            + (f" ± {entry['error']:.0f}" if entry["error"] else "")
+            for row, entry in zip(rows, entries, strict=True)
+        )
+        charts.append(
+            points_chart(
+                name,
+                values["of_weights"],
+                [row["name"] for row in rows],
+                learned,
+                learned - errors,
+                learned + errors,
+                f"Initial to learned: {said}.",
+                [entry["initial"] for entry in entries],
+            )
+        )
     others = [row for row in rows[1:] if row["ratio"] is not None]
     if others:
         ratio = [row["ratio"] for row in others]
         low = [row["low"] if row["low"] is not None else row["ratio"] for row in others]
         high = [row["high"] if row["high"] is not None else row["ratio"] for row in others]
-        said = ", ".join(f"{row['name']} {row['ratio']:.2f}"
-                         + (f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] is not None else "") for row in others)
+        said = ", ".join(
+            f"{row['name']} {row['ratio']:.2f}"
+            + (f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] is not None else "")
+            for row in others
+        )
         mean = ", mean of the stages" if len(values["stages"]) > 1 else ""
-        charts.append(points_chart(f"In units of {values['unit']}", f"{values['unit']}s{mean}",
-                                   [row["name"] for row in others], ratio, low, high, said + "."))
+        charts.append(
+            points_chart(
+                f"In units of {values['unit']}",
+                f"{values['unit']}s{mean}",
+                [row["name"] for row in others],
+                ratio,
+                low,
+                high,
+                said + ".",
+            )
+        )
     return charts
 
 
-def calibration_charts(calibration: dict, y_label: str = "actual score") -> list[Chart]:
+def calibration_charts(calibration: Sides, y_label: str = "actual score") -> list[Chart]:
     """Predicted scores against actual or search scores, before and after learning."""
     charts = []
-    for key, title in (("before", "Before learning"), ("after", "After learning")):
-        bins = [one for one in calibration.get(key) or [] if one["predicted"] is not None and one["actual"] is not None]
+    for side, title in (
+        (calibration.before, "Before learning"),
+        (calibration.after, "After learning"),
+    ):
+        bins = [one for one in side if one.predicted is not None and one.actual is not None]
         if not bins:
             continue
-        parts = {name: [math.nan if one[name] is None else one[name] for one in bins]
-                 for name in ("predicted", "actual", "low", "high")}
-        said = "; ".join(f"predicted {one['predicted']:.2f}, {y_label} {one['actual']:.2f}" for one in bins)
+        parts = {
+            name: [math.nan if (value := getattr(one, name)) is None else value for one in bins]
+            for name in ("predicted", "actual", "low", "high")
+        }
+        said = "; ".join(
+            f"predicted {one.predicted:.2f}, {y_label} {one.actual:.2f}" for one in bins
+        )
         charts.append(calibration_chart(title, y_label, **parts, description=said + "."))
     return charts
 
 
-def phase_chart(phases: list[float], stages: Sequence[str] = ()) -> Chart | None:
-    """The number of positions of each phase, or of each of two stages if nothing lies between them; None with one stage, whose
-    weights are the same in all phases."""
+def phase_chart(phases: Sequence[float | None], stages: Sequence[str] = ()) -> Chart | None:
+    """The number of positions of each phase, or of each of two stages if nothing lies between them;
+    None with one stage, whose weights are the same in all phases."""
     counts = [0 if n is None else n for n in phases]
     if len(counts) < 2 or len(stages) == 1 or not any(counts):
         return None
     if len(counts) == len(stages) == 2:
-        said = "; ".join(f"{stage} {whole(n)}" for stage, n in zip(stages, counts[::-1], strict=True))
-        return bar_chart("Positions by stage", "stage", "positions", list(stages), counts[::-1], f"{said}.")
+        said = "; ".join(
+            f"{stage} {whole(n)}" for stage, n in zip(stages, counts[::-1], strict=True)
+        )
+        return bar_chart(
+            "Positions by stage", "stage", "positions", list(stages), counts[::-1], f"{said}."
+        )
     most = int(np.argmax(counts))
-    return bar_chart("Positions by phase", "phase, 0 in the endgame", "positions", list(range(len(counts))), counts,
-                     f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.")
+    return bar_chart(
+        "Positions by phase",
+        "phase, 0 in the endgame",
+        "positions",
+        list(range(len(counts))),
+        counts,
+        f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.",
+    )
 
 
-def moves_charts(history: list[dict], start: dict[str, float], noise: np.ndarray | None,
-                 of: str = "centipawns") -> list[Chart]:
-    """Change of each value of the first term since the start, in the unit `of` weights over games, all with the same axes; the
-    line at 0 is the start, the band around it the reach of pure noise."""
+def moves_charts(
+    history: Sequence[WeightsBatch],
+    start: dict[str, float],
+    noise: np.ndarray | None,
+    of: str = "centipawns",
+) -> list[Chart]:
+    """Change of each value of the first term since the start, in the unit `of` weights over games,
+    all with the same axes; the line at 0 is the start, the band around it the reach of pure
+    noise."""
     games, moved = thinned(np.array(column(history, "games"))), {}
     for name, before in start.items():
-        moved[name] = thinned(np.array([number(line["values"].get(name)) for line in history]) - before)
+        moved[name] = thinned(
+            np.array([line.values.get(name, math.nan) for line in history]) - before
+        )
     moved = {name: change for name, change in moved.items() if np.isfinite(change).any()}
     if not moved:
         return []
     band = None if noise is None else thinned(noise)
     reached = max(np.nanmax(np.abs(change)) for change in moved.values())
-    span = ROOM * max(reached, LEAST_SPAN, UNIT_SPAN * abs(next(iter(start.values()))),
-                      0.0 if band is None else float(band.max()))
+    span = ROOM * max(
+        reached,
+        LEAST_SPAN,
+        UNIT_SPAN * abs(next(iter(start.values()))),
+        0.0 if band is None else float(band.max()),
+    )
     charts = []
     for name, change in moved.items():
         zero = Series("zero", games, np.zeros(len(games)), None if band is None else -band, band)
-        charts.append(line_chart(name, "games", f"{of} since the start", [zero, Series("line", games, change)],
-                                 f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} {of}, "
-                                 f"{signed(change[-1], 0) or '0'}, after {whole(games[-1])} games.",
-                                 limits=(-span, span)))
+        charts.append(
+            line_chart(
+                name,
+                "games",
+                f"{of} since the start",
+                [zero, Series("line", games, change)],
+                f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} {of},"
+                f" {signed(change[-1], 0) or '0'}, after {whole(games[-1])} games.",
+                limits=(-span, span),
+            )
+        )
     return charts
 
 
-def health_charts(history: list[dict]) -> list[Chart]:
+def health_charts(history: Sequence[WeightsBatch]) -> list[Chart]:
     """Rates of draws and unfinished games, and the length of games."""
     games = thinned(np.array(column(history, "games")))
-    shares = [(kind, name, smoothed(column(history, key))) for kind, key, name in (
-        ("line", "draws", "drawn"), ("contrast", "broken_off", "unfinished"))]
+    shares = [
+        (kind, name, smoothed(column(history, key)))
+        for kind, key, name in (
+            ("line", "draws", "drawn"),
+            ("contrast", "broken_off", "unfinished"),
+        )
+    ]
     shares = [(kind, name, share) for kind, name, share in shares if np.isfinite(share).any()]
     charts = []
     if shares:
-        said = "; ".join(f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares)
-        charts.append(line_chart("Drawn and unfinished games", "games", "share of games", [
-            Series(kind, games, share) for kind, _, share in shares], said + ".", percent=True, limits=(0.0, 1.0)))
+        said = "; ".join(
+            f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares
+        )
+        charts.append(
+            line_chart(
+                "Drawn and unfinished games",
+                "games",
+                "share of games",
+                [Series(kind, games, share) for kind, _, share in shares],
+                said + ".",
+                percent=True,
+                limits=(0.0, 1.0),
+            )
+        )
     plies = column(history, "plies")
     if np.isfinite(plies).any():
-        charts.append(watched_chart(games, plies, "Length of games", "plies, mean of a batch", False))
+        charts.append(
+            watched_chart(games, plies, "Length of games", "plies, mean of a batch", False)
+        )
     return charts
 
 
-def watched_charts(history: list[dict], of: str = "centipawns") -> list[Chart]:
+def watched_charts(history: Sequence[WeightsBatch], of: str = "centipawns") -> list[Chart]:
     """The other columns of the history of self-play."""
     games = thinned(np.array(column(history, "games")))
-    return [watched_chart(games, column(history, key), title, unit.format(unit=of), share)
-            for key, title, unit, share in WATCHED if np.isfinite(column(history, key)).any()]
+    return [
+        watched_chart(games, column(history, key), title, unit.format(unit=of), share)
+        for key, title, unit, share in WATCHED
+        if np.isfinite(column(history, key)).any()
+    ]
 
 
-def watched_chart(games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool) -> Chart:
+def watched_chart(
+    games: np.ndarray, values: Sequence[float], title: str, unit: str, share: bool
+) -> Chart:
     """A thin line of the values and a thick line of their rolling mean; the axis begins at 0."""
     y, smooth = thinned(np.asarray(values, float)), smoothed(values)
     write = percent if share else short
-    said = f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after {whole(float(games[-1]))} games."
+    said = (
+        f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after"
+        f" {whole(float(games[-1]))} games."
+    )
     top = 1.0 if share else ROOM * float(np.nanmax(y)) or 1.0
-    return line_chart(title, "games", unit, [Series("faint", games, y), Series("line", games, smooth)], said, percent=share,
-                      limits=(0.0, top))
+    return line_chart(
+        title,
+        "games",
+        unit,
+        [Series("faint", games, y), Series("line", games, smooth)],
+        said,
+        percent=share,
+        limits=(0.0, top),
+    )
 
 
 def smoothed(values: Sequence[float]) -> np.ndarray:
@@ -182,38 +307,90 @@ def rolling_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | None:
     """Return the differences of matches with their intervals over the games learned from."""
-    drawn = sorted(((games, found.value, found) for games, found in points if games is not None and found.value is not None),
-                   key=lambda point: point[0])
+    drawn = sorted(
+        (
+            (games, found.value, found)
+            for games, found in points
+            if games is not None and found.value is not None
+        ),
+        key=lambda point: point[0],
+    )
     if len({games for games, _, _ in drawn}) < 2:
         return None
     games = [games for games, _, _ in drawn]
-    values, low, high = zip(*((value, value if found.low is None else found.low, value if found.high is None else found.high)
-                              for _, value, found in drawn), strict=True)
+    values, low, high = zip(
+        *(
+            (
+                value,
+                value if found.low is None else found.low,
+                value if found.high is None else found.high,
+            )
+            for _, value, found in drawn
+        ),
+        strict=True,
+    )
     _, _, one = drawn[0]
-    said = ", ".join(f"{whole(count)} games {signed(value, one.digits) or '0'}" for count, value, _ in drawn)
-    return line_chart(f"{capital(one.unit)} by games learned from", "games learned from", f"{one.unit}, with 95 % interval",
-                      [Series("learned", games, values, low, high)], said + ".", level=0.0)
+    said = ", ".join(
+        f"{whole(count)} games {signed(value, one.digits) or '0'}" for count, value, _ in drawn
+    )
+    return line_chart(
+        f"{capital(one.unit)} by games learned from",
+        "games learned from",
+        f"{one.unit}, with 95 % interval",
+        [Series("learned", games, values, low, high)],
+        said + ".",
+        level=0.0,
+    )
 
 
 def match_charts(match: Match) -> list[Chart]:
-    """The course of a match: the difference with its interval, LLR between its bounds, and pairs by result."""
+    """The course of a match: the difference with its interval, LLR between its bounds, and pairs by
+    result."""
     charts, found = [], match.difference
     usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
     if len(usable) > 1:
         games, values, low, high, llr = zip(*usable, strict=True)
         last, least, most = (f"{numbers[-1]:.{found.digits}f}" for numbers in (values, low, high))
-        charts.append(line_chart(f"{capital(found.unit)} as the match went on", "games", f"{found.unit}, with 95 % interval",
-                                 [Series("line", games, values, low, high)], f"It ends at {last} {found.unit}, between "
-                                 f"{least} and {most}.", level=0.0, limits=_late_limits(low, high)))
+        charts.append(
+            line_chart(
+                f"{capital(found.unit)} as the match went on",
+                "games",
+                f"{found.unit}, with 95 % interval",
+                [Series("line", games, values, low, high)],
+                f"It ends at {last} {found.unit}, between {least} and {most}.",
+                level=0.0,
+                limits=_late_limits(low, high),
+            )
+        )
         if match.test is not None:
             lower, upper = match.test.bounds
-            charts.append(line_chart("LLR as the match went on", "games", "log-likelihood ratio", [
-                Series("initial", games, [lower] * len(games)), Series("initial", games, [upper] * len(games)),
-                Series("line", games, llr)], f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}."))
+            charts.append(
+                line_chart(
+                    "LLR as the match went on",
+                    "games",
+                    "log-likelihood ratio",
+                    [
+                        Series("initial", games, [lower] * len(games)),
+                        Series("initial", games, [upper] * len(games)),
+                        Series("line", games, llr),
+                    ],
+                    f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}.",
+                )
+            )
     if sum(found.pairs):
-        said = ", ".join(f"{n} pairs of {name} points" for n, name in zip(found.pairs, found.labels, strict=True))
-        charts.append(bar_chart("Pairs of games", "points of a pair, for the player named first", "pairs", list(found.labels),
-                                list(found.pairs), said + "."))
+        said = ", ".join(
+            f"{n} pairs of {name} points" for n, name in zip(found.pairs, found.labels, strict=True)
+        )
+        charts.append(
+            bar_chart(
+                "Pairs of games",
+                "points of a pair, for the player named first",
+                "pairs",
+                list(found.labels),
+                list(found.pairs),
+                said + ".",
+            )
+        )
     return charts
 
 

@@ -1,35 +1,197 @@
-"""The sections of a page: the data of each for the template that shows it. A section without data is left out."""
+"""The sections of a page: the data of each for the template that shows it. A section without data
+is left out."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 
+import numpy as np
 import yaml
 
-from games.record import Game
+from games.record import Game, in_points
+from tuner.findings.records import Bin, Calibrations, Change, FileLoss, Result, Sides
 from tuner.parameters.diff import reach
-from tuner.report import boards, numbers, positions, run_charts
-from tuner.report.formatting import MISSING, calibration_question, capital, known, number, short, signed, together, whole
-from tuner.report.headroom_data import headroom_data
-from tuner.report.matches import Match
-from tuner.report.played_calibration import played_data
-from tuner.report.run import SELFPLAY, TUNE, LearningRun, Run
-from tuner.report.significance import (
+from tuner.play.selfplay.weights import headline
+from tuner.report import run_charts
+from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.formatting import (
+    MISSING,
+    calibration_question,
+    capital,
+    counted,
+    known,
+    number,
+    percent,
+    short,
+    signed,
+    together,
+    whole,
+)
+from tuner.report.headroom import drawn_positions, headroom_data
+from tuner.report.run import NET, SELFPLAY, TUNE, LearningRun, Match, NetworkRun, Run
+from tuner.report.run_charts import column, smoothed, thinned, watched_chart
+from tuner.report.verdict import (
+    MOST,
+    Verdict,
+    difference_text,
+    lost,
+    measured_lines,
+    points_text,
+    reasons,
+    round_text,
+    seen_from,
+    side_of,
+    side_of_network,
+    strength,
+    verdict,
+)
+from tuner.report.weights import (
     CHANCE,
     HELD,
+    LEAST,
     Significance,
+    headline_values,
+    list_curves,
     noise_of,
+    noise_tile,
+    points_tile,
     significance_of,
     significance_of_selfplay,
+    tables,
+    weight_rows,
 )
-from tuner.report.strength import measured_lines, points_text, strength
-from tuner.report.verdict import lost, reasons, round_text
-from tuner.selfplay.watch import headline
+
+WINS_QUESTION = (
+    "Predicted probabilities of winning against wins: dots on the diagonal are calibrated."
+)
+NEED_NOT_COST = (
+    "Moves are chosen by differences between values of similar positions: an error that these"
+    " positions share costs no strength, so that calibration and strength are measured apart."
+)
+
+
+def played_data(run: LearningRun | NetworkRun) -> dict | None:
+    """Return the data of the section, None if no games were played for it."""
+    found = run.played
+    if not found:
+        return None
+    bins = [Bin(**one) for one in found["bins"]]
+    wins = in_points(run.points) and run.settings.get("wins") is True
+    question = WINS_QUESTION if wins else calibration_question(run.points)
+    return {
+        "charts": run_charts.calibration_charts(Sides(after=bins)),
+        "question": question,
+        "held": None,
+        "actual": "actual",
+        "sides": [("after", bins)],
+        "note": games_text(found),
+        "sentences": [*sentences(found, run.points, wins), NEED_NOT_COST],
+        "strength": opponents(run),
+    }
+
+
+def games_text(found: dict) -> str:
+    """Say which games these are."""
+    left = (
+        f" {whole(found['broken_off'])} more were broken off, without a result."
+        if found["broken_off"]
+        else ""
+    )
+    return (
+        f"{whole(found['games'])} games that what was learned played against itself after those of"
+        f" the run, and {whole(found['positions'])} positions of them.{left}"
+    )
+
+
+def sentences(found: dict, points: int, wins: bool = False) -> list[str]:
+    """Say whether values predict results better than those of the start, how far they are off, and
+    in which direction; in points, or, if `wins` were learned, in probabilities."""
+    digits, noun, level = 3, *(("of its games", "½") if wins else ("points", "0"))
+    unit = "points" if in_points(points) else "points (a win is 1, a draw ½)"
+    unit = "in the probability of winning" if wins else unit
+    squared = "probabilities" if wins else "points"
+    whole_file = [whole_file_text(found["squares"], squared)] if "squares" in found else []
+    interval = f"[{number(found['low'], digits)}, {number(found['high'], digits)}]"
+    chance = number(found["by_chance"], digits)
+    lines = [
+        *whole_file,
+        (
+            f"Bins of the values are off by {number(found['error'], digits)} {unit} on average"
+            f" {interval}. Values without any error would be off by about {chance} in so many"
+            " games, by chance."
+        ),
+    ]
+    favoured = (
+        f"the side that a value favours should have won {number(found['favoured'], digits)} {noun} "
+        f"on average and won {number(found['won'], digits)}"
+    )
+    low, high = found["excess_low"], found["excess_high"]
+    value, least, most = (signed(end, digits) or "0" for end in (found["excess"], low, high))
+    difference = f"difference {value} [{least}, {most}]"
+    if known(low) and low > 0:
+        lines.append(f"The values are too far from {level}: {favoured} ({difference}).")
+    elif known(high) and high < 0:
+        lines.append(f"The values are too close to {level}: {favoured} ({difference}).")
+    else:
+        lines.append(
+            f"These games do not show whether values are too far from {level} or too close to "
+            f"it: {favoured} ({difference})."
+        )
+    return lines
+
+
+def whole_file_text(squares: dict, unit: str) -> str:
+    """Say whether the file as a whole predicts results better than the one that the run started
+    from."""
+    low, high = squares["low"], squares["high"]
+    said = "As a whole the learned weights predict the results of these games"
+    if known(high) and high < 0:
+        said += " better than"
+    elif known(low) and low > 0:
+        said += " worse than"
+    else:
+        said = (
+            "These games do not show whether the learned weights as a whole predict results better "
+            "than"
+        )
+    change, least, most = (signed(end, 3) or "0" for end in (squares["change"], low, high))
+    return (
+        f"{said} those of the start: mean square error {number(squares['before'], 3)} before,"
+        f" {number(squares['after'], 3)} after, change {change} [{least}, {most}], in {unit}"
+        " squared."
+    )
+
+
+def opponents(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:
+    """Return opponents of what was learned with the measured difference, of the last measurement of
+    the run and of the matches of the page."""
+    lines = [
+        (
+            line.opponent,
+            f"{points_text(line)} points a game, {whole(line.games)} games during the run",
+        )
+        for _, line in measured_lines(run.history)[-1:]
+    ]
+    for match in run.matches:
+        side = side_of_network(run, match) if isinstance(run, NetworkRun) else side_of(run, match)
+        if side is None:
+            continue
+        names, interval = seen_from(match, side)
+        if text := difference_text(match.difference, interval):
+            about = f" ({match.difference.about})" if match.difference.about else ""
+            lines.append((names[1], f"{text}{about}, {whole(match.plain['games'])} games"))
+    return lines
+
 
 # names of the loss that a method minimises, on held-out games
-HELD_OUT = {"logistic": "Held-out loss", "rootstrap": "Held-out loss on search scores",
-            "scores": "Held-out loss on scores", "td": "Held-out TD loss",
-            "td-leaf": "Held-out TD loss"}
+HELD_OUT = {
+    "logistic": "Held-out loss",
+    "rootstrap": "Held-out loss on search scores",
+    "scores": "Held-out loss on scores",
+    "td": "Held-out TD loss",
+    "td-leaf": "Held-out TD loss",
+}
 
 
 @dataclass(frozen=True)
@@ -58,12 +220,29 @@ def sections_of(run: Run) -> list[Section]:
     if not isinstance(run, LearningRun):
         found = [replace(matches[0], title="Result"), *matches[1:]]
     else:
-        sure = significance_of_selfplay(run.comparison, run.history) if run.kind == SELFPLAY else \
-            significance_of(run.comparison)
-        found = [_own_rounds(run), _advice(run), _values(run, sure), _elo(run), *matches,
-                 _selfplay(run) if run.kind == SELFPLAY else _curves(run), _tables(run, sure), _lists(run),
-                 _numbers(run, sure), _calibration(run), _agreement(run), _identifiability(run), _draws(run), _misjudged(run),
-                 headroom_section(run.findings.get("headroom"), run.game), _data(run)]
+        sure = (
+            significance_of_selfplay(run.comparison, run.history)
+            if run.kind == SELFPLAY
+            else significance_of(run.comparison)
+        )
+        found = [
+            _own_rounds(run),
+            _advice(run),
+            _values(run, sure),
+            _elo(run),
+            *matches,
+            _selfplay(run) if run.kind == SELFPLAY else _curves(run),
+            _tables(run, sure),
+            _lists(run),
+            _numbers(run, sure),
+            _calibration(run),
+            _agreement(run),
+            _identifiability(run),
+            _draws(run),
+            _misjudged(run),
+            headroom_section(run.headroom, run.game),
+            _data(run),
+        ]
     return [section for section in (*found, repeat_section(run)) if section is not None]
 
 
@@ -75,39 +254,57 @@ def tiles_of(run: Run) -> list[Tile]:
 
 
 def _losses(run: LearningRun) -> list[Tile]:
-    result = run.findings.get("result") or (run.learned.learned if isinstance(run.learned.learned, dict) else {})
-    results, method = result.get("held_out_results"), result.get("method")
+    result, results = run.result, run.result.held_out_results
     tiles = []
-    if isinstance(results, dict) and known(results.get("after")):
-        games = f", {whole(results['games'])} {run.games_word}" if known(results.get("games")) else ""
-        games += f" of round {whole(result['own_rounds'])}" if len(result.get("own_matches") or []) > 1 else ""
-        tiles.append(Tile(f"Held-out loss on {'labels' if run.labelled else 'results'}", number(results["after"], 4),
-                          _change_text(results.get("before"), results) + games))
-    if known(result.get("held_out_after")) and not (tiles and method == "logistic"):
-        tiles.append(Tile(HELD_OUT.get(str(method), "Held-out loss"), number(result["held_out_after"], 4),
-                          _change_text(result.get("held_out_before"), run.findings.get("held_out_change") or {})))
-    if noise := numbers.noise(result.get("noise"), run.wording.unit):
+    if results is not None and results.after is not None:
+        games = f", {whole(results.games)} {run.games_word}" if results.games is not None else ""
+        games += f" of round {whole(result.own_rounds)}" if len(result.own_matches) > 1 else ""
+        tiles.append(
+            Tile(
+                f"Held-out loss on {'labels' if run.labelled else 'results'}",
+                number(results.after, 4),
+                _change_text(results.before, results) + games,
+            )
+        )
+    if result.held_out_after is not None and not (tiles and result.method == "logistic"):
+        tiles.append(
+            Tile(
+                HELD_OUT.get(result.method or "", "Held-out loss"),
+                number(result.held_out_after, 4),
+                _change_text(result.held_out_before, run.findings.held_out_change),
+            )
+        )
+    if noise := noise_tile(result.noise, run.wording.unit):
         tiles.append(Tile(*noise))
-    if points := numbers.points(result.get("points")):
+    if points := points_tile(result.points):
         tiles.append(Tile(*points))
-    if known(result.get("loss_after")):
-        tiles.append(Tile("Training loss", number(result["loss_after"], 4),
-                          f"from {number(result.get('loss_before'), 4)}, {result.get('loss', 'mean per position')}"))
-    if known(result.get("positions")):
-        held = result.get("held_out_games")
-        parts = "" if run.labelled else f"of {whole(result.get('games'))} games", \
-            f"{whole(held)} {run.games_word} held out" if known(held) and held else ""
-        tiles.append(Tile("Training positions", whole(result["positions"]), "; ".join(filter(None, parts))))
+    if result.loss_after is not None:
+        tiles.append(
+            Tile(
+                "Training loss",
+                number(result.loss_after, 4),
+                f"from {number(result.loss_before, 4)}, {result.loss or 'mean per position'}",
+            )
+        )
+    if result.positions is not None:
+        held = result.held_out_games
+        parts = (
+            "" if run.labelled else f"of {whole(result.games)} games",
+            f"{whole(held)} {run.games_word} held out" if held else "",
+        )
+        tiles.append(
+            Tile("Training positions", whole(result.positions), "; ".join(filter(None, parts)))
+        )
     return tiles
 
 
-def _change_text(before: object, change: dict) -> str:
+def _change_text(before: float | None, change: Change | None) -> str:
     """The loss before learning, and its change with the interval."""
     text = f"from {number(before, 4)}"
-    if known(change.get("difference")):
-        text += f": {signed(change['difference'], 4) or '0'}"
-        if known(change.get("low")) and known(change.get("high")):
-            text += " " + together(f"[{number(change['low'], 4)}, {number(change['high'], 4)}]")
+    if change is not None and change.difference is not None:
+        text += f": {signed(change.difference, 4) or '0'}"
+        if change.low is not None and change.high is not None:
+            text += " " + together(f"[{number(change.low, 4)}, {number(change.high, 4)}]")
     return text
 
 
@@ -116,65 +313,137 @@ def _played(run: LearningRun) -> list[Tile]:
         return []
     last = run.history[-1]
     settings = run.settings
-    limit = f"depth {settings['depth']}" if settings.get("depth") else f"{whole(settings.get('nodes'))} nodes a move"
-    unfinished = known(settings.get("games")) and known(last["games"]) and last["games"] < settings["games"]
-    tiles = [Tile("Games played", whole(last["games"]), limit + (f"; {whole(settings['games'])} requested"
-                                                               if unfinished else ""))]
-    if known(last.get("cpu_seconds")):
-        tiles.append(Tile("CPU time", f"{number(last['cpu_seconds'] / 60)} min", f"{number(last['cpu_seconds'], 0)} seconds"))
-    tiles.append(Tile("Method", str(settings.get("method", MISSING)),
-                      f"λ {short(settings.get('trace'))}" if known(settings.get("trace")) else ""))
+    limit = (
+        f"depth {settings['depth']}"
+        if settings.get("depth")
+        else f"{whole(settings.get('nodes'))} nodes a move"
+    )
+    unfinished = known(settings.get("games")) and last.games < settings["games"]
+    tiles = [
+        Tile(
+            "Games played",
+            whole(last.games),
+            limit + (f"; {whole(settings['games'])} requested" if unfinished else ""),
+        )
+    ]
+    if last.cpu_seconds is not None:
+        tiles.append(
+            Tile(
+                "CPU time",
+                f"{number(last.cpu_seconds / 60)} min",
+                f"{number(last.cpu_seconds, 0)} seconds",
+            )
+        )
+    tiles.append(
+        Tile(
+            "Method",
+            str(settings.get("method", MISSING)),
+            f"λ {short(settings.get('trace'))}" if known(settings.get("trace")) else "",
+        )
+    )
     return tiles + measured_tiles(run)
 
 
 def measured_tiles(run: Run) -> list[Tile]:
     """Return the strength that was measured last during a run, if any was."""
-    return [Tile("Points a game", points_text(last),
-                 f"against {last['opponent']}, after {whole(last['learned'])} games")
-            for last in measured_lines(run.history)[-1:]]
+    return [
+        Tile(
+            "Points a game",
+            points_text(last),
+            f"against {last.opponent}, after {whole(learned)} games",
+        )
+        for learned, last in measured_lines(run.history)[-1:]
+    ]
 
 
 def _counts_of(match: Match) -> list[Tile]:
     plain = match.plain
-    tiles = [Tile("Games", whole(plain["games"]), f"+{plain['wins']} −{plain['losses']} ={plain['draws']}"),
-             Tile("Average length", number(match.plies, 0), "plies")]
+    tiles = [
+        Tile(
+            "Games", whole(plain["games"]), f"+{plain['wins']} −{plain['losses']} ={plain['draws']}"
+        ),
+        Tile("Average length", number(match.plies, 0), "plies"),
+    ]
     if match.test is not None:
         lower, upper = match.test.bounds
-        tiles.append(Tile("LLR", number(plain["sprt"]["llr"], 2), f"bounds {number(lower, 2)}, {number(upper, 2)}"
-                          + (f"; {match.decision} accepted" if match.decision else "; not decided")))
+        tiles.append(
+            Tile(
+                "LLR",
+                number(plain["sprt"]["llr"], 2),
+                f"bounds {number(lower, 2)}, {number(upper, 2)}"
+                + (f"; {match.decision} accepted" if match.decision else "; not decided"),
+            )
+        )
     return tiles
 
 
 def match_section(match: Match, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
-    return Section(f"match-{i + 1}", f"Match: {title}", "match", {"match": match, "charts": run_charts.match_charts(match)})
+    return Section(
+        f"match-{i + 1}",
+        f"Match: {title}",
+        "match",
+        {"match": match, "charts": run_charts.match_charts(match)},
+    )
 
 
 def _own_rounds(run: LearningRun) -> Section | None:
-    result = run.findings.get("result") or {}
-    rows = [match | {"text": round_text(match), "held_out": match.get("held_out") or {}}
-            for match in result.get("own_matches") or []]
-    return Section("rounds", "Rounds of own games", "rounds", {
-        "rows": rows, "kept": result.get("own_rounds"), "games": result.get("own_games")}) if rows else None
+    rows = [{**vars(match), "text": round_text(match)} for match in run.result.own_matches]
+    return (
+        Section(
+            "rounds",
+            "Rounds of own games",
+            "rounds",
+            {"rows": rows, "kept": run.result.own_rounds, "games": run.result.own_games},
+        )
+        if rows
+        else None
+    )
 
 
 def _values(run: LearningRun, sure: Significance) -> Section | None:
-    values = numbers.values(run.comparison, run.findings.get("ratios") or [])
-    return Section("values", f"Values: {values['term']}", "values", {
-        **values, "charts": run_charts.value_charts(values), "errors": run.learned.standard_errors is not None,
-        "sentence": sure.sentence}) if values["rows"] else None
+    values = headline_values(run.comparison, run.findings.ratios)
+    return (
+        Section(
+            "values",
+            f"Values: {values['term']}",
+            "values",
+            {
+                **values,
+                "charts": run_charts.value_charts(values),
+                "errors": run.learned.standard_errors is not None,
+                "sentence": sure.sentence,
+            },
+        )
+        if values["rows"]
+        else None
+    )
 
 
 def _advice(run: LearningRun) -> Section | None:
     """The notes of the fit; after a lost match, its possible reasons instead."""
     if lost(run):
         found = reasons(run)
-        return Section("advice", "Why it may have lost, and what to change", "advice", {"advice": found}) if found else None
-    found, result = list(run.findings.get("advice") or []), run.findings.get("result") or {}
-    if result.get("converged") is False:
-        norm = f" (gradient norm {short(result['gradient_norm'])})" if known(result.get("gradient_norm")) else ""
+        return (
+            Section(
+                "advice", "Why it may have lost, and what to change", "advice", {"advice": found}
+            )
+            if found
+            else None
+        )
+    found, result = list(run.findings.advice), run.result
+    if result.converged is False:
+        norm = (
+            f" (gradient norm {short(result.gradient_norm)})"
+            if result.gradient_norm is not None
+            else ""
+        )
         found.insert(0, f"the fit stopped before convergence{norm}; raise --iterations")
-    return Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]}) if found else None
+    return (
+        Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]})
+        if found
+        else None
+    )
 
 
 def _sentence(text: str) -> str:
@@ -193,124 +462,399 @@ def _selfplay(run: LearningRun) -> Section | None:
         return None
     start = headline(run.initial.layout, run.initial.weights)
     noise = noise_of(run.settings, len(run.history))
-    return Section("learning", "Learning", "selfplay", {
-        "moves": run_charts.moves_charts(run.history, start, noise, run.wording.unit), "band": noise is not None,
-        "stages": len(run.learned.stages) > 1,
-        "health": run_charts.health_charts(run.history), "rest": run_charts.watched_charts(run.history, run.wording.unit)})
+    return Section(
+        "learning",
+        "Learning",
+        "selfplay",
+        {
+            "moves": run_charts.moves_charts(run.history, start, noise, run.wording.unit),
+            "band": noise is not None,
+            "stages": len(run.learned.stages) > 1,
+            "health": run_charts.health_charts(run.history),
+            "rest": run_charts.watched_charts(run.history, run.wording.unit),
+        },
+    )
 
 
 def _curves(run: LearningRun) -> Section | None:
     charts = run_charts.learning_curves(run.history)
     key = [("learned", "objective (loss plus prior) on the training games")]
-    if any(known(line.get("held_out")) for line in run.history):
+    if any(known(value) for value in column(run.history, "held_out")):
         key.append(("second", "loss on held-out games"))
-    return Section("learning", "Learning", "charts", {"charts": charts, "key": key}) if charts else None
+    return (
+        Section("learning", "Learning", "charts", {"charts": charts, "key": key})
+        if charts
+        else None
+    )
 
 
 def _tables(run: LearningRun, sure: Significance) -> Section | None:
-    found = boards.tables(run.comparison, sure)
-    return Section("tables", "Tables", "tables", {
-        "tables": found, "unit": run.wording.unit, "piece": run.wording.piece, "least": boards.LEAST, "judged": sure.judged,
-        "errors": run.learned.standard_errors is not None, "sentence": sure.sentence, "detail": sure.detail}) if found else None
+    found = tables(run.comparison, sure)
+    return (
+        Section(
+            "tables",
+            "Tables",
+            "tables",
+            {
+                "tables": found,
+                "unit": run.wording.unit,
+                "piece": run.wording.piece,
+                "least": LEAST,
+                "judged": sure.judged,
+                "errors": run.learned.standard_errors is not None,
+                "sentence": sure.sentence,
+                "detail": sure.detail,
+            },
+        )
+        if found
+        else None
+    )
 
 
 def _lists(run: LearningRun) -> Section | None:
-    charts = numbers.curves(run.comparison)
+    charts = list_curves(run.comparison)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
-        key = [("learned", "learned, with 95 % interval"), ("initial", "initial"), ("ring", "not identified")]
-    return Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True}) if charts else None
+        key = [
+            ("learned", "learned, with 95 % interval"),
+            ("initial", "initial"),
+            ("ring", "not identified"),
+        ]
+    return (
+        Section("lists", "Lists", "charts", {"charts": charts, "key": key, "small": True})
+        if charts
+        else None
+    )
 
 
 def _numbers(run: LearningRun, sure: Significance) -> Section | None:
-    lines = numbers.rows(run.comparison, sure)
-    return Section("numbers", "Single weights", "numbers", {
-        "rows": lines, "stages": len(run.learned.stages) > 1, "judged": sure.judged,
-        "errors": any(line["error"] is not None for line in lines), "weak": (CHANCE, HELD)}) if lines else None
+    lines = weight_rows(run.comparison, sure)
+    return (
+        Section(
+            "numbers",
+            "Single weights",
+            "numbers",
+            {
+                "rows": lines,
+                "stages": len(run.learned.stages) > 1,
+                "judged": sure.judged,
+                "errors": any(line["error"] is not None for line in lines),
+                "weak": (CHANCE, HELD),
+            },
+        )
+        if lines
+        else None
+    )
 
 
 def _calibration(run: LearningRun) -> Section | None:
     """Predicted scores against the results of games."""
     if (played := played_data(run)) is not None:
         return Section("calibration", "Calibration beside strength", "played_calibration", played)
-    calibration, result = run.findings.get("calibration") or {}, run.findings.get("result") or {}
-    charts = run_charts.calibration_charts(results := calibration.get("results") or {})
-    if not charts and "results" not in calibration:
+    calibration, result = run.findings.calibration, run.result
+    if calibration is None or calibration == Calibrations():
         return None
-    held = (result.get("held_out_results") or {}).get("games") or result.get("held_out_games")
-    return Section("calibration", "Calibration", "calibration", {
-        "charts": charts, "held": held, "actual": "actual", "question": calibration_question(run.points),
-        "sides": [(name, results[name]) for name in ("before", "after") if results.get(name)] if charts else [],
-        "unknown": "Calibration needs the results of the games, which are unknown."})
+    charts = run_charts.calibration_charts(results := calibration.results or Sides())
+    held = (result.held_out_results and result.held_out_results.games) or result.held_out_games
+    return Section(
+        "calibration",
+        "Calibration",
+        "calibration",
+        {
+            "charts": charts,
+            "held": held,
+            "actual": "actual",
+            "question": calibration_question(run.points),
+            "sides": sides_of(results) if charts else [],
+            "unknown": "Calibration needs the results of the games, which are unknown.",
+        },
+    )
 
 
 def _agreement(run: LearningRun) -> Section | None:
     """Predicted scores against the scores of searches."""
-    targets = (run.findings.get("calibration") or {}).get("targets") or {}
+    targets = (run.findings.calibration and run.findings.calibration.targets) or Sides()
     charts = run_charts.calibration_charts(targets, "search score")
-    held = (run.findings.get("result") or {}).get("held_out_games")
-    return Section("agreement", "Agreement with the search", "calibration", {
-        "charts": charts, "held": held, "actual": "search",
-        "question": "Predicted scores against search scores: points on the diagonal agree.",
-        "sides": [(name, targets[name]) for name in ("before", "after") if targets.get(name)]}) if charts else None
+    held = run.result.held_out_games
+    return (
+        Section(
+            "agreement",
+            "Agreement with the search",
+            "calibration",
+            {
+                "charts": charts,
+                "held": held,
+                "actual": "search",
+                "question": "Predicted scores against search scores: points on the diagonal agree.",
+                "sides": sides_of(targets),
+            },
+        )
+        if charts
+        else None
+    )
+
+
+def sides_of(sides: Sides) -> list[tuple[str, list[Bin]]]:
+    """Return the bins of each side that has some, with its name."""
+    return [
+        (name, bins) for name, bins in (("before", sides.before), ("after", sides.after)) if bins
+    ]
 
 
 def _identifiability(run: LearningRun) -> Section | None:
-    found = run.findings.get("identifiability")
-    return Section("identifiability", "Identifiability", "identifiability", {"found": found}) if found else None
+    found = run.findings.identifiability
+    return (
+        Section("identifiability", "Identifiability", "identifiability", {"found": found})
+        if found
+        else None
+    )
 
 
 def _draws(run: LearningRun) -> Section | None:
-    found = run.findings.get("draws")
+    found = run.findings.draws
     if not found:
         return None
-    errors = found.get("errors") or {}
-    widths = [(stage, value, reach(run.learned) * errors[stage] if known(errors.get(stage)) else None)
-              for stage, value in (found.get("width") or {}).items()]
+    widths = [
+        (
+            stage,
+            value,
+            None if (error := found.errors.get(stage)) is None else reach(run.learned) * error,
+        )
+        for stage, value in found.width.items()
+    ]
     return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
 
 
 def _misjudged(run: LearningRun) -> Section | None:
-    found = run.findings.get("misjudged", {})
-    worst, games = found.get("positions") or [], found.get("games") or []
-    return Section("misjudged", "Largest errors", "misjudged", {
-        "positions": positions.shown(run.game, worst), "games": games, "one": run.games_word[:-1]}) if worst or games else None
+    worst, games = run.findings.misjudged.positions, run.findings.misjudged.games
+    return (
+        Section(
+            "misjudged",
+            "Largest errors",
+            "misjudged",
+            {
+                "positions": drawn_positions(run.game, [vars(position) for position in worst]),
+                "games": games,
+                "one": run.games_word[:-1],
+            },
+        )
+        if worst or games
+        else None
+    )
 
 
 def headroom_section(found: dict | None, game: Game | None) -> Section | None:
     """What is left to gain, as `tuner headroom` measured it."""
-    return Section("headroom", "What is left to gain", "headroom", headroom_data(found, game)) if found else None
+    return (
+        Section("headroom", "What is left to gain", "headroom", headroom_data(found, game))
+        if found
+        else None
+    )
 
 
 def _data(run: LearningRun) -> Section | None:
-    summary = run.findings.get("summary", {})
-    sources = run.findings.get("result", {}).get("data") or run.learned.learned.get("data") or []
-    sources = [source for source in sources if isinstance(source, dict)] if isinstance(sources, list) else []
-    files = summary.get("files") or []
-    hashes = {source.get("file"): source.get("sha256") for source in sources}
-    listed = [file | {"sha256": file.get("sha256") or hashes.pop(file["file"], None)} for file in files]
-    listed += [{"file": source.get("file"), "sha256": source.get("sha256")} for source in sources
-               if source.get("file") not in {file["file"] for file in files}]
-    results = summary.get("results") or {}
-    total = sum(n for n in results.values() if known(n))
-    shares = [(name, results[key], results[key] / total) for key, name in (
-        ("win", f"won by {run.wording.sides[0]}"), ("draw", "drawn"), ("loss", f"won by {run.wording.sides[1]}"))
-        if known(results.get(key)) and total and (results[key] or run.points == 1) and not run.labelled]
-    chart = run_charts.phase_chart(summary.get("phases") or [], run.learned.stages)
+    summary, sources = run.findings.summary, run.result.data
+    hashes = {source.file: source.sha256 for source in sources}
+    listed = [
+        replace(file, sha256=file.sha256 or hashes.pop(file.file, None)) for file in summary.files
+    ]
+    listed += [
+        FileLoss(source.file, sha256=source.sha256)
+        for source in sources
+        if source.file not in {file.file for file in summary.files}
+    ]
+    results = summary.results
+    total = sum(n for n in vars(results).values() if n is not None)
+    shares = [
+        (name, n, n / total)
+        for n, name in (
+            (results.win, f"won by {run.wording.sides[0]}"),
+            (results.draw, "drawn"),
+            (results.loss, f"won by {run.wording.sides[1]}"),
+        )
+        if n is not None and total and (n or not in_points(run.points)) and not run.labelled
+    ]
+    chart = run_charts.phase_chart(summary.phases, run.learned.stages)
     if not (listed or shares or chart):
         return None
-    return Section("data", "Data", "data", {"files": listed, "shares": shares, "total": total,
-                                             "charts": [chart] if chart else [],
-                                             "losses": any(known(file.get("loss_after")) for file in files)})
+    return Section(
+        "data",
+        "Data",
+        "data",
+        {
+            "files": listed,
+            "shares": shares,
+            "total": total,
+            "charts": [chart] if chart else [],
+            "losses": any(file.loss_after is not None for file in summary.files),
+        },
+    )
 
 
 def repeat_section(run: Run) -> Section:
-    result = run.findings.get("result", {})
-    facts = [("version", run.version), ("seed", result.get("seed", run.settings.get("seed"))),
-             ("folder", str(run.folder))]
+    result = run.result if isinstance(run, LearningRun) else Result()
+    facts = [
+        ("version", run.version),
+        ("seed", run.settings.get("seed") if result.seed is None else result.seed),
+        ("folder", str(run.folder)),
+    ]
     if isinstance(run, LearningRun) and run.kind == TUNE:
-        facts += [("start", result.get("start") or run.started or None), ("scale", short(run.learned.scale))]
+        facts += [
+            ("start", result.start or run.started or None),
+            ("scale", short(run.learned.scale)),
+        ]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
-    return Section("repeat", "Reproduce this run", "repeat", {
-        "command": run.command, "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
-        "options": options, "started": run.started if isinstance(run, LearningRun) else ""})
+    return Section(
+        "repeat",
+        "Reproduce this run",
+        "repeat",
+        {
+            "command": run.command,
+            "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
+            "options": options,
+            "started": run.started if isinstance(run, LearningRun) else "",
+        },
+    )
+
+
+GAMES = 2000  # of the match to play
+WATCHED = (
+    ("squares", "TD errors", "mean square of the changes of v, from −1 to 1"),
+    ("plies", "Length of games", "plies, mean of a batch"),
+    ("rate", "Learning rate", "at the start of a batch"),
+)
+KINDS = ("line", "contrast", "initial")  # of lines, by the points of a game
+
+
+def network_sections(run: NetworkRun) -> list[Section]:
+    """Return the sections of the page that have data."""
+    found, charts, (shares, key) = strength(run), learning_charts(run), points_charts(run)
+    played = played_data(run)
+    sections = [
+        Section("elo", "Strength", "charts", found) if found else None,
+        *(match_section(match, i) for i, match in enumerate(run.matches)),
+        (
+            Section(
+                "learning",
+                "Learning",
+                "charts",
+                {
+                    "charts": charts,
+                    "note": "Thin lines are single batches of games, thick lines rolling means.",
+                },
+            )
+            if charts
+            else None
+        ),
+        (
+            Section("calibration", "Calibration beside strength", "played_calibration", played)
+            if played
+            else None
+        ),
+        (
+            Section("games", "Games by points", "charts", {"charts": shares, "key": key})
+            if shares
+            else None
+        ),
+        repeat_section(run),
+    ]
+    return [section for section in sections if section is not None]
+
+
+def learning_charts(run: NetworkRun) -> list[Chart]:
+    """Return the charts of TD errors, the length of games and the learning rate."""
+    games = thinned(np.array(column(run.history, "games")))
+    if len(games) < 2:
+        return []
+    return [
+        watched_chart(games, values, title, unit, False)
+        for key, title, unit in WATCHED
+        if np.isfinite(values := column(run.history, key)).all()
+    ]
+
+
+def points_charts(run: NetworkRun) -> tuple[list[Chart], list[tuple[str, str]]]:
+    """Return the chart of the shares of games by points, and its key; no chart if all games win the
+    same."""
+    games = thinned(np.array(column(run.history, "games")))
+    shares = {
+        points: smoothed(
+            [float((line.by_points or {}).get(str(points), np.nan)) for line in run.history]
+        )
+        for points in range(1, run.game.points + 1)
+    }
+    shares = {points: share for points, share in shares.items() if np.isfinite(share).all()}
+    if len(games) < 2 or len(shares) < 2:
+        return [], []
+    said = {points: f"won by {counted([0] * points, 'point', 'points')}" for points in shares}
+    ends = "; ".join(
+        f"{said[points]}: from {percent(share[0])} to {percent(share[-1])}"
+        for points, share in shares.items()
+    )
+    chart = line_chart(
+        "Games by points",
+        "games",
+        "share of games, rolling mean",
+        [Series(kind, games, share) for kind, share in zip(KINDS, shares.values(), strict=False)],
+        ends + ".",
+        percent=True,
+        limits=(0.0, 1.0),
+    )
+    return [chart], list(zip(KINDS, said.values(), strict=False))
+
+
+def network_tiles(run: NetworkRun) -> list[Tile]:
+    """Return the most important numbers."""
+    network = run.file.network
+    widths = "-".join(
+        str(width) for width in (network.inputs, *(len(layer.biases) for layer in network.layers))
+    )
+    tiles = [Tile("Network", widths, f"{run.file.encoding}, {whole(network.size)} weights")]
+    if run.history:
+        last, asked = run.history[-1], run.settings.get("games")
+        unfinished = known(asked) and last.games < asked
+        tiles.append(
+            Tile(
+                "Games played", whole(last.games), f"{whole(asked)} requested" if unfinished else ""
+            )
+        )
+        if last.cpu_seconds is not None:
+            tiles.append(
+                Tile(
+                    "CPU time",
+                    f"{number(last.cpu_seconds / 60)} min",
+                    f"{number(last.cpu_seconds, 0)} seconds of learning, without measuring",
+                )
+            )
+    tiles.append(
+        Tile(
+            "Method",
+            f"TD(λ), λ {short(run.settings.get('trace'))}",
+            "wins only" if run.settings.get("wins") else "points",
+        )
+    )
+    return tiles + measured_tiles(run)
+
+
+def network_verdicts(run: NetworkRun) -> list[Verdict]:
+    """Return the verdicts of the last matches named."""
+    return [verdict(match, None) for match in reversed(run.matches)][:MOST]
+
+
+def network_match(run: NetworkRun) -> str | None:
+    """Return the command of a match to play; None if strength was measured already."""
+    if run.matches or measured_lines(run.history):
+        return None
+    opponent = next(iter(run.game.contest.players), "random")
+    return shlex.join(
+        [
+            "tuner",
+            "match",
+            f"{run.folder}/{NET}",
+            opponent,
+            "--games",
+            str(GAMES),
+            "--run",
+            f"{run.folder}-match",
+        ]
+    )

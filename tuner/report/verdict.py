@@ -1,44 +1,133 @@
-"""Verdicts on the matches of a run in sentences; the match to play if there is none; possible reasons for a lost match."""
+"""How strong what was learned is: measurements and matches, verdicts on them in sentences, the
+match to play if there is none, and possible reasons for a lost match."""
 
 from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.fit.play_prior import PLAY
-from tuner.ingest.recorded import better_targets
-from tuner.match.difference import Difference
-from tuner.match.settings import DEFAULT_DEPTH
-from tuner.networks.files import weights_path
-from tuner.parameters.heading import game_of
-from tuner.parameters.reader import read_parameters
-from tuner.report.formatting import known, number, short, signed, together, whole
-from tuner.report.matches import Match
-from tuner.report.run import NET, SELFPLAY, LearningRun, NetworkRun, Run
-from tuner.report.strength import measured_lines
+from tuner.evaluation.networks.files import weights_path
+from tuner.findings.records import Batch, Change, MeasuredPoints, RoundMatch
+from tuner.fit.noise import PLAY
+from tuner.learn.targets import better_targets
+from tuner.options.match import DEFAULT_DEPTH
+from tuner.parameters.reader import game_of, read_parameters
+from tuner.play.match.results import Difference
+from tuner.report import run_charts
+from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.formatting import capital, known, number, short, signed, together, whole
+from tuner.report.run import NET, SELFPLAY, LearningRun, Match, NetworkRun, Run
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
+
+def strength(run: Run) -> dict | None:
+    """Return the charts of a section with a note; None if nothing was measured twice."""
+    charts, notes = [], []
+    for chart, note in (_measured(run.history), _matches(run)):
+        if chart is not None:
+            charts.append(chart)
+            notes.append(note)
+    return {"charts": charts, "note": " ".join(notes)} if charts else None
+
+
+def measured_lines(history: Sequence[object]) -> list[tuple[float, MeasuredPoints]]:
+    """Return what was measured during a run, against the opponent of the last time, each with the
+    number of games before."""
+    lines = [
+        (line.games, line.measured)
+        for line in history
+        if isinstance(line, Batch) and line.measured is not None
+    ]
+    return [(games, line) for games, line in lines if line.opponent == lines[-1][1].opponent]
+
+
+def points_text(measured: MeasuredPoints) -> str:
+    """Return points a game with their interval."""
+    return f"{signed(measured.points, 3) or '0'} ± {measured.error:.3f}"
+
+
+def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
+    """Return the chart of the measurements during the run, and what it shows."""
+    lines = measured_lines(history)
+    if len(lines) < 2:
+        return None, ""
+    opponent, numbers = lines[-1][1].opponent, {line.games for _, line in lines}
+    low, high = ([line.points + sign * line.error for _, line in lines] for sign in (-1, 1))
+    said = ", ".join(f"{whole(learned)} games {points_text(line)}" for learned, line in lines)
+    chart = line_chart(
+        f"Points a game against {opponent}",
+        "games learned from",
+        "points a game, with 95 % interval",
+        [
+            Series(
+                "learned",
+                [learned for learned, _ in lines],
+                [line.points for _, line in lines],
+                low,
+                high,
+            )
+        ],
+        said + ".",
+        level=0.0,
+    )
+    games = (
+        whole(numbers.pop())
+        if len(numbers) == 1
+        else f"{whole(min(numbers))} to {whole(max(numbers))}"
+    )
+    return (
+        chart,
+        (
+            f"Points a game against {opponent}, measured during the run, one roll deep: {games}"
+            " games each time, in pairs with the same dice, which are the same each time and not"
+            " those of the games learned from."
+        ),
+    )
+
+
+def _matches(run: Run) -> tuple[Chart | None, str]:
+    """Return the chart of matches with weights after some games, and what it shows."""
+    points = [
+        (next((games for games in match.learned if games is not None), None), match.difference)
+        for match in run.matches
+        if match.learned[0] is not None
+    ]
+    chart = run_charts.strength_curve(points)
+    return chart, (
+        f"{capital(points[0][1].unit)} of the first player of each match, over the games that its"
+        " weights were learned from."
+        if chart is not None
+        else ""
+    )
+
+
 BETTER, WORSE, OPEN = "better", "worse", "not decided"
 MOST_GAMES = 100_000  # larger estimates are not stated as a number
-ALIKE = 6  # pairs with one winner: the chance that one of two equal players wins all of them is below 5 % (2 / 2^6)
+# pairs with one winner: the chance that one of two equal players wins all of them is below 5 % (2 /
+# 2^6)
+ALIKE = 6
 MOST = 3  # matches at the top of a page: the last ones named
 MOVED = 0.5  # centipawns; smaller changes are rounded to 0
 WIDTH = 20  # centipawns: a narrow prior for learning from results
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
 MORE = 4  # times as many games, if more games are advised
 
-Interval: TypeAlias = tuple[float | None, float | None, float | None]  # a value, None if unknown, and its ends, None if infinite
+Interval: TypeAlias = tuple[
+    float | None, float | None, float | None
+]  # a value, None if unknown, and its ends, None if infinite
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`kind` is "better", "worse" or "not decided" for the first of `names`, which is the learned player if it played."""
+    """`kind` is "better", "worse" or "not decided" for the first of `names`, which is the learned
+    player if it played."""
 
     kind: str
     names: tuple[str, str]
@@ -48,12 +137,16 @@ class Verdict:
 
 
 def verdicts_of(run: Run) -> list[Verdict]:
-    """The verdict of a run that is a match, else those of the last matches named, first those that its weights played."""
+    """The verdict of a run that is a match, else those of the last matches named, first those that
+    its weights played."""
     if not isinstance(run, LearningRun):
         return [verdict(run.matches[0], None)]
     found = [(match, side_of(run, match)) for match in reversed(run.matches)]
     found.sort(key=lambda pair: pair[1] is None)
-    return [verdict(match, side) if side is not None else _of_others(verdict(match, None)) for match, side in found[:MOST]]
+    return [
+        verdict(match, side) if side is not None else _of_others(verdict(match, None))
+        for match, side in found[:MOST]
+    ]
 
 
 def _of_others(found: Verdict) -> Verdict:
@@ -76,13 +169,15 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval
 
 
 def difference_text(difference: Difference, interval: Interval) -> str:
-    """Return a difference and its interval as text: half the interval after the value, as the command
-    prints it, and the ends where the halves would say something else of 0. An end that is missing is
-    infinite, two missing ends are unknown."""
+    """Return a difference and its interval as text: half the interval after the value, as the
+    command prints it, and the ends where the halves would say something else of 0. An end that is
+    missing is infinite, two missing ends are unknown."""
     value, low, high = interval
     if value is None:
         return ""
-    least, middle, most = ("" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high))
+    least, middle, most = (
+        "" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high)
+    )
     text, ends = f"{middle} {difference.unit}", together(f"[{least or '−∞'}, {most or '∞'}]")
     if low is None or high is None:
         return f"{text} {ends}" if least or most else text
@@ -92,12 +187,21 @@ def difference_text(difference: Difference, interval: Interval) -> str:
 
 
 def verdict(match: Match, side: int | None) -> Verdict:
-    """Decide which player is better: by the test of the match if it has one, else by the 95 % interval."""
+    """Decide which player is better: by the test of the match if it has one, else by the 95 %
+    interval."""
     names, interval = seen_from(match, side)
     plain, pairs = match.plain, _pairs(match, side)
     detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
     if plain["games"]:
-        detail = "; ".join(part for part in (difference_text(match.difference, interval), match.difference.about, detail) if part)
+        detail = "; ".join(
+            part
+            for part in (
+                difference_text(match.difference, interval),
+                match.difference.about,
+                detail,
+            )
+            if part
+        )
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
@@ -105,13 +209,18 @@ def verdict(match: Match, side: int | None) -> Verdict:
     kind = _by_interval(interval, pairs)
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
-    return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                   more_games(match.difference))
+    return Verdict(
+        OPEN,
+        names,
+        f"Not decided whether {names[0]} is better than {names[1]}",
+        detail,
+        more_games(match.difference),
+    )
 
 
 def _pairs(match: Match, side: int | None) -> tuple[int, ...]:
     """Return the counts of pairs by result, from one player's view."""
-    return match.difference.pairs[::-1 if side == 1 else 1]
+    return match.difference.pairs[:: -1 if side == 1 else 1]
 
 
 def _by_interval(interval: Interval, pairs: tuple[int, ...]) -> str:
@@ -122,29 +231,42 @@ def _by_interval(interval: Interval, pairs: tuple[int, ...]) -> str:
         return WORSE
     if sum(pairs) >= ALIKE:  # pairs without variance have no interval
         even = len(pairs) // 2
-        if sum(pairs[even + 1:]) == sum(pairs) and low is high is None:
+        if sum(pairs[even + 1 :]) == sum(pairs) and low is high is None:
             return BETTER
         if sum(pairs[:even]) == sum(pairs) and low is high is None:
             return WORSE
     return OPEN
 
 
-def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str], detail: str) -> Verdict:
+def _by_test(
+    match: Match, test: Sprt, side: int | None, names: tuple[str, str], detail: str
+) -> Verdict:
     """The verdict of a sequential test, whose hypotheses are about the player named first."""
     llr = match.plain["sprt"]["llr"]
     lower, upper = test.bounds
     difference = match.difference
     low, high = (signed(end, difference.digits + 1) or "0" for end in (test.elo0, test.elo1))
     low, high = (end.rstrip("0").removesuffix(".") if "." in end else end for end in (low, high))
-    unit = f"normalized {difference.unit}" if test.model == "normalized" and not difference.digits else difference.unit
+    unit = (
+        f"normalized {difference.unit}"
+        if test.model == "normalized" and not difference.digits
+        else difference.unit
+    )
     if match.decision is None:
-        return Verdict(OPEN, names, f"Not decided whether {names[0]} is better than {names[1]}", detail,
-                       f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the bounds "
-                       f"{number(lower, 2)} and {number(upper, 2)}; continue with: tuner match --resume "
-                       f"{shlex.quote(str(match.folder))}")
+        return Verdict(
+            OPEN,
+            names,
+            f"Not decided whether {names[0]} is better than {names[1]}",
+            detail,
+            f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the"
+            f" bounds {number(lower, 2)} and {number(upper, 2)}; continue with: tuner match"
+            f" --resume {shlex.quote(str(match.folder))}",
+        )
     first, second = match.names
-    said = f"The test accepted {match.decision}: {high if match.decision == 'H1' else low} rather than " \
-           f"{low if match.decision == 'H1' else high} {unit} for {first}"
+    said = (
+        f"The test accepted {match.decision}: {high if match.decision == 'H1' else low} rather than"
+        f" {low if match.decision == 'H1' else high} {unit} for {first}"
+    )
     sign = 0
     if match.decision == "H1" and test.elo0 >= 0:
         sign = 1
@@ -155,26 +277,38 @@ def _by_test(match: Match, test: Sprt, side: int | None, names: tuple[str, str],
     if sign:
         kind = BETTER if sign > 0 else WORSE
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail, said + ".")
-    edge = f"better than {second} by {high} {unit}" if match.decision == "H0" else \
-        f"worse than {second} by {low.lstrip('−')} {unit}"
+    edge = (
+        f"better than {second} by {high} {unit}"
+        if match.decision == "H0"
+        else f"worse than {second} by {low.lstrip('−')} {unit}"
+    )
     by_interval = _by_interval(seen_from(match, side)[1], _pairs(match, side))
     return Verdict(by_interval, names, f"{first} is not {edge}", detail, said + ".")
 
 
 def more_games(difference: Difference) -> str:
-    """Return how many more games would exclude 0 from the interval, at the same result and variance of pairs."""
+    """Return how many more games would exclude 0 from the interval, at the same result and variance
+    of pairs."""
     surplus, variance, zero = difference.surplus, difference.variance, f"0 {difference.unit}"
     if surplus is None or variance is None:
         return "Too few pairs of games were played to estimate how many more would decide it."
     if surplus == 0:
         return "Both players scored the same: the number of games that would decide it is unknown."
     if variance == 0:
-        return "All pairs of games had the same result: the number of games that would decide it is unknown."
+        return (
+            "All pairs of games had the same result: the number of games that would decide it is"
+            " unknown."
+        )
     games = 2 * (math.floor(SIDE**2 * variance / surplus**2) + 1 - sum(difference.pairs))
     if games > MOST_GAMES:
-        return f"More than {whole(MOST_GAMES)} more games would be needed for an interval that excludes {zero}."
-    return (f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes {zero}, if the measured "
-            "difference stays the same.")
+        return (
+            f"More than {whole(MOST_GAMES)} more games would be needed for an interval that"
+            f" excludes {zero}."
+        )
+    return (
+        f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes"
+        f" {zero}, if the measured difference stays the same."
+    )
 
 
 def rounded_up(games: int) -> int:
@@ -190,10 +324,14 @@ def side_of(run: LearningRun, match: Match) -> int | None:
             if path is None or game_of(path) != run.learned.game:
                 continue
             learned = run.learned
-            other = read_parameters(path, None if learned.of_rows else learned.layout, learned.game, add_missing=True)
+            other = read_parameters(
+                path, None if learned.of_rows else learned.layout, learned.game, add_missing=True
+            )
         except InputError:  # has terms that this run lacks
             continue
-        if other.weights.shape == run.learned.weights.shape and np.allclose(other.weights, run.learned.weights, atol=0.006):
+        if other.weights.shape == run.learned.weights.shape and np.allclose(
+            other.weights, run.learned.weights, atol=0.006
+        ):
             return side
     return None
 
@@ -202,53 +340,79 @@ def side_of_network(run: NetworkRun, match: Match) -> int | None:
     """Which player of a match, 0 or 1, is the network of this run; None if neither is."""
     own = weights_path(run.folder / NET).read_bytes()
     for side, path in enumerate(match.copies):
-        if path is not None and weights_path(path).exists() and weights_path(path).read_bytes() == own:
+        if (
+            path is not None
+            and weights_path(path).exists()
+            and weights_path(path).read_bytes() == own
+        ):
             return side
     return None
 
 
 def rounds_verdict(run: Run) -> Verdict | None:
     """What the matches after the rounds of own games say; None for a run without any."""
-    result = run.findings.get("result") or {}
-    matches, kept = result.get("own_matches") or [], int(result.get("own_rounds") or 0)
-    if not isinstance(run, LearningRun) or not matches[:kept]:
+    if not isinstance(run, LearningRun):
         return None
-    start = str(result.get("start") or run.settings.get("start") or "the start")
-    ends = [(match["elo"] - match["error"], match["elo"] + match["error"]) for match in matches[:kept]
-            if known(match.get("elo")) and known(match.get("error"))]
+    matches, kept = run.result.own_matches, run.result.own_rounds
+    if not matches[:kept]:
+        return None
+    start = str(run.result.start or run.settings.get("start") or "the start")
+    ends = [
+        (match.elo - match.error, match.elo + match.error)
+        for match in matches[:kept]
+        if match.elo is not None and match.error is not None
+    ]
     kind = OPEN
     if len(ends) == kept:
         kind = BETTER if min(ends)[0] > 0 else WORSE if kept == 1 and ends[0][1] < 0 else OPEN
     elos = ", ".join(round_text(match) for match in matches[:kept])
-    sentence = f"A round of own games: {elos} against {start}" if kept == 1 else \
-        f"{kept} rounds of own games, each against the one before: {elos}"
-    detail = f"Matches of {whole(matches[0]['games'])} games at depth {DEFAULT_DEPTH}"
+    sentence = (
+        f"A round of own games: {elos} against {start}"
+        if kept == 1
+        else f"{kept} rounds of own games, each against the one before: {elos}"
+    )
+    detail = f"Matches of {whole(matches[0].games)} games at depth {DEFAULT_DEPTH}"
     if len(matches) > kept:
         detail += f"; round {kept + 1} was undone: {round_text(matches[kept])}"
-    return Verdict(kind, ("learned", start), sentence, detail,
-                   f"They do not add up to the result of a match against {start}." if kept > 1 else "")
+    return Verdict(
+        kind,
+        ("learned", start),
+        sentence,
+        detail,
+        f"They do not add up to the result of a match against {start}." if kept > 1 else "",
+    )
 
 
-def round_text(match: dict) -> str:
+def round_text(match: RoundMatch) -> str:
     """The result of the match of a round."""
-    if known(match.get("elo")) and known(match.get("error")):
-        return together(f"{signed(match['elo'], 0) or '0'} ± {whole(match['error'])} Elo")
-    return together(f"{number(100 * match['score'])} %")
+    if match.elo is not None and match.error is not None:
+        return together(f"{signed(match.elo, 0) or '0'} ± {whole(match.error)} Elo")
+    return together(f"{number(100 * match.score)} %")
 
 
 def match_to_play(run: Run) -> str | None:
-    """The command of a match of the learned weights against the start; None if one was played, the game
-    has no search, or the run measured its strength."""
+    """The command of a match of the learned weights against the start; None if one was played, the
+    game has no search, or the run measured its strength."""
     if not isinstance(run, LearningRun) or run.matches or not run.can_play:
         return None
     if measured_lines(run.history):
         return None
-    given = run.findings.get("result", {}).get("match")
-    if given:
-        return given
+    if run.result.match:
+        return run.result.match
     folder = str(run.folder)
-    start = str(run.settings.get("start") or run.findings.get("result", {}).get("start") or f"{folder}/start.yaml")
-    return shlex.join(["tuner", "match", f"{folder}/params.yaml", start, "--games", str(GAMES), "--run", f"{folder}-match"])
+    start = str(run.settings.get("start") or run.result.start or f"{folder}/start.yaml")
+    return shlex.join(
+        [
+            "tuner",
+            "match",
+            f"{folder}/params.yaml",
+            start,
+            "--games",
+            str(GAMES),
+            "--run",
+            f"{folder}-match",
+        ]
+    )
 
 
 def report_command(run: Run, command: str) -> str:
@@ -262,45 +426,77 @@ def reasons(run: LearningRun) -> list[str]:
     """Possible reasons why a match was lost, with what to change."""
     moved = int((np.abs(run.comparison.change) >= MOVED).sum())
     if run.kind == SELFPLAY:
-        games = run.history[-1]["games"] if run.history else 0
-        return [f"{whole(games)} games of self-play changed {whole(moved)} weights, and much of that may be noise. Continue with "
-                f"tuner selfplay --resume {shlex.quote(str(run.folder))} --games {int(MORE * games)}, then play again."]
-    result = run.findings.get("result") or {}
-    method, prior, games = result.get("method"), result.get("prior"), result.get("games")
-    rows, lines = result.get("rows") is True, []
+        games = run.history[-1].games if run.history else 0
+        return [
+            f"{whole(games)} games of self-play changed {whole(moved)} weights, and much of that"
+            f" may be noise. Continue with tuner selfplay --resume {shlex.quote(str(run.folder))}"
+            f" --games {int(MORE * games)}, then play again."
+        ]
+    method, prior, games = run.result.method, run.result.prior, run.result.games
+    rows, lines = run.result.rows, []
     searches = "searches (--method rootstrap, the default for games)"
-    searchable, unit = run.game is None or run.game.roll is None, run.wording.unit
-    better = searches if searchable and not rows else better_targets(rows, result.get("scores") is True, searchable)
+    searchable, unit = run.game is None or not run.game.has_dice, run.wording.unit
+    better = (
+        searches if searchable and not rows else better_targets(rows, run.result.scores, searchable)
+    )
     if run.labelled:
-        lines.append(f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of values does not "
-                     "make better choices between moves: learn from more positions, or from self-play (tuner selfplay).")
+        lines.append(
+            f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of"
+            " values does not make better choices between moves: learn from more positions, or"
+            " from self-play (tuner selfplay)."
+        )
     elif method == "logistic" and not searchable:
-        lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
-                     f"positions of its game, and weights that fit the noise cost strength. Learn from {better}, from self-play "
-                     f"(tuner selfplay), or with a narrower prior: {_narrower(prior, WIDTH, unit)}.")
+        lines.append(
+            f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a"
+            " noisy label of the positions of its game, and weights that fit the noise cost"
+            f" strength. Learn from {better}, from self-play (tuner selfplay), or with a narrower"
+            f" prior: {_narrower(prior, WIDTH, unit)}."
+        )
     elif method == "logistic":
-        other = "" if prior == PLAY else f", or with a narrower prior: {_narrower(prior, WIDTH, unit)}" if rows else \
-            f", or with --prior play instead of {short(prior) + ' centipawns' if known(prior) else prior or 'none'}"
-        lines.append(f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a noisy label of the "
-                     "positions of its game, and weights that fit the noise cost strength. Learn from "
-                     f"{better}{other}.")
+        other = (
+            ""
+            if prior == PLAY
+            else (
+                f", or with a narrower prior: {_narrower(prior, WIDTH, unit)}"
+                if rows
+                else (
+                    ", or with --prior play instead of"
+                    f" {short(prior) + ' centipawns' if known(prior) else prior or 'none'}"
+                )
+            )
+        )
+        lines.append(
+            f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a"
+            " noisy label of the positions of its game, and weights that fit the noise cost"
+            f" strength. Learn from {better}{other}."
+        )
     elif method == "rootstrap":
-        lines.append(f"Searches of depth {short(result.get('depth'))} changed {whole(moved)} weights. Keep them closer to their "
-                     f"start: {_narrower(prior, WIDTH / 2, unit)}; or search deeper: --depth {_deeper(result.get('depth'))}.")
+        lines.append(
+            f"Searches of depth {short(run.result.depth)} changed {whole(moved)} weights. Keep them"
+            f" closer to their start: {_narrower(prior, WIDTH / 2, unit)}; or search deeper:"
+            f" --depth {_deeper(run.result.depth)}."
+        )
     elif method == "scores":
         learn = "Learn" if rows else "Learn from our own searches (--targets search), or"
-        lines.append(f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a narrower prior: "
-                     f"{_narrower(prior, WIDTH / 2, unit)}.")
+        lines.append(
+            f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a"
+            f" narrower prior: {_narrower(prior, WIDTH / 2, unit)}."
+        )
     elif method:
-        lines.append(f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn from "
-                     f"{'searches (--method rootstrap)' if searchable else 'self-play (tuner selfplay)'}, or with a narrower "
-                     f"prior: {_narrower(prior, WIDTH, unit)}.")
-    held = result.get("held_out_results") or {}
-    if known(held.get("low")) and held["low"] > 0:
+        lines.append(
+            f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn"
+            " from"
+            f" {'searches (--method rootstrap)' if searchable else 'self-play (tuner selfplay)'},"
+            f" or with a narrower prior: {_narrower(prior, WIDTH, unit)}."
+        )
+    held = run.result.held_out_results or Change()
+    if held.low is not None and held.low > 0:
         lines.append("The learned evaluation also predicts the results of held-out games worse.")
-    elif known(held.get("high")) and held["high"] < 0:
-        lines.append("The learned evaluation predicts the results of held-out games better, but a lower loss does not prove "
-                     "strength.")
+    elif held.high is not None and held.high < 0:
+        lines.append(
+            "The learned evaluation predicts the results of held-out games better, but a lower loss"
+            " does not prove strength."
+        )
     return lines
 
 

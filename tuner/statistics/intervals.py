@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
 FEW_GAMES = 50
 NORMAL = 1.96  # standard errors
 
@@ -13,3 +20,95 @@ def quantile(games: int) -> float:
     from scipy.stats import t
 
     return float(t.ppf(0.975, max(games - 1, 1)))
+
+
+def equal_results_interval(result: float, games: int) -> tuple[float, float] | None:
+    """Return the interval of a mean result from 0 to 1 of games that all ended alike, in which no
+    variance is seen: that of a proportion if all were won or lost, None for other results, such as
+    draws."""
+    return wilson_interval(result * games, games) if result in (0, 1) else None
+
+
+def wilson_interval(
+    successes: float, trials: float, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The true shares from which the observed share is within z of their standard errors; 0 to 1
+    without trials."""
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes of {trials} trials")
+    if not trials:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = successes / trials
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = (
+        z
+        * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+        / (1 + z * z / trials)
+    )
+    # exact at the ends, where rounding would leave a trace of 1e-17
+    return (middle - half if successes else 0.0), (middle + half if successes < trials else 1.0)
+
+
+FALSE_DISCOVERIES = 0.05  # expected share of false ones among the supported changes
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Arrays of one shape, an entry for each change.
+
+    `error` is the standard error of the change, NaN where the data do not identify it; `tested`
+    where there is an error that is not zero: a number that was held is no finding. `reach` is how
+    many errors a 95 % interval goes to either side. `p` are two-sided p values, NaN where untested:
+    normal ones, as much larger as the reach is where games are few."""
+
+    error: np.ndarray
+    tested: np.ndarray
+    z: np.ndarray
+    reach: float | np.ndarray = NORMAL
+
+    @cached_property
+    def significant(self) -> np.ndarray:
+        """Changes beyond their own 95 % interval."""
+        return self.tested & (self.z > self.reach)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        from scipy.special import ndtr
+
+        return np.where(self.tested, 2 * ndtr(-self.z * NORMAL / self.reach), np.nan)
+
+    @cached_property
+    def supported(self) -> np.ndarray:
+        """Changes that remain when the false discovery rate of all tested together is held at 5 %
+        (Benjamini-Hochberg)."""
+        found = np.zeros(self.tested.shape, np.bool_)
+        if self.tested.any():
+            from scipy.stats import false_discovery_control
+
+            found[self.tested] = (
+                false_discovery_control(self.p[self.tested], method="bh") <= FALSE_DISCOVERIES
+            )
+        return found
+
+
+def weigh(change: np.ndarray, error: np.ndarray, reach: float | np.ndarray = NORMAL) -> Evidence:
+    """The evidence of changes with these standard errors: NaN is unknown, 0 is a weight that was
+    not learned."""
+    tested = np.isfinite(error) & (error > 0)
+    return Evidence(
+        error,
+        tested,
+        np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested),
+        reach,
+    )
+
+
+def error_of_change(
+    before: np.ndarray | None, after: np.ndarray | None, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Standard errors of differences of independent numbers; numbers without errors are exact, but
+    not those of both."""
+    if before is None and after is None:
+        return np.full(shape, np.nan)
+    return np.hypot(0.0 if before is None else before, 0.0 if after is None else after)

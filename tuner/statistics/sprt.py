@@ -1,14 +1,15 @@
 """Sequential probability ratio test on pairs of games: is the difference elo1 rather than elo0?
 
-The log-likelihood ratio is that of the two likeliest distributions of pairs under the hypotheses, given what was seen
-(generalized SPRT; M. Van den Bergh, Comments on normalized Elo, https://www.cantate.be/Fishtest/normalized_elo_practical.pdf).
-The `logistic` model fixes the mean score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The
-same numbers mean different things: elo 5 is a smaller effect in the normalized model where games spread less than wins
-and losses alone would, as with draws. The `points` model is for games that win more than one point: there elo0 and elo1 are
-mean points a game.
+The log-likelihood ratio is that of the two likeliest distributions of pairs under the hypotheses,
+given what was seen (generalized SPRT; M. Van den Bergh, Comments on normalized Elo,
+https://www.cantate.be/Fishtest/normalized_elo_practical.pdf). The `logistic` model fixes the mean
+score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The same numbers
+mean different things: elo 5 is a smaller effect in the normalized model where games spread less
+than wins and losses alone would, as with draws. The `points` model is for games that win more than
+one point: there elo0 and elo1 are mean points a game.
 
-The errors are alpha and beta if the test is evaluated after every pair. Fewer evaluations make it longer and the errors smaller.
-"""
+The errors are alpha and beta if the test is evaluated after every pair. Fewer evaluations make it
+longer and the errors smaller."""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ from scipy.optimize import brentq
 from games.streams import InputError
 from tuner.statistics.pentanomial import NORMALIZED_ELO, mean_and_variance, score_of, scores_of
 
-# count of a result of pairs that was never seen: with 0, a hypothesis could need results without any probability
+# count of a result of pairs that was never seen: with 0, a hypothesis could need results without
+# any probability
 UNSEEN = 1e-3
-# at 231 normalized Elo a mean that many standard deviations from 1/2 is out of reach of equal shares, where the search starts
+# at 231 normalized Elo a mean that many standard deviations from 1/2 is out of reach of equal
+# shares, where the search starts
 LARGEST_ELO = {"normalized": 200.0, "logistic": 1000.0}
 POINTS = "points"
 LARGEST_SHARE = 0.9  # of the points that a game can win, for the points model
@@ -33,8 +36,8 @@ TOLERANCE = 1e-8  # change of the log-likelihood per pair
 
 @dataclass(frozen=True)
 class Sprt:
-    """A test: accept elo1 falsely with chance alpha at elo0, accept elo0 falsely with chance beta at elo1. In the points model
-    both are points a game, of which a game wins `points` at most."""
+    """A test: accept elo1 falsely with chance alpha at elo0, accept elo0 falsely with chance beta
+    at elo1. In the points model both are points a game, of which a game wins `points` at most."""
 
     elo0: float
     elo1: float
@@ -45,23 +48,37 @@ class Sprt:
 
     def __post_init__(self):
         if self.model not in LIKELIEST:
-            raise InputError(f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LIKELIEST))}")
+            raise InputError(
+                f"unknown SPRT model {self.model!r}; available: {', '.join(sorted(LIKELIEST))}"
+            )
         points = self.model == POINTS
-        what = f"{self.elo0:g} to {self.elo1:g} points a game" if points else f"elo0 {self.elo0:g} to elo1 {self.elo1:g}"
+        what = (
+            f"{self.elo0:g} to {self.elo1:g} points a game"
+            if points
+            else f"elo0 {self.elo0:g} to elo1 {self.elo1:g}"
+        )
         if not self.elo0 < self.elo1:
             lower, upper = ("the first", "the second") if points else ("elo0", "elo1")
             raise InputError(f"SPRT from {what}: {lower} must be less than {upper}")
         largest = LARGEST_SHARE * self.points if points else LARGEST_ELO[self.model]
         if not (-largest <= self.elo0 and self.elo1 <= largest):
             taken = f"-{largest:g} to {largest:g}"
-            raise InputError(f"SPRT from {what}: expected {taken}, as a game wins {self.points} at most, such as 0 and 0.05"
-                             if points else f"SPRT from {what}: the {self.model} model takes {taken}")
+            raise InputError(
+                f"SPRT from {what}: expected {taken}, as a game wins {self.points} at most, such as"
+                " 0 and 0.05"
+                if points
+                else f"SPRT from {what}: the {self.model} model takes {taken}"
+            )
         if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):
-            raise InputError(f"SPRT with alpha {self.alpha:g}, beta {self.beta:g}: both must be positive, their sum less than 1")
+            raise InputError(
+                f"SPRT with alpha {self.alpha:g}, beta {self.beta:g}: both must be positive, their"
+                " sum less than 1"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Log-likelihood ratios at which elo0 and elo1 are accepted (Wald): -2.94 and 2.94 for 5 %."""
+        """Log-likelihood ratios at which elo0 and elo1 are accepted (Wald): -2.94 and 2.94 for 5
+        %."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
 
@@ -101,26 +118,41 @@ def _likeliest_with_mean(seen: list[float], score: float) -> list[float]:
 def likeliest_of_normalized(seen: list[float], elo: float) -> list[float]:
     """Likeliest shares of pairs with mean - 1/2 = t sd, where t is `elo`, normalized, of a pair.
 
-    The constraint is not linear in the shares: it is taken as linear about the last ones, from equal shares on (4.1).
-    """
+    The constraint is not linear in the shares: it is taken as linear about the last ones, from
+    equal shares on (4.1)."""
     t = math.sqrt(2) * elo / NORMALIZED_ELO
     scores = scores_of(len(seen))
     shares = [1 / len(seen)] * len(seen)
     for _ in range(ITERATIONS):
         mean, variance = mean_and_variance(shares)
         sd = math.sqrt(variance)
-        last, shares = shares, _likeliest(seen, [a - 0.5 - t * sd * (1 + (a - mean) ** 2 / variance) / 2 for a in scores])
-        if sum(s * abs(math.log(p / q)) for s, p, q in zip(seen, shares, last, strict=True)) < TOLERANCE:
+        last, shares = (
+            shares,
+            _likeliest(
+                seen, [a - 0.5 - t * sd * (1 + (a - mean) ** 2 / variance) / 2 for a in scores]
+            ),
+        )
+        if (
+            sum(s * abs(math.log(p / q)) for s, p, q in zip(seen, shares, last, strict=True))
+            < TOLERANCE
+        ):
             return shares
-    raise ArithmeticError(f"no likeliest distribution of pairs of {elo} normalized Elo found after {ITERATIONS} iterations; "
-                          f"shares seen: {seen}")
+    raise ArithmeticError(
+        f"no likeliest distribution of pairs of {elo} normalized Elo found after {ITERATIONS}"
+        f" iterations; shares seen: {seen}"
+    )
 
 
-LIKELIEST = {"logistic": likeliest_of_score, "normalized": likeliest_of_normalized, POINTS: likeliest_of_points}
+LIKELIEST = {
+    "logistic": likeliest_of_score,
+    "normalized": likeliest_of_normalized,
+    POINTS: likeliest_of_points,
+}
 
 
 def _likeliest(seen: list[float], zero: list[float]) -> list[float]:
-    """Likeliest shares p with sum(p * zero) = 0: p = seen / (1 + x zero), with x the multiplier (Lagrange; 1.2, 1.3)."""
+    """Likeliest shares p with sum(p * zero) = 0: p = seen / (1 + x zero), with x the multiplier
+    (Lagrange; 1.2, 1.3)."""
     low, high = -1 / max(zero), -1 / min(zero)
     margin = 1e-14 * (high - low)  # the function is infinite at both ends
 

@@ -1,4 +1,5 @@
-"""The sources that engines include to print rows, by language. A new one is a template, a function and a line of LANGUAGES."""
+"""The sources that engines include to print rows, by language. A new one is a template, a function
+and a line of LANGUAGES."""
 
 from __future__ import annotations
 
@@ -7,9 +8,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from games.streams import InputError
-from tuner.export.names import c_names, rust_names
-from tuner.io.text import one_line
+from games.streams import InputError, one_line
+from tuner.export.numbers import c_names, rust_names
 from tuner.parameters.layout import Layout, Place
 from tuner.version import __version__
 
@@ -19,11 +19,18 @@ TEMPLATES = Path(__file__).parent / "templates"
 def c_header(layout: Layout, name: str) -> str:
     """`tracerows.h` with the names of a layout's parameters; `name` is that of the file."""
     identifiers = c_names([place.path for place in layout.places])
-    return _filled("tracerows.h", {
-        "HEADING": _heading(name).replace("*/", "* /").replace("/*", "/ *"),
-        "ENUM": "\n".join(f"    ROWS_{identifier}," for identifier in identifiers),
-        "COLUMNS": str(layout.size),
-        "TABLE": "\n".join(f"        {{{_text(place.path)}, {place.first}, {_sizes(place)}}}," for place in layout.places)})
+    return _filled(
+        "tracerows.h",
+        {
+            "HEADING": _heading(name).replace("*/", "* /").replace("/*", "/ *"),
+            "ENUM": "\n".join(f"    ROWS_{identifier}," for identifier in identifiers),
+            "COLUMNS": str(layout.size),
+            "TABLE": "\n".join(
+                f"        {{{_text(place.path)}, {place.first}, {_sizes(place)}}},"
+                for place in layout.places
+            ),
+        },
+    )
 
 
 def rust_module(layout: Layout, name: str) -> str:
@@ -32,11 +39,20 @@ def rust_module(layout: Layout, name: str) -> str:
     constants = []
     for identifier, place in zip(identifiers, layout.places, strict=True):
         rows, columns = _sizes(place).split(", ")
-        constants.append(f"pub const {identifier}: Parameter = Parameter {{ name: {_text(place.path)}, first: {place.first}, "
-                         f"rows: {rows}, columns: {columns} }};")
-    return _filled("tracerows.rs", {
-        "HEADING": _heading(name), "COLUMNS": str(layout.size), "COUNT": str(len(identifiers)), "NAMES": "\n".join(constants),
-        "TABLE": "\n".join(f"    &{identifier}," for identifier in identifiers)})
+        constants.append(
+            f"pub const {identifier}: Parameter = Parameter {{ name: {_text(place.path)}, first:"
+            f" {place.first}, rows: {rows}, columns: {columns} }};"
+        )
+    return _filled(
+        "tracerows.rs",
+        {
+            "HEADING": _heading(name),
+            "COLUMNS": str(layout.size),
+            "COUNT": str(len(identifiers)),
+            "NAMES": "\n".join(constants),
+            "TABLE": "\n".join(f"    &{identifier}," for identifier in identifiers),
+        },
+    )
 
 
 LANGUAGES: dict[str, Callable[[Layout, str], str]] = {"c": c_header, "rust": rust_module}
@@ -49,7 +65,10 @@ def _filled(template: str, parts: dict[str, str]) -> str:
 
 
 def _heading(name: str) -> str:
-    return f"The names are those of {one_line(name)}, exported by evaltune {__version__}; write this file again when they change."
+    return (
+        f"The names are those of {one_line(name)}, exported by evaltune {__version__}; write this"
+        " file again when they change."
+    )
 
 
 def _text(path: str) -> str:
@@ -58,8 +77,11 @@ def _text(path: str) -> str:
 
 
 def _sizes(place: Place) -> str:
-    """Rows and columns: 0 rows for a list, 0 columns too for one number. InputError for more dimensions."""
+    """Rows and columns: 0 rows for a list, 0 columns too for one number. InputError for more
+    dimensions."""
     if len(place.shape) > 2:
-        raise InputError(f"{place.path} is a table of {len(place.shape)} dimensions, expected at most 2 for `tuner trace`; make "
-                         "it several parameters")
+        raise InputError(
+            f"{place.path} is a table of {len(place.shape)} dimensions, expected at most 2 for"
+            " `tuner trace`; make it several parameters"
+        )
     return ", ".join(map(str, ((0, 0) + place.shape)[-2:]))

@@ -1,4 +1,5 @@
-"""Every term against a second derivation from the counts, and the rolls that hit against the rules."""
+"""Every term against a second derivation from the counts, and the rolls that hit against the
+rules."""
 
 import ctypes
 
@@ -7,15 +8,19 @@ import pytest
 
 from evalterms.backgammon import TERMS
 from evalterms.backgammon.encodings import ENCODINGS
-from evalterms.compose import compose
-from evalterms.emit import pack
-from games.backgammon.board import contact, counts_of, packed, pips, turn_of, with_dice
-from games.backgammon.rules import afterstates
+from evalterms.framework.compose import compose
+from evalterms.framework.emit import pack
+from games.backgammon.rules.board import contact, counts_of, packed, pips, turn_of, with_dice
+from games.backgammon.rules.play import afterstates
 from tests.games.backgammon.support import random_board, rolls_of_games
-from tests.tuner.networks.support import counts_of_positions
+from tests.tuner.evaluation.networks.support import counts_of_positions
 
-NAMES = [f"{term.name}.{parameter.name}" + (f"[{i}]" if parameter.shape else "")
-         for term in TERMS for parameter in term.parameters for i in range(parameter.size)]
+NAMES = [
+    f"{term.name}.{parameter.name}" + (f"[{i}]" if parameter.shape else "")
+    for term in TERMS
+    for parameter in term.parameters
+    for i in range(parameter.size)
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +31,19 @@ def composition():
 @pytest.fixture(scope="module")
 def positions() -> np.ndarray:
     random = np.random.default_rng(1)
-    return np.array([with_dice(words, (0, 0)) for words in rolls_of_games(2, 1500)]
-                    + [random_board(random, int(random.integers(4, 26))) for _ in range(500)])
+    return np.array(
+        [with_dice(words, (0, 0)) for words in rolls_of_games(2, 1500)]
+        + [random_board(random, int(random.integers(4, 26))) for _ in range(500)]
+    )
 
 
 def rows_of(composition, positions: np.ndarray) -> np.ndarray:
-    """Counts (n, 2, columns) by compiled code, through the address that loops over whole games use."""
+    """Counts (n, 2, columns) by compiled code, through the address that loops over whole games
+    use."""
     found = np.zeros((len(positions), 2 * composition.size), np.int32)
-    native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(composition.glue.write_counts.address())
+    native = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
+        composition.glue.write_counts.address()
+    )
     for words, row in zip(positions, found, strict=True):
         assert native(words.ctypes.data, row.ctypes.data) == found.shape[1]
     return found.reshape(len(positions), 2, -1)
@@ -48,7 +58,8 @@ def run_of(made: list[bool]) -> int:
 
 
 def side_counts(own: np.ndarray, other: np.ndarray, moves: bool) -> dict[str, int]:
-    """What a side counts, by name, from the counts (26,) of both sides; without the rolls that hit."""
+    """What a side counts, by name, from the counts (26,) of both sides; without the rolls that
+    hit."""
     found: dict[str, int] = {}
 
     def emit(name: str, number: int) -> None:
@@ -56,7 +67,10 @@ def side_counts(own: np.ndarray, other: np.ndarray, moves: bool) -> dict[str, in
 
     for place in range(1, 25):
         for k in range(4):
-            emit(f"points.checkers[{4 * (place - 1) + k}]", own[place] > k if k < 3 else max(own[place] - 3, 0))
+            emit(
+                f"points.checkers[{4 * (place - 1) + k}]",
+                own[place] > k if k < 3 else max(own[place] - 3, 0),
+            )
     emit("points.bar", own[25])
     emit("points.off", own[0])
     places = np.arange(26)
@@ -78,7 +92,7 @@ def side_counts(own: np.ndarray, other: np.ndarray, moves: bool) -> dict[str, in
     if (run := min(run_of(points), 6)) > 1:
         emit(f"structure.prime[{run - 2}]", 1)
     trapped = [place for place in range(1, 7) if other[25 - place]]
-    if trapped and (run := min(run_of(points[min(trapped):]), 6)) > 1:
+    if trapped and (run := min(run_of(points[min(trapped) :]), 6)) > 1:
         emit(f"structure.blocked[{run - 2}]", 1)
     for place in range(19, 25):
         emit(f"structure.anchor[{place - 19}]", points[place])
@@ -95,11 +109,16 @@ def test_counts_are_those_of_the_definitions(composition, positions):
     found = rows_of(composition, positions)
     for words, row in zip(positions, found, strict=True):
         first, second = counts_of(words)
-        one, other = (side_counts(a, b, turn_of(words) == k) for k, (a, b) in enumerate(((first, second), (second, first))))
+        one, other = (
+            side_counts(a, b, turn_of(words) == k)
+            for k, (a, b) in enumerate(((first, second), (second, first)))
+        )
         expected = np.array([one.get(name, 0) - other.get(name, 0) for name in NAMES])
         kept = [not name.startswith("safety.shots") for name in NAMES]
         stage = 0 if contact(words) else 1
-        assert (row[stage][kept] == expected[kept]).all(), [NAMES[k] for k in np.flatnonzero(row[stage] != expected)]
+        assert (row[stage][kept] == expected[kept]).all(), [
+            NAMES[k] for k in np.flatnonzero(row[stage] != expected)
+        ]
         assert not row[1 - stage].any()
 
 
@@ -129,7 +148,9 @@ def test_rolls_that_hit_are_those_of_the_rules(composition, positions):
     assert seen > 50 and same > 0.97 * seen, (same, seen)
 
 
-def test_the_evaluation_is_counts_times_weights_and_changes_sign_with_the_sides(composition, positions):
+def test_the_evaluation_is_counts_times_weights_and_changes_sign_with_the_sides(
+    composition, positions
+):
     weights = np.random.default_rng(3).integers(-50, 50, (2, composition.size)).astype(np.float64)
     out = np.zeros(len(positions), np.int64)
     composition.glue.scores(positions, pack(*weights), out)
@@ -141,7 +162,7 @@ def test_the_evaluation_is_counts_times_weights_and_changes_sign_with_the_sides(
 
 
 def test_counts_of_datasets_are_those_of_whole_games(composition, positions):
-    from tuner.engine.counter import Counter
+    from tuner.evaluation.engine import Counter
 
     rows = Counter(composition).count(positions)
     dense = rows.dense(composition.size)

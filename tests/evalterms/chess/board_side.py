@@ -5,7 +5,14 @@ from __future__ import annotations
 import chess
 from chess import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 
-PIECES = {PAWN: "pawn", KNIGHT: "knight", BISHOP: "bishop", ROOK: "rook", QUEEN: "queen", KING: "king"}
+PIECES = {
+    PAWN: "pawn",
+    KNIGHT: "knight",
+    BISHOP: "bishop",
+    ROOK: "rook",
+    QUEEN: "queen",
+    KING: "king",
+}
 
 
 class Side:
@@ -14,9 +21,16 @@ class Side:
     def __init__(self, board: chess.Board, colour: chess.Color) -> None:
         self.board, self.colour = board, colour
         self.forward = 1 if colour else -1
-        self.men = {square: piece.piece_type for square, piece in board.piece_map().items() if piece.color == colour}
+        self.men = {
+            square: piece.piece_type
+            for square, piece in board.piece_map().items()
+            if piece.color == colour
+        }
         self.king = board.king(colour)
-        self.attackers = {square: [self.men[a] for a in board.attackers(colour, square)] for square in chess.SQUARES}
+        self.attackers = {
+            square: [self.men[a] for a in board.attackers(colour, square)]
+            for square in chess.SQUARES
+        }
 
     def row(self, square: int) -> int:
         return square // 8 if self.colour else 7 - square // 8

@@ -1,4 +1,5 @@
-"""A second implementation of the terms of chess with python-chess: square by square, colour by colour, no bitboards.
+"""A second implementation of the terms of chess with python-chess: square by square, colour by
+colour, no bitboards.
 
 `counts(board, colour)` says how often each number applies to one side, by its label in the layout.
 """
@@ -27,14 +28,20 @@ def material(us: Side, them: Side) -> Counter[str]:
 
 
 def piece_square(us: Side, them: Side) -> Counter[str]:
-    return Counter(f"piece_square.{PIECES[kind]}[{us.row(square)}][{square % 8}]" for square, kind in us.men.items())
+    return Counter(
+        f"piece_square.{PIECES[kind]}[{us.row(square)}][{square % 8}]"
+        for square, kind in us.men.items()
+    )
 
 
 def mobility(us: Side, them: Side) -> Counter[str]:
     found = Counter()
     for square in us.squares(KNIGHT, BISHOP, ROOK, QUEEN):
-        reached = [to for to in us.board.attacks(square)
-                   if us.men.get(to) not in (PAWN, KING) and not them.attacks(to, PAWN)]
+        reached = [
+            to
+            for to in us.board.attacks(square)
+            if us.men.get(to) not in (PAWN, KING) and not them.attacks(to, PAWN)
+        ]
         found[f"mobility.{PIECES[us.men[square]]}[{len(reached)}]"] += 1
     return found
 
@@ -47,7 +54,9 @@ def pawns(us: Side, them: Side) -> Counter[str]:
         enemies_ahead = [r for r in map(us.seen, them.pawns_on(file)) if r > row]
         doubled = any(r > row for r in us.pawns_on(file))
         supporters = [r for r in beside if r <= row]
-        sentries = [r for f in (file - 1, file + 1) for r in map(us.seen, them.pawns_on(f)) if r > row]
+        sentries = [
+            r for f in (file - 1, file + 1) for r in map(us.seen, them.pawns_on(f)) if r > row
+        ]
         weakness = None
         if not beside:
             weakness = "isolated"
@@ -82,7 +91,11 @@ def is_outpost(us: Side, them: Side, square: int) -> bool:
     """Held by a pawn, on rows 4 to 6, and no enemy pawn can come to attack it."""
     if not 3 <= us.row(square) <= 5 or not us.attacks(square, PAWN):
         return False
-    return not any(us.seen(r) > us.row(square) for f in (square % 8 - 1, square % 8 + 1) for r in them.pawns_on(f))
+    return not any(
+        us.seen(r) > us.row(square)
+        for f in (square % 8 - 1, square % 8 + 1)
+        for r in them.pawns_on(f)
+    )
 
 
 def pieces(us: Side, them: Side) -> Counter[str]:
@@ -90,7 +103,9 @@ def pieces(us: Side, them: Side) -> Counter[str]:
     bishops = us.squares(BISHOP)
     found["pieces.bishop_pair"] = len({light(square) for square in bishops}) == 2
     for square in bishops:
-        found["pieces.bishop_pawns"] += sum(light(pawn) == light(square) for pawn in us.squares(PAWN))
+        found["pieces.bishop_pawns"] += sum(
+            light(pawn) == light(square) for pawn in us.squares(PAWN)
+        )
     for square in chess.SQUARES:
         if is_outpost(us, them, square):
             kind = us.men.get(square)
@@ -102,12 +117,20 @@ def pieces(us: Side, them: Side) -> Counter[str]:
         found["pieces.minor_behind_pawn"] += us.men.get(step) == PAWN or them.men.get(step) == PAWN
     for square in us.squares(ROOK):
         if not us.pawns_on(square % 8):
-            found["pieces.rook_half_open_file" if them.pawns_on(square % 8) else "pieces.rook_open_file"] += 1
+            found[
+                (
+                    "pieces.rook_half_open_file"
+                    if them.pawns_on(square % 8)
+                    else "pieces.rook_open_file"
+                )
+            ] += 1
         queens = us.squares(QUEEN) + them.squares(QUEEN)
         found["pieces.rook_queen_file"] += any(queen % 8 == square % 8 for queen in queens)
     if us.row(them.king) == 7 or any(us.row(pawn) == 6 for pawn in them.squares(PAWN)):
         for kind in (ROOK, QUEEN):
-            found[f"pieces.{PIECES[kind]}_seventh"] += sum(us.row(square) == 6 for square in us.squares(kind))
+            found[f"pieces.{PIECES[kind]}_seventh"] += sum(
+                us.row(square) == 6 for square in us.squares(kind)
+            )
     return found
 
 
@@ -119,18 +142,27 @@ def king(us: Side, them: Side) -> Counter[str]:
             found[f"king.shelter{beside}[{min(us.pawns_on(file), default=0)}]"] += 1
             found[f"king.storm{beside}[{min(map(us.seen, them.pawns_on(file)), default=0)}]"] += 1
     ring = [square for square in chess.SQUARES if king_moves(square, them.king) <= 1]
-    zone = {*ring, *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None)}
+    zone = {
+        *ring,
+        *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None),
+    }
     kinds = 0
     for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
         attacked = sum(us.attacks(square, kind) for square in zone)
         found[f"king.zone_{PIECES[kind]}"] = attacked
         kinds += attacked > 0
         found[f"king.check_{PIECES[kind]}"] = sum(
-            us.attacks(square, kind) and square not in us.men and not them.attacks(square)
-            and gives_check(us, kind, square, them.king) for square in chess.SQUARES)
+            us.attacks(square, kind)
+            and square not in us.men
+            and not them.attacks(square)
+            and gives_check(us, kind, square, them.king)
+            for square in chess.SQUARES
+        )
     found[f"king.zone_attackers[{kinds}]"] = 1
-    found["king.zone_weak"] = sum(us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
-                                  for square in zone)
+    found["king.zone_weak"] = sum(
+        us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
+        for square in zone
+    )
     return found
 
 
@@ -165,7 +197,12 @@ def threats(us: Side, them: Side) -> Counter[str]:
         count("king_attacks_loose", us.attacks(square, KING) and loose)
         count("hanging", kind not in (PAWN, KING) and us.attacks(square) and loose)
     for square in set(chess.SQUARES) - us.men.keys() - them.men.keys():
-        count("restricted", us.attacks(square) and len(them.attackers[square]) == 1 and not them.attacks(square, PAWN))
+        count(
+            "restricted",
+            us.attacks(square)
+            and len(them.attackers[square]) == 1
+            and not them.attacks(square, PAWN),
+        )
     return found
 
 
@@ -200,9 +237,13 @@ def imbalance(us: Side, them: Side) -> Counter[str]:
         ours = us.squares(first)
         for b, second in enumerate(kinds[a:]):
             name = f"imbalance.{PIECES[first]}s_with" + (f"[{b}]" if first != QUEEN else "")
-            pairs = itertools.combinations(ours, 2) if first == second else itertools.product(ours, us.squares(second))
+            pairs = (
+                itertools.combinations(ours, 2)
+                if first == second
+                else itertools.product(ours, us.squares(second))
+            )
             found[name] = len(list(pairs))
-        for b, second in enumerate(kinds[a + 1:]):
+        for b, second in enumerate(kinds[a + 1 :]):
             name = f"imbalance.against_{PIECES[first]}s" + (f"[{b}]" if first != ROOK else "")
             found[name] = len(us.squares(second)) * len(them.squares(first))
     return found
@@ -211,23 +252,34 @@ def imbalance(us: Side, them: Side) -> Counter[str]:
 def king_danger(us: Side, them: Side) -> Counter[str]:
     found = Counter({"king_danger.base": 1, "king_danger.no_queen": int(not us.squares(QUEEN))})
     ring = [square for square in chess.SQUARES if king_moves(square, them.king) <= 1]
-    zone = {*ring, *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None)}
+    zone = {
+        *ring,
+        *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None),
+    }
     unsafe = set()
     for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
         found[f"king_danger.zone_{PIECES[kind]}"] = sum(us.attacks(square, kind) for square in zone)
         for square in chess.SQUARES:
-            if us.attacks(square, kind) and square not in us.men and gives_check(us, kind, square, them.king):
+            if (
+                us.attacks(square, kind)
+                and square not in us.men
+                and gives_check(us, kind, square, them.king)
+            ):
                 if not them.attacks(square):
                     found[f"king_danger.check_{PIECES[kind]}"] += 1
                 elif kind != QUEEN:
                     unsafe.add(square)
     found["king_danger.check_unsafe"] = len(unsafe)
-    found["king_danger.zone_weak"] = sum(us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
-                                         for square in zone)
+    found["king_danger.zone_weak"] = sum(
+        us.attacks(square) and len(them.attackers[square]) < 2 and not them.attacks(square, PAWN)
+        for square in zone
+    )
     found["king_danger.defended"] = sum(them.attacks(square, KNIGHT, BISHOP) for square in zone)
     near = [square for square in chess.SQUARES if abs(square % 8 - them.king % 8) <= 1]
-    found["king_danger.flank"] = sum(us.row(square) >= 4 and us.attacks(square) and not them.attacks(square, PAWN)
-                                     for square in near)
+    found["king_danger.flank"] = sum(
+        us.row(square) >= 4 and us.attacks(square) and not them.attacks(square, PAWN)
+        for square in near
+    )
     before = {square for part in zone for square in (part, them.ahead(part)) if square is not None}
     pawns = sum(square in near and square in before for square in them.squares(PAWN))
     found[f"king_danger.shelter[{min(pawns, 3)}]"] += 1
@@ -235,16 +287,26 @@ def king_danger(us: Side, them: Side) -> Counter[str]:
 
 
 def late_scale(us: Side, them: Side) -> Counter[str]:
-    minors, rooks, queens, bishops = ([len(side.squares(*kinds)) for side in (us, them)] for kinds in (
-        (KNIGHT, BISHOP), (ROOK,), (QUEEN,), (BISHOP,)))
+    minors, rooks, queens, bishops = (
+        [len(side.squares(*kinds)) for side in (us, them)]
+        for kinds in ((KNIGHT, BISHOP), (ROOK,), (QUEEN,), (BISHOP,))
+    )
     ours, theirs = len(us.squares(PAWN)), len(them.squares(PAWN))
     found = Counter({f"late_scale.our_pawns[{ours}]": 1, f"late_scale.their_pawns[{theirs}]": 1})
-    for name, (ours, theirs), most in (("minors", minors, 8), ("rooks", rooks, 4), ("queens", queens, 2)):
+    for name, (ours, theirs), most in (
+        ("minors", minors, 8),
+        ("rooks", rooks, 4),
+        ("queens", queens, 2),
+    ):
         found[f"late_scale.{name}[{min(ours + theirs, most)}]"] += 1
         if ours != theirs:
-            found[f"late_scale.more_{name}[{0 if ours < theirs else 1 if ours == theirs + 1 else 2}]"] += 1
+            found[
+                f"late_scale.more_{name}[{0 if ours < theirs else 1 if ours == theirs + 1 else 2}]"
+            ] += 1
     if bishops == [1, 1]:
-        colours = {(square // 8 + square) % 2 for side in (us, them) for square in side.squares(BISHOP)}
+        colours = {
+            (square // 8 + square) % 2 for side in (us, them) for square in side.squares(BISHOP)
+        }
         alone = sum(minors) == 2 and not sum(rooks) + sum(queens)
         found["late_scale.opposite_bishops" + "_alone" * alone] += len(colours) == 2
     found["late_scale.rook_ending"] += rooks == [1, 1] and not sum(minors) + sum(queens)
@@ -253,5 +315,18 @@ def late_scale(us: Side, them: Side) -> Counter[str]:
     return found
 
 
-TOPICS = (material, piece_square, mobility, pawns, pieces, king, threats, space, imbalance, king_danger,
-          late_scale, tactics, turn)
+TOPICS = (
+    material,
+    piece_square,
+    mobility,
+    pawns,
+    pieces,
+    king,
+    threats,
+    space,
+    imbalance,
+    king_danger,
+    late_scale,
+    tactics,
+    turn,
+)

@@ -21,9 +21,16 @@ def pieces_on_line(us: Side, them: Side, step: tuple[int, int]) -> list[int]:
 
 
 def tactics(us: Side, them: Side) -> Counter[str]:
-    found = Counter(dict.fromkeys((
-        "tactics.pinned_attacked", "tactics.discovered_check", *(f"tactics.pinned_{PIECES[kind]}" for kind in (
-            PAWN, KNIGHT, BISHOP, ROOK, QUEEN))), 0))
+    found = Counter(
+        dict.fromkeys(
+            (
+                "tactics.pinned_attacked",
+                "tactics.discovered_check",
+                *(f"tactics.pinned_{PIECES[kind]}" for kind in (PAWN, KNIGHT, BISHOP, ROOK, QUEEN)),
+            ),
+            0,
+        )
+    )
     for step in product((-1, 0, 1), repeat=2):
         line = pieces_on_line(us, them, step) if any(step) else []
         if len(line) < 2 or them.men.get(line[1]) not in (BISHOP if all(step) else ROOK, QUEEN):
@@ -35,10 +42,17 @@ def tactics(us: Side, them: Side) -> Counter[str]:
             found["tactics.discovered_check"] += them.men[line[0]] != PAWN
     queens = them.squares(QUEEN)
     found["tactics.knight_near_queen"] = len(queens) == 1 and sum(
-        us.attacks(square, KNIGHT) and square not in us.men and not them.attacks(square)
-        and queens[0] in chess.SquareSet(chess.BB_KNIGHT_ATTACKS[square]) for square in chess.SQUARES)
+        us.attacks(square, KNIGHT)
+        and square not in us.men
+        and not them.attacks(square)
+        and queens[0] in chess.SquareSet(chess.BB_KNIGHT_ATTACKS[square])
+        for square in chess.SQUARES
+    )
     ring = [square for square in chess.SQUARES if king_moves(square, them.king) <= 1]
-    zone = {*ring, *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None)}
+    zone = {
+        *ring,
+        *(square for square in map(them.ahead, set(ring) - {them.king}) if square is not None),
+    }
     found["tactics.zone_twice"] = sum(len(us.attackers[square]) > 1 for square in zone)
     return found
 
@@ -48,17 +62,29 @@ def turn(us: Side, them: Side) -> Counter[str]:
     if us.board.turn != us.colour:
         return found
     found["turn.queen"] = bool(us.squares(QUEEN))
-    near = sum(king_moves(square, them.king) == 1 and us.attacks(square) and len(them.attackers[square]) < 2
-               for square in chess.SQUARES)
+    near = sum(
+        king_moves(square, them.king) == 1
+        and us.attacks(square)
+        and len(them.attackers[square]) < 2
+        for square in chess.SQUARES
+    )
     found[f"turn.king_zone[{min(near, 7)}]"] += 1
     reached = set()
     for pawn in us.squares(PAWN):
         step = us.ahead(pawn)
-        if step not in us.men and step not in them.men and not them.attacks(step, PAWN) and (
-                us.attacks(step) or not them.attacks(step)):
+        if (
+            step not in us.men
+            and step not in them.men
+            and not them.attacks(step, PAWN)
+            and (us.attacks(step) or not them.attacks(step))
+        ):
             reached |= set(chess.SquareSet(chess.BB_PAWN_ATTACKS[us.colour][step]))
-    found["turn.pawn_push"] = sum(square in reached and not us.attacks(square, PAWN)
-                                  for square in them.squares(KNIGHT, BISHOP, ROOK, QUEEN))
-    found["turn.attacked_squares"] = sum(us.attacks(square) and square not in us.men and not them.attacks(square, PAWN)
-                                         for square in chess.SQUARES)
+    found["turn.pawn_push"] = sum(
+        square in reached and not us.attacks(square, PAWN)
+        for square in them.squares(KNIGHT, BISHOP, ROOK, QUEEN)
+    )
+    found["turn.attacked_squares"] = sum(
+        us.attacks(square) and square not in us.men and not them.attacks(square, PAWN)
+        for square in chess.SQUARES
+    )
     return found

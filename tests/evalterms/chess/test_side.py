@@ -4,15 +4,15 @@ import chess
 import numpy as np
 import pytest
 
-from evalterms.chess.side import Side
-from evalterms.compose import compose
+from evalterms.chess.view import Side
+from evalterms.framework.compose import compose
 from evalterms.term import Term
 from games.bits import lowest, without_lowest
-from games.chess.fen import fen
+from games.chess.files.fen import fen
 from games.record import find
 from tests.evalterms.chess import brute_force
 from tests.evalterms.support import some_positions
-from tuner.engine.engine import Engine
+from tuner.evaluation.engine import Engine
 from tuner.parameters.layout import layout_of
 
 fields = Term("fields")
@@ -31,8 +31,14 @@ def count_fields(us, them, emit):
         base += 64
 
 
-KINDS = {"pawn": chess.PAWN, "knight": chess.KNIGHT, "bishop": chess.BISHOP, "rook": chess.ROOK, "queen": chess.QUEEN,
-         "king": chess.KING}
+KINDS = {
+    "pawn": chess.PAWN,
+    "knight": chess.KNIGHT,
+    "bishop": chess.BISHOP,
+    "rook": chess.ROOK,
+    "queen": chess.QUEEN,
+    "king": chess.KING,
+}
 
 
 def squares_of(us: brute_force.Side, field: str) -> list[int]:

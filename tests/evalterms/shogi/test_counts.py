@@ -1,11 +1,9 @@
-"""The counts of the terms of shogi against python-shogi; scores against counts; compiled code against plain Python."""
+"""The counts of the terms of shogi against python-shogi; scores against counts; compiled code
+against plain Python."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -14,17 +12,20 @@ import pytest
 
 shogi = pytest.importorskip("shogi")
 
-from evalterms.emit import UNIT, pack  # noqa: E402
-from games.shogi import movegen, sfen  # noqa: E402
-from games.shogi.position import START  # noqa: E402
-from games.shogi.shogi import after  # noqa: E402
+from games.shogi.files import sfen  # noqa: E402
+from games.shogi.game import after  # noqa: E402
+from games.shogi.rules import movegen  # noqa: E402
+from games.shogi.rules.position import START  # noqa: E402
 from tests.evalterms.shogi.brute_force import counts  # noqa: E402
-from tests.games.shogi.support import engine_of  # noqa: E402
-from tests.games.support import REPOSITORY  # noqa: E402
+from tuner.evaluation.loading import make_engine  # noqa: E402
 
-CRAFTED = ("4k4/9/9/9/9/9/9/9/4K4 b RBGSNLP3g3s3n3l17p 7", "8k/1+R+B6/9/3+p+l+n+s2/4L4/3+P+L+N+S2/9/6+r+b1/K8 w - 9",
-           "8k/9/2L3N2/1B3S3/4R4/3g1s3/9/8r/2K6 b b 1", "l7k/2l6/4n4/9/9/4N4/9/6L2/4K4 w 2G2g 33",
-           "k8/9/9/2+P+L+N+S3/9/4+R+B3/9/9/8K b - 1")
+CRAFTED = (
+    "4k4/9/9/9/9/9/9/9/4K4 b RBGSNLP3g3s3n3l17p 7",
+    "8k/1+R+B6/9/3+p+l+n+s2/4L4/3+P+L+N+S2/9/6+r+b1/K8 w - 9",
+    "8k/9/2L3N2/1B3S3/4R4/3g1s3/9/8r/2K6 b b 1",
+    "l7k/2l6/4n4/9/9/4N4/9/6L2/4K4 w 2G2g 33",
+    "k8/9/9/2+P+L+N+S3/9/4+R+B3/9/9/8K b - 1",
+)
 
 
 def some_positions(games: int) -> list[np.ndarray]:
@@ -43,11 +44,14 @@ def some_positions(games: int) -> list[np.ndarray]:
 
 
 def test_counts_are_those_of_the_second_implementation():
-    engine, positions = engine_of(), some_positions(4)
+    engine, positions = make_engine("shogi"), some_positions(4)
     labels, rows = engine.layout.labels(), engine.coefficients(np.array(positions))
     met = Counter()
     for words, (first, last) in zip(positions, pairwise(rows.row), strict=True):
-        found = {labels[i]: int(n) for i, n in zip(rows.index[first:last], rows.count[first:last], strict=True)}
+        found = {
+            labels[i]: int(n)
+            for i, n in zip(rows.index[first:last], rows.count[first:last], strict=True)
+        }
         board = shogi.Board(sfen.text(words))
         expected = counts(board, shogi.BLACK)
         expected.subtract(counts(board, shogi.WHITE))
@@ -56,34 +60,28 @@ def test_counts_are_those_of_the_second_implementation():
     assert {label.split("[")[0] for label in labels} - set(met) == set()
 
 
-def test_scores_are_counts_times_weights():
-    engine, positions = engine_of(), np.array(some_positions(2))
-    weights = np.round(np.random.default_rng(3).normal(0, 200, engine.layout.size))
-    scores = np.zeros(len(positions), np.int64)
-    engine.composition.glue.scores(positions, pack(weights, weights), scores)
-    dense = engine.coefficients(positions).dense(engine.layout.size).astype(np.int64)
-    assert np.array_equal(scores, dense @ (weights * UNIT).astype(np.int64))
-
-
 def test_turning_the_board_changes_the_sign():
-    engine = engine_of()
+    engine = make_engine("shogi")
     positions = np.array(some_positions(1))
     other = []
     for words in positions:
         board, white = sfen.board_of(words), int(words[13]) & 1
-        hands = {(1 - owner, kind): n for owner in (0, 1) for kind, n in enumerate(sfen.hand_of(words, owner)) if n}
-        other.append(sfen.words_of({80 - square: (1 - owner, kind) for square, (owner, kind) in board.items()}, hands,
-                                   1 - white, 1))
-    one, two = (engine.coefficients(np.array(rows)).dense(engine.layout.size).astype(int) for rows in (positions, other))
+        hands = {
+            (1 - owner, kind): n
+            for owner in (0, 1)
+            for kind, n in enumerate(sfen.hand_of(words, owner))
+            if n
+        }
+        other.append(
+            sfen.words_of(
+                {80 - square: (1 - owner, kind) for square, (owner, kind) in board.items()},
+                hands,
+                1 - white,
+                1,
+            )
+        )
+    one, two = (
+        engine.coefficients(np.array(rows)).dense(engine.layout.size).astype(int)
+        for rows in (positions, other)
+    )
     assert np.array_equal(one, -two)
-
-
-def test_compiled_counts_are_those_of_plain_python(tmp_path):
-    positions = np.array(some_positions(1))
-    np.save(tmp_path / "positions.npy", positions)
-    command = [sys.executable, "-m", "tests.evalterms.shogi.plain", str(tmp_path)]
-    subprocess.run(command, check=True, cwd=REPOSITORY, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
-    engine = engine_of()
-    plain = np.load(tmp_path / "plain.npz")
-    assert np.array_equal(plain["counts"], engine.coefficients(positions).dense(engine.layout.size))
-    assert plain["moves"].tolist() == [len(movegen.moves_of(words)) for words in positions]

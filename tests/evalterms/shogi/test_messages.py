@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalterms.framework.check import complaints
 from evalterms.shogi import view
 from evalterms.term import Term
-from evalterms.types import complaints
 from games import bits
-from games.shogi.squares import popcount
+from games.shogi.rules.squares import popcount
 
 
 def with_number(us, them, emit):
@@ -36,13 +36,17 @@ def right(us, them, emit):
     emit(0, popcount(us.pawns & ~them.men))
 
 
-@pytest.mark.parametrize(("function", "message"), [
-    (with_number, "cannot be compiled: and is not defined for Squares and uint64"),
-    (with_literal, "cannot be compiled: and is not defined for Squares and Literal[int](1)"),
-    (with_other_sets, "cannot be compiled: Squares where uint64 is expected"),
-    (compared, "cannot be compiled: gt is not defined for Squares and Squares"),
-    (emitted, "cannot be compiled: Squares where int64 is expected"),
-    (right, None)])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (with_number, "cannot be compiled: and is not defined for Squares and uint64"),
+        (with_literal, "cannot be compiled: and is not defined for Squares and Literal[int](1)"),
+        (with_other_sets, "cannot be compiled: Squares where uint64 is expected"),
+        (compared, "cannot be compiled: gt is not defined for Squares and Squares"),
+        (emitted, "cannot be compiled: Squares where int64 is expected"),
+        (right, None),
+    ],
+)
 def test_a_set_where_something_else_belongs_is_named_with_its_line(function, message):
     term = Term("own")
     term.parameter("weight")

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from games.backgammon.board import counts_of, dice_of, packed, pips, start, turn_of
-from games.backgammon.draw import COLOURS, draw, picture
+from games.backgammon.files.draw import COLOURS, draw, picture
+from games.backgammon.rules.board import counts_of, dice_of, packed, pips, start, turn_of
 from tests.games.backgammon.support import random_board, rolls_of_games
 
 
@@ -24,7 +24,10 @@ def test_the_start_as_text():
         "| O  .  .  .  X  . |   | X  .  .  .  .  O |",
         "| O  .  .  .  X  . |   | X  .  .  .  .  O |",
         "+12 11 10  9  8  7 +---+ 6  5  4  3  2  1 +",
-        "X: bar 0, off 0, 167 pips", "O: bar 0, off 0, 167 pips", "X to roll"]
+        "X: bar 0, off 0, 167 pips",
+        "O: bar 0, off 0, 167 pips",
+        "X to roll",
+    ]
 
 
 def test_stacks_bars_and_dice_as_text():
@@ -44,8 +47,15 @@ def test_pictures_have_every_checker():
         circles = [each.get("fill") for each in tree.iter() if each.tag.endswith("circle")]
         turn = COLOURS[turn_of(words)]
         for side in range(2):
-            assert circles.count(COLOURS[side]) - (turn == COLOURS[side]) == np.minimum(counts[side], 5).sum()
-        more = [int(each.text) for each in tree.iter() if each.tag.endswith("text") and each.get("font-size") == "11"]
+            assert (
+                circles.count(COLOURS[side]) - (turn == COLOURS[side])
+                == np.minimum(counts[side], 5).sum()
+            )
+        more = [
+            int(each.text)
+            for each in tree.iter()
+            if each.tag.endswith("text") and each.get("font-size") == "11"
+        ]
         assert sorted(more) == sorted(counts[counts > 5].tolist())
         words_of = [each.text for each in tree.iter() if each.tag.endswith("text")]
         assert [int(text) for text in words_of if text.isdecimal()].count(24) >= 1

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon import labels, mat, sgf
-from games.backgammon.board import dice_of, turn_of, with_dice
-from games.backgammon.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
-from games.backgammon.ids import from_match_id, position_id
-from games.backgammon.notation import move_text
-from games.backgammon.rules import afterstates, points
-from games.faults import Faults
+from games.backgammon.files import labels, mat, sgf
+from games.backgammon.files.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
+from games.backgammon.files.ids import from_match_id, position_id
+from games.backgammon.files.notation import steps_text
+from games.backgammon.rules.board import dice_of, turn_of, with_dice
+from games.backgammon.rules.play import afterstates, points
+from games.reading import Faults
 from games.record import ReadReport
 from games.streams import InputError, lines, pieces
-from tests.games.backgammon.support import rolls_of_games
+from tests.games.backgammon.support import labels_text, rolls_of_games
 
 DATA = Path(__file__).parent / "data"
 MUTATED = 250  # tests/benchmarks/backgammon.py: 5,000
@@ -29,7 +29,11 @@ def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
     """The games of a file without those that have faults, which are noted, or raise InputError."""
     source = str(path)
     faults = Faults(source, "game", strict, ReadReport(), note)
-    found = mat.parse(source, lines(source)) if source.endswith("mat") else sgf.parse(source, pieces(source))
+    found = (
+        mat.parse(source, lines(source))
+        if source.endswith("mat")
+        else sgf.parse(source, pieces(source))
+    )
     games = []
     for place, game, fault in found:
         if fault is None:
@@ -39,14 +43,16 @@ def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
     return games
 
 
-def labels_of(path: Path, strict: bool, note=quiet) -> list[labels.Labels]:
-    """The labelled positions of a file; bad lines are noted, or raise InputError."""
-    faults = Faults(str(path), "line", strict, ReadReport(), note)
-    parts = list(labels.parse(str(path), lines(path)))
-    for part in parts:
-        for place, fault in part.bad:
-            faults.add(place, fault, fault.kind)
-    return parts
+def labels_of(path: Path, strict: bool, note=quiet) -> list[tuple]:
+    """Number, position and probabilities of the labelled lines of a file; bad lines are noted, or
+    raise InputError."""
+    faults, good = Faults(str(path), "line", strict, ReadReport(), note), []
+    for number, *found in labels.parse(str(path), lines(path)):
+        if len(found) == 1:
+            faults.add(number, found[0], found[0].kind)
+        else:
+            good.append((number, *found))
+    return good
 
 
 def read(name: str) -> list[GameRecord]:
@@ -57,7 +63,13 @@ def test_both_formats_have_the_same_games():
     for one, other in zip(read("gnubg.mat"), read("gnubg.sgf"), strict=True):
         assert (one.line == other.line).all() and one.moves == other.moves
         assert (one.players, one.score, one.length, one.cubes, one.points, one.end) == (
-            other.players, other.score, other.length, other.cubes, other.points, other.end)
+            other.players,
+            other.score,
+            other.length,
+            other.cubes,
+            other.points,
+            other.end,
+        )
 
 
 def test_results_and_cubes():
@@ -74,7 +86,7 @@ def test_positions_are_those_that_gnubg_names():
         at = 0
         for board, match in ids:  # decisions on the cube have the board of the next roll
             words, state = game.rolled[min(at, len(game.rolled) - 1)], from_match_id(match)
-            if at < len(game.rolled) and state.dice == dice_of(words):
+            if at < len(game.rolled) and (state.larger, state.smaller) == dice_of(words):
                 assert position_id(words) == board and state.on_roll == turn_of(words)
                 at += 1
         assert at == len(game.rolled)
@@ -89,7 +101,10 @@ def random_games(seed: int, number: int, cubes: float = 0.02) -> list[GameRecord
         side = random_generator.randrange(2)
         while not points(game.now):
             if game.rolled:
-                side, dice = turn_of(game.now), (random_generator.randint(1, 6), random_generator.randint(1, 6))
+                side, dice = (
+                    turn_of(game.now),
+                    (random_generator.randint(1, 6), random_generator.randint(1, 6)),
+                )
                 if random_generator.random() < cubes:
                     game.double(side)
                     if random_generator.random() < 0.3:
@@ -99,7 +114,7 @@ def random_games(seed: int, number: int, cubes: float = 0.02) -> list[GameRecord
             words[4] |= np.uint64(side)
             words = with_dice(words, dice)
             _, moves = afterstates(words)
-            game.play(side, dice, move_text(words, int(random_generator.choice(moves))))
+            game.play(side, dice, steps_text(words, int(random_generator.choice(moves))))
         game.finish(None)
         score = (score[0] + max(game.points, 0), score[1] + max(-game.points, 0))
         found.append(game)
@@ -113,7 +128,12 @@ def test_what_is_written_is_read(tmp_path):
     for one, other in zip(games, again, strict=True):
         assert (one.line == other.line).all()
         assert (one.cubes, one.points, one.end, one.players, one.score) == (
-            other.cubes, other.points, other.end, other.players, other.score)
+            other.cubes,
+            other.points,
+            other.end,
+            other.players,
+            other.score,
+        )
 
 
 def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
@@ -124,14 +144,33 @@ def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
     assert (game.points, game.end) == (4, RESIGNED)
 
 
-@pytest.mark.parametrize("old, new, message", [
-    ("21: 13/11 24/23", "21: 13/11 24/22", "a.mat:7: '13/11 24/22' is not a legal move of 21 at ply 1; fix it"),
-    ("Doubles => 2", "Doubles => 4", "the cube goes from 1 to 4 at ply 14, expected 2"),
-    ("Wins 2 points", "Wins 3 points", "the file states +3 points for the first player, the dropped cube gives +2"),
-    ("Wins 8 points", "Wins 4 points", "the file states +4 points for the first player, the moves give +8"),
-    ("Game 2\n gnubg", "Game 2\n  1) 31: 8/5 6/5\n gnubg", "root : 0' is neither a numbered move"),
-    ("  2) 32:", "  2) 3:", "out of turn"),
-])
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        (
+            "21: 13/11 24/23",
+            "21: 13/11 24/22",
+            "a.mat:7: '13/11 24/22' is not a legal move of 21 at ply 1; fix it",
+        ),
+        ("Doubles => 2", "Doubles => 4", "the cube goes from 1 to 4 at ply 14, expected 2"),
+        (
+            "Wins 2 points",
+            "Wins 3 points",
+            "the file states +3 points for the first player, the dropped cube gives +2",
+        ),
+        (
+            "Wins 8 points",
+            "Wins 4 points",
+            "the file states +4 points for the first player, the moves give +8",
+        ),
+        (
+            "Game 2\n gnubg",
+            "Game 2\n  1) 31: 8/5 6/5\n gnubg",
+            "root : 0' is neither a numbered move",
+        ),
+        ("  2) 32:", "  2) 3:", "out of turn"),
+    ],
+)
 def test_faults_of_games_are_named(tmp_path, old, new, message):
     text = (DATA / "gnubg.mat").read_text()
     assert old in text
@@ -152,8 +191,11 @@ def mutations(seed: int, whole: bytes, number: int):
         content = bytearray(whole)
         for _ in range(chance.randint(1, 6)):
             at = chance.randrange(len(content) + 1)
-            content[at:at + chance.choice([0, 1, 1, 2, 300])] = bytes(chance.choices(
-                b"[]();:/*0123456789abyzBWDTdr \n\\\xff", k=chance.choice([0, 1, 1, 3])))
+            content[at : at + chance.choice([0, 1, 1, 2, 300])] = bytes(
+                chance.choices(
+                    b"[]();:/*0123456789abyzBWDTdr \n\\\xff", k=chance.choice([0, 1, 1, 3])
+                )
+            )
         yield bytes(content)
 
 
@@ -184,21 +226,42 @@ def some_labels() -> tuple[np.ndarray, np.ndarray]:
 
 def test_labels_are_read_again(tmp_path):
     positions, chances = some_labels()
-    (tmp_path / "a.csv").write_text(labels.labels_text(positions, chances))
-    ((found, again, _),) = labels_of(tmp_path / "a.csv", True)
+    (tmp_path / "a.csv").write_text(labels_text(positions, chances))
+    _, found, again = zip(*labels_of(tmp_path / "a.csv", True), strict=True)
     assert [position_id(words) for words in found] == [position_id(words) for words in positions]
     assert all(turn_of(words) == 0 for words in found)
-    assert abs(again - chances).max() < 1e-5
-    assert np.allclose(labels.points_of(np.array([[0.5, 0, 0, 0, 0], [1, 1, 1, 0, 0], [0.6, 0.2, 0.1, 0.1, 0]])), [0, 3, 0.4])
+    assert abs(np.array(again) - chances).max() < 1e-5
+    assert np.allclose(
+        labels.points_of(np.array([[0.5, 0, 0, 0, 0], [1, 1, 1, 0, 0], [0.6, 0.2, 0.1, 0.1, 0]])),
+        [0, 3, 0.4],
+    )
 
 
-@pytest.mark.parametrize("line, message", [
-    ("4HPwATDgc/ABMA,.5,.1,0,.1", "a.csv:2: 5 fields, expected 6: position_id,win,win_g,win_bg,lose_g,lose_bg; fix it"),
-    ("4HPwATDgc/ABMA,.5,.6,0,.1,0", "a.csv:2: win_g is 0.6, more than win, 0.5, of which it is a part; fix it"),
-    ("4HPwATDgc/ABMA,.5,.1,0,.7,0", "a.csv:2: lose_g is 0.7, more than 1 - win, 0.5, of which it is a part; fix it"),
-    ("4HPwATDgc/ABMA,nan,.1,0,.7,0", "a.csv:2: win is 'nan', expected a probability from 0 to 1; fix it"),
-    ("hello,.5,.1,0,.1,0", "a.csv:2: 'hello' is not a position ID, expected 14 letters of base 64; fix it"),
-])
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (
+            "4HPwATDgc/ABMA,.5,.1,0,.1",
+            "a.csv:2: 5 fields, expected 6: position_id,win,win_g,win_bg,lose_g,lose_bg; fix it",
+        ),
+        (
+            "4HPwATDgc/ABMA,.5,.6,0,.1,0",
+            "a.csv:2: win_g is 0.6, more than win, 0.5, of which it is a part; fix it",
+        ),
+        (
+            "4HPwATDgc/ABMA,.5,.1,0,.7,0",
+            "a.csv:2: lose_g is 0.7, more than 1 - win, 0.5, of which it is a part; fix it",
+        ),
+        (
+            "4HPwATDgc/ABMA,nan,.1,0,.7,0",
+            "a.csv:2: win is 'nan', expected a probability from 0 to 1; fix it",
+        ),
+        (
+            "hello,.5,.1,0,.1,0",
+            "a.csv:2: 'hello' is not a position ID, expected 14 letters of base 64; fix it",
+        ),
+    ],
+)
 def test_faults_of_labels_are_named(tmp_path, line, message):
     (tmp_path / "a.csv").write_text(f"{','.join(labels.HEADER)}\n{line}\n")
     with pytest.raises(InputError) as error:
@@ -211,12 +274,12 @@ def test_faults_of_labels_are_named(tmp_path, line, message):
 
 def test_damaged_labels_are_skipped_in_one_line(tmp_path, mutated=MUTATED):
     positions, chances = some_labels()
-    whole, notes = labels.labels_text(positions[:20], chances[:20]).encode(), []
+    whole, notes = labels_text(positions[:20], chances[:20]).encode(), []
     for content in mutations(2, whole, mutated):
         (tmp_path / "a.csv").write_bytes(content)
         try:
-            for _, found, _ in labels_of(tmp_path / "a.csv", False, notes.append):
-                assert ((found >= 0) & (found <= 1)).all()
+            for _, _, found in labels_of(tmp_path / "a.csv", False, notes.append):
+                assert all(0 <= chance <= 1 for chance in found)
         except InputError as problem:
             notes.append(str(problem))
     assert len(notes) > mutated // 4

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon import mat, sgf
-from games.backgammon.board import packed, with_dice
-from games.backgammon.fibs import fibs_board
-from games.backgammon.gnubg import gnubg_plies
+from games.backgammon.engines.players import gnubg_plies
+from games.backgammon.files import mat, sgf
+from games.backgammon.files.ids import fibs_board
+from games.backgammon.rules.board import packed, with_dice
 from games.record import find
 from games.streams import InputError, lines, pieces
 from tests.commands.match_support import play
@@ -24,13 +24,20 @@ from tests.games.backgammon.test_files import random_games
 from tests.games.support import REPOSITORY
 
 GAME = find("backgammon")
-needs_gnubg = pytest.mark.skipif(shutil.which("gnubg") is None, reason="no gnubg; install the Debian package gnubg")
+needs_gnubg = pytest.mark.skipif(
+    shutil.which("gnubg") is None, reason="no gnubg; install the Debian package gnubg"
+)
 
 
 def gnubg(*commands: str) -> str:
     """What gnubg prints when it is told this; it may not complain."""
-    ran = subprocess.run(["gnubg", "-t", "-q", "-r"], input="\n".join([*commands, ""]), text=True,
-                         capture_output=True, timeout=300)
+    ran = subprocess.run(
+        ["gnubg", "-t", "-q", "-r"],
+        input="\n".join([*commands, ""]),
+        text=True,
+        capture_output=True,
+        timeout=300,
+    )
     said = ran.stdout + ran.stderr
     assert ran.returncode == 0, said
     assert not re.search("warning|unrecogni[sz]ed|garbage", said, re.IGNORECASE), said[-2000:]
@@ -60,7 +67,11 @@ def test_wrong_plies_are_refused_in_one_line(text):
 @needs_gnubg
 def test_gnubg_plays_without_a_fault_and_beats_pubeval():
     found = play("gnubg:0", "pubeval", "--games", 60, "--seed", 3)
-    assert found["forfeits"] == {} and found["players"] == ["gnubg:0", "pubeval"] and found["ends"] == {"rules": 60}
+    assert (
+        found["forfeits"] == {}
+        and found["players"] == ["gnubg:0", "pubeval"]
+        and found["ends"] == {"rules": 60}
+    )
     assert found["less_luck"]["high"] > 0.3
 
 
@@ -108,13 +119,30 @@ def test_gnubg_imports_random_games_as_they_were_played(tmp_path):
 def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
     """One session, in which each player has one column, although pairs swap sides."""
     path, run = tmp_path / "games.mat", tmp_path / "run"
-    found = play("gnubg:0", "pubeval", "--games", 24, "--seed", 3, "--concurrency", 2, "--run", run,
-                 "--pgn", path)
+    found = play(
+        "gnubg:0",
+        "pubeval",
+        "--games",
+        24,
+        "--seed",
+        3,
+        "--concurrency",
+        2,
+        "--run",
+        run,
+        "--pgn",
+        path,
+    )
     for written in (path, run / "games.mat"):
-        said = gnubg("set jacoby off", "set analysis chequerplay evaluation plies 0",
-                     "set analysis chequerplay evaluation cubeful off",
-                     "set analysis cubedecision evaluation plies 0", f"import mat {written}",
-                     "analyse session", "show statistics session")
+        said = gnubg(
+            "set jacoby off",
+            "set analysis chequerplay evaluation plies 0",
+            "set analysis chequerplay evaluation cubeful off",
+            "set analysis cubedecision evaluation plies 0",
+            f"import mat {written}",
+            "analyse session",
+            "show statistics session",
+        )
         assert re.search(r"^Player +gnubg 0 +pubeval *$", said, re.MULTILINE)
         rates = re.search(r"^Error rate mEMG \(Points\) +(\S+) +\(.*?\) +(\S+)", said, re.MULTILINE)
         own, other = map(float, rates.groups())

@@ -7,21 +7,23 @@ import importlib.util
 import numpy as np
 
 from games.backgammon import bench
-from games.backgammon.board import with_dice
-from games.backgammon.moves import ROLLS
-from games.backgammon.perft import counted
-from games.backgammon.rules import afterstates, points
+from games.backgammon.rules.board import with_dice
+from games.backgammon.rules.dice import ROLLS
+from games.backgammon.rules.play import afterstates, count_afterstates, points
 from tests.games.backgammon.support import random_board
 
 
 def test_the_count_is_that_of_the_lists():
     random = np.random.default_rng(3)
     boards = np.array([random_board(random) for _ in range(20)] + list(bench.positions(20)))
-    assert counted(boards) == sum(len(afterstates(with_dice(words, dice))[0]) for words in boards for dice in ROLLS)
+    assert count_afterstates(boards) == sum(
+        len(afterstates(with_dice(words, dice))[0]) for words in boards for dice in ROLLS
+    )
 
 
 def test_bench_and_its_reference_count_the_same(monkeypatch):
-    """gnubg counts no afterstate for a pass, we count one: one in fifty at most in games of pubeval."""
+    """gnubg counts no afterstate for a pass, we count one: one in fifty at most in games of
+    pubeval."""
     monkeypatch.setattr(bench, "COUNTED", 40)
     monkeypatch.setattr(bench, "REFERENCE_COUNTED", 40)
     ((_, ours, _, reference),) = bench.counting()
@@ -40,4 +42,6 @@ def test_bench_and_its_reference_count_the_same(monkeypatch):
 def test_measured_positions_are_rolled_and_not_over():
     some = bench.positions(50)
     assert len(np.unique(some, axis=0)) == 50
-    assert all(words[4] >> np.uint64(1) & np.uint64(63) for words in some) and not any(points(words) for words in some)
+    assert all(words[4] >> np.uint64(1) & np.uint64(63) for words in some) and not any(
+        points(words) for words in some
+    )

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from games.backgammon.board import contact, counts_of, turn_of, with_dice
-from games.backgammon.native import pubeval, pubeval_move
-from games.backgammon.notation import position
-from games.backgammon.pubeval import CONTACT, INPUTS, RACE
-from games.backgammon.rules import afterstates, points
+from games.backgammon.files.notation import position
+from games.backgammon.rules.board import contact, counts_of, turn_of, with_dice
+from games.backgammon.rules.play import afterstates, points, pubeval, pubeval_move
+from games.backgammon.rules.pubeval import CONTACT, INPUTS, RACE
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 
 
@@ -57,11 +56,12 @@ def test_moves_are_those_of_gnubg():
         after, moves = afterstates(words)
         found = after[pubeval_move(words, after)]
         board, turn = np.array(gnubg_board(words)), turn_of(words)
-        steps = gnubg.pub_best_move([list(map(int, side)) for side in board], int(words[4]) >> 1 & 7, int(words[4]) >> 4 & 7)
+        steps = gnubg.pub_best_move(
+            [list(map(int, side)) for side in board], int(words[4]) >> 1 & 7, int(words[4]) >> 4 & 7
+        )
         counts = counts_of(words)[turn]
         for source, target in zip(steps[::2], steps[1::2], strict=True):
             counts[source + 1] -= 1
             counts[max(target + 1, 0)] += 1
         same += bool((counts_of(found)[turn] == counts).all())
     assert same >= 498, same  # equal scores may be broken otherwise
-

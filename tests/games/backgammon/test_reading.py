@@ -1,4 +1,5 @@
-"""Files of backgammon as batches of positions: matches, labelled positions, their outcomes, faults and duplicates."""
+"""Files of backgammon as batches of positions: matches, labelled positions, their outcomes, faults
+and duplicates."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon import labels, mat
-from games.backgammon.board import swapped, turn_of, with_dice
-from games.backgammon.make_games import play
-from games.faults import MOST_NOTES
+from examples.sample_games.backgammon import play
+from games.backgammon.files import labels, mat
+from games.backgammon.rules.board import swapped, turn_of, with_dice
 from games.record import ReadOptions, ReadReport, find
 from games.streams import InputError
 from tests.commands.support import done
+from tests.games.backgammon.support import labels_text
 from tests.games.backgammon.test_files import DATA, mutations, random_games, some_labels
 from tests.games.support import REPOSITORY
 
@@ -25,7 +26,7 @@ LABEL = "4HPwATDgc/ABMA,0.525,0.15,0.01,0.14,0.01"
 def read(path, options=ALL):
     """Batches, report and notes."""
     report, notes = ReadReport(), []
-    return list(GAME.read(str(path), options, report, notes.append)), report, notes
+    return list(GAME.files.read(str(path), options, report, notes.append)), report, notes
 
 
 def written(folder: Path, games, name="games.mat") -> Path:
@@ -48,7 +49,7 @@ def test_games_of_self_play_are_read_as_they_were_played(tmp_path):
         assert (batch.positions == game.line).all()
         assert np.allclose(batch.outcomes * 3, game.points) and batch.outcomes.dtype == np.float32
     assert {round(float(batch.outcomes[0]) * 3) for batch in batches} >= {-2, -1, 1, 2}
-    (auto, _, _) = read(written(tmp_path, games), ReadOptions())
+    auto, _, _ = read(written(tmp_path, games), ReadOptions())
     for game, batch in zip(games, auto, strict=True):
         assert (batch.positions == game.line[:-1]).all()  # the last position is the end of the game
 
@@ -56,8 +57,12 @@ def test_games_of_self_play_are_read_as_they_were_played(tmp_path):
 def test_the_cube_and_the_score_do_not_change_outcomes_and_dropped_games_have_none():
     batches, report, _ = read(DATA / "gnubg.mat")
     assert (report.games, report.used, report.undecided) == (2, 1, 1)
-    assert report.faults == {"ended by a dropped double, so without points of play: the others are a selection": 1}
-    assert np.allclose(batches[0].outcomes, 2 / 3) and batches[0].numbers.tolist() == [2]  # 8 points with the cube at 4
+    assert report.faults == {
+        "ended by a dropped double, so without points of play: the others are a selection": 1
+    }
+    assert np.allclose(batches[0].outcomes, 2 / 3) and batches[0].numbers.tolist() == [
+        2
+    ]  # 8 points with the cube at 4
     assert (batches[0].positions == read(DATA / "gnubg.sgf")[0][0].positions).all()
 
 
@@ -73,35 +78,24 @@ def test_faults_are_named_counted_and_skipped(tmp_path):
         read(path, replace(ALL, strict=True))
 
 
-def test_many_faults_are_counted_in_one_line(tmp_path):
-    _, report, notes = read(labelled(tmp_path, *["hello,1,0,0,0,0"] * (MOST_NOTES + 7)))
-    assert report.bad == report.games == MOST_NOTES + 7 and report.used == 0
-    assert notes[-1].endswith("positions.csv: 7 more bad lines skipped") and len(notes) == MOST_NOTES + 1
-
-
-@pytest.mark.parametrize(("line", "message"), [
-    ("AAAAAAAAAAAAAA,1,0,0,0,0", "has no checkers"),
-    ("//////////////,1,0,0,0,0", "has 80 checkers of one side, expected at most 15"),
-    ("4HPwATDgc/ABMA,1.5,0,0,0,0", "win is '1.5', expected a probability from 0 to 1"),
-])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("AAAAAAAAAAAAAA,1,0,0,0,0", "has no checkers"),
+        ("//////////////,1,0,0,0,0", "has 80 checkers of one side, expected at most 15"),
+        ("4HPwATDgc/ABMA,1.5,0,0,0,0", "win is '1.5', expected a probability from 0 to 1"),
+    ],
+)
 def test_impossible_boards_and_probabilities_are_one_line(tmp_path, line, message):
     _, report, notes = read(labelled(tmp_path, LABEL, line))
     assert (report.games, report.used, report.bad, len(notes)) == (2, 1, 1, 1)
     assert ":3: " in notes[0] and message in notes[0]
 
 
-@pytest.mark.parametrize("text", ["4HPwATDgc/ABM", "4HPwATDgc/ABMA:cAkAAAAAAAA", "4HPwATDgc/ABMA:+//////////A", "XGID=a:0", "?",
-                                  "XGID=-b----E-C---eE---c-e----B-:0:0:1:77:0:0:0:0:10", "4HPwATDgc/ABMA x", "//////////////"])
-def test_impossible_texts_are_one_line(text):
-    with pytest.raises(ValueError) as problem:
-        GAME.position(text)
-    assert str(problem.value) and "\n" not in str(problem.value)
-
-
 def test_labels_are_expected_points_and_take_turns_between_the_sides(tmp_path):
     positions, chances = some_labels()
     path = tmp_path / "a.csv"
-    path.write_text(labels.labels_text(positions, chances))
+    path.write_text(labels_text(positions, chances))
     (batch,), report, _ = read(path)
     assert (report.games, report.used, report.positions) == (200, 200, 200)
     second = np.array([turn_of(words) == 1 for words in batch.positions])
@@ -128,8 +122,6 @@ def test_swapped_positions_have_the_opposite_result_and_evaluation():
 def test_duplicates(tmp_path):
     games = [play(0), play(1), play(0)]
     path = written(tmp_path, games)
-    assert read(path)[1].duplicate_games == 1
-    assert read(path, replace(ALL, duplicates="keep"))[1].used == 3
     done("match", "pubeval", "pubeval", "--games", 8, "--pgn", tmp_path / "match.mat")
     _, report, _ = read(tmp_path / "match.mat")  # pairs of the same game with sides swapped
     assert (report.games, report.used, report.duplicate_games) == (8, 4, 4)
@@ -138,34 +130,43 @@ def test_duplicates(tmp_path):
     positions[:, 4] &= np.uint64(1)  # whose roll it is, whatever the ply
     assert len(np.unique(positions, axis=0)) == len(positions) and report.duplicate_positions == 1
     _, report, _ = read(labelled(tmp_path, LABEL, LABEL), replace(ALL, duplicates="positions"))
-    assert (report.games, report.used, report.duplicate_games, report.duplicate_positions) == (2, 1, 1, 1)
+    assert (report.games, report.used, report.duplicate_games, report.duplicate_positions) == (
+        2,
+        1,
+        1,
+        1,
+    )
 
 
 def test_the_content_decides_what_a_file_is(tmp_path):
     path = tmp_path / "session.txt"
     path.write_text(mat.mat_text([play(0)]))
-    assert GAME.holds_games(str(path)) and GAME.of_games(str(path)) and read(path)[1].used == 1
+    assert (
+        GAME.files.holds_games(str(path))
+        and GAME.files.of_games(str(path))
+        and read(path)[1].used == 1
+    )
     (tmp_path / "notes.txt").write_text("Ann plays Bob")
-    assert not GAME.holds_games(str(tmp_path / "notes.txt"))
-    with pytest.raises(InputError, match="neither the name nor the first lines say the format; expected matches"):
+    assert not GAME.files.holds_games(str(tmp_path / "notes.txt"))
+    with pytest.raises(
+        InputError, match="neither the name nor the first lines say the format; expected matches"
+    ):
         read(tmp_path / "notes.txt")
-    assert not GAME.of_games(str(labelled(tmp_path, LABEL)))
+    assert not GAME.files.of_games(str(labelled(tmp_path, LABEL)))
 
 
 def test_choices_of_positions(tmp_path):
     path = written(tmp_path, [play(0), play(1)])
     with pytest.raises(InputError, match="--positions quiet: backgammon has no quiescence"):
         read(path, replace(ALL, positions="quiet"))
-    batches, _, _ = read(path, replace(ALL, skip_start=4, skip_end=3))
-    assert (batches[0].positions == play(0).line[4:-3]).all()
-    some, _, _ = read(path, replace(ALL, per_game=5))
-    assert [len(batch.positions) for batch in some] == [5, 5]
     assert read(path, replace(ALL, min_elo=1800))[1].below_elo == 2
 
 
 def test_the_bundled_games_are_those_that_are_made():
     bundled, report, notes = [], ReadReport(), []
-    for batch in GAME.read(str(REPOSITORY / "games/samples/pubeval.mat.zst"), ALL, report, notes.append):
+    for batch in GAME.files.read(
+        str(REPOSITORY / "games/samples/pubeval.mat.zst"), ALL, report, notes.append
+    ):
         bundled.append(batch)
         if len(bundled) == 30:
             break
@@ -178,7 +179,7 @@ def test_the_bundled_games_are_those_that_are_made():
 def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name, mutated=MUTATED):
     if name.endswith("csv"):
         positions, chances = some_labels()
-        whole = labels.labels_text(positions[:20], chances[:20]).encode()
+        whole = labels_text(positions[:20], chances[:20]).encode()
     else:
         whole = (DATA / name).read_bytes()[:6000]
     said = 0
@@ -187,12 +188,24 @@ def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name,
         path.write_bytes(content)
         report, notes = ReadReport(), []
         try:
-            for batch in GAME.read(str(path), ALL, report, notes.append):
+            for batch in GAME.files.read(str(path), ALL, report, notes.append):
                 assert (np.abs(batch.outcomes) <= 1).all() and len(batch.positions)
-                assert all(len(GAME.legal_moves(with_dice(words, (2, 1)))) for words in batch.positions[:1])
-            assert report.games == report.used + report.bad + report.undecided + report.duplicate_games
-            assert report.bad == len(notes) == sum(report.faults.values()) - report.faults.get(
-                "ended by a dropped double, so without points of play: the others are a selection", 0)
+                assert all(
+                    len(GAME.legal_moves(with_dice(words, (2, 1)))) for words in batch.positions[:1]
+                )
+            assert (
+                report.games == report.used + report.bad + report.undecided + report.duplicate_games
+            )
+            assert (
+                report.bad
+                == len(notes)
+                == sum(report.faults.values())
+                - report.faults.get(
+                    "ended by a dropped double, so without points of play: the others are a"
+                    " selection",
+                    0,
+                )
+            )
         except InputError as problem:
             notes.append(str(problem))
         said += len(notes)

@@ -5,8 +5,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from games.backgammon import rules
-from games.backgammon.board import contact, counts_of, dice_of, packed, pips, ply_of, start, turn_of, with_dice
+from games.backgammon.rules import play as rules
+from games.backgammon.rules.board import (
+    contact,
+    counts_of,
+    dice_of,
+    packed,
+    pips,
+    ply_of,
+    start,
+    turn_of,
+    with_dice,
+)
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 
 PAIRS = 3000
@@ -35,7 +45,8 @@ def test_afterstates_of_boards_that_no_game_reaches_are_those_of_gnubg():
 
 
 def brute_force(words: np.ndarray) -> set:
-    """Afterstates as tuples of counts, from the text of the rules: every order of every step, and the longest of them."""
+    """Afterstates as tuples of counts, from the text of the rules: every order of every step, and
+    the longest of them."""
     counts, turn, (a, b) = counts_of(words), turn_of(words), dice_of(words)
     found: dict = {}
 
@@ -44,7 +55,7 @@ def brute_force(words: np.ndarray) -> set:
             if not own[place] or own[25] and place != 25:
                 continue
             to = place - die
-            if to <= 0 and (sum(own[7:]) or to < 0 and sum(own[place + 1:])):
+            if to <= 0 and (sum(own[7:]) or to < 0 and sum(own[place + 1 :])):
                 continue
             if to > 0 and other[25 - to] > 1:
                 continue
@@ -60,9 +71,14 @@ def brute_force(words: np.ndarray) -> set:
         found.setdefault(used, set()).add((own, other))
         for k, die in enumerate(dice):
             for after in moves(own, other, die):
-                follow(*after, dice[:k] + dice[k + 1:], (*used, die))
+                follow(*after, dice[:k] + dice[k + 1 :], (*used, die))
 
-    follow(tuple(counts[turn].tolist()), tuple(counts[1 - turn].tolist()), (a, b) if a != b else (a,) * 4, ())
+    follow(
+        tuple(counts[turn].tolist()),
+        tuple(counts[1 - turn].tolist()),
+        (a, b) if a != b else (a,) * 4,
+        (),
+    )
     most = max(map(len, found))
     kept = [used for used in found if len(used) == most]
     if most == 1 and a != b:
@@ -76,7 +92,9 @@ def test_afterstates_are_those_of_the_text_of_the_rules():
         words = with_dice(random_board(random), tuple(random.integers(1, 7, 2).tolist()))
         turn = turn_of(words)
         after = [counts_of(each) for each in rules.afterstates(words)[0]]
-        assert {(tuple(each[turn].tolist()), tuple(each[1 - turn].tolist())) for each in after} == brute_force(words)
+        assert {
+            (tuple(each[turn].tolist()), tuple(each[1 - turn].tolist())) for each in after
+        } == brute_force(words)
 
 
 def test_steps_lead_to_the_afterstate():
@@ -89,7 +107,11 @@ def test_steps_lead_to_the_afterstate():
                 counts[turn, max(place - die, 0)] += 1
             assert (counts_of(after)[turn] == counts[turn]).all()
             assert counts_of(after).sum(1).tolist() == [15, 15]
-            assert (turn_of(after), ply_of(after), dice_of(after)) == (1 - turn, ply_of(words) + 1, (0, 0))
+            assert (turn_of(after), ply_of(after), dice_of(after)) == (
+                1 - turn,
+                ply_of(words) + 1,
+                (0, 0),
+            )
 
 
 def test_counts_pips_and_contact():
@@ -106,7 +128,9 @@ def test_counts_pips_and_contact():
         assert contact(words) == (sum(rear) > 25)
 
 
-@pytest.mark.parametrize("off, place, expected", [(0, 24, 3), (0, 25, 3), (0, 19, 3), (0, 18, 2), (0, 1, 2), (1, 24, 1)])
+@pytest.mark.parametrize(
+    "off, place, expected", [(0, 24, 3), (0, 25, 3), (0, 19, 3), (0, 18, 2), (0, 1, 2), (1, 24, 1)]
+)
 def test_points_of_a_won_game(off, place, expected):
     counts = np.zeros((2, 26), np.int64)
     counts[0, 0] = 15
@@ -132,5 +156,7 @@ def test_most_afterstates_fit():
         turn = turn_of(words)
         after = [counts_of(each) for each in rules.afterstates(words)[0]]
         if dice[0] != dice[1]:
-            assert {(tuple(each[turn].tolist()), tuple(each[1 - turn].tolist())) for each in after} == brute_force(words)
+            assert {
+                (tuple(each[turn].tolist()), tuple(each[1 - turn].tolist())) for each in after
+            } == brute_force(words)
         assert len(after) <= 3060

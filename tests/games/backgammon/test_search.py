@@ -7,7 +7,7 @@ import pytest
 
 from games.record import Dice, find
 from games.search.searcher import Limits
-from tuner.engine.loading import load_engine
+from tuner.evaluation.loading import load_engine
 
 GAME = find("backgammon")
 KEPT, MARGIN = 8, 0.16 / 3  # of the filter, in v
@@ -40,17 +40,29 @@ def plain(engine, words: np.ndarray, depth: int) -> tuple[float, list[int]]:
     after = [game.play(words, move) for move in moves]
     rewards = [game.result([each]) for each in after]
     statics = np.tanh(parameters.scale * own.evaluate(np.array(after), parameters))
-    values = np.array([sign * (v if reward is None else reward) for v, reward in zip(statics, rewards, strict=True)])
+    values = np.array(
+        [
+            sign * (v if reward is None else reward)
+            for v, reward in zip(statics, rewards, strict=True)
+        ]
+    )
     if depth > 1:
-        order = [k for k in np.argsort(-values, kind="stable") if values[k] >= values.max() - MARGIN][:KEPT]
+        order = [
+            k for k in np.argsort(-values, kind="stable") if values[k] >= values.max() - MARGIN
+        ][:KEPT]
         deep = np.full(len(values), -2.0)
         for k in order:
             deep[k] = values[k]
             if rewards[k] is None:
-                rolls, chances = game.rolls(after[k])
-                deep[k] = -sum(chance * plain(engine, roll, depth - 1)[0] for roll, chance in zip(rolls, chances, strict=True))
+                rolls, chances = game.chance.rolls(after[k])
+                deep[k] = -sum(
+                    chance * plain(engine, roll, depth - 1)[0]
+                    for roll, chance in zip(rolls, chances, strict=True)
+                )
         values = deep
-    return values.max(), [move for move, value in zip(moves, values, strict=True) if value > values.max() - 1e-12]
+    return values.max(), [
+        move for move, value in zip(moves, values, strict=True) if value > values.max() - 1e-12
+    ]
 
 
 @pytest.mark.parametrize(("depth", "number"), [(1, 60), (2, 6)])
@@ -60,7 +72,9 @@ def test_values_and_moves_are_those_of_plain_loops(engine, depth, number):
         found = searcher.search([words], Limits(depth=depth))
         value, best = plain(engine, words, depth)
         assert found.move in best
-        assert (np.tanh(scale * found.value) if found.reward is None else found.reward) == pytest.approx(value, abs=1e-8)
+        assert (
+            np.tanh(scale * found.value) if found.reward is None else found.reward
+        ) == pytest.approx(value, abs=1e-8)
 
 
 def test_equal_moves_are_chosen_at_random_by_the_seed():
@@ -85,20 +99,22 @@ def test_values_of_rolls_are_those_of_searches_for_the_first_player(engine):
         assert value == pytest.approx(-own if GAME.second_to_move(words) else own, abs=1e-9)
 
 
-@pytest.mark.parametrize("limits", [Limits(depth=4), Limits(depth=1, nodes=100), Limits(depth=1, seconds=1.0)])
+@pytest.mark.parametrize(
+    "limits", [Limits(depth=4), Limits(depth=1, nodes=100), Limits(depth=1, seconds=1.0)]
+)
 def test_other_limits_than_a_depth_are_refused(engine, limits):
     with pytest.raises(ValueError, match="limited by a depth of 1 to 3 alone"):
         engine[0].searcher(engine[1]).search([positions(1)[0]], limits)
 
 
 def test_a_whole_game_has_the_rolls_of_the_record(engine):
-    """The compiled dice are those of `games.backgammon.chance`, from the first roll on."""
+    """The compiled dice are those of `games.backgammon.rules.dice`, from the first roll on."""
     searcher = engine[0].searcher(engine[1], False, lean=False)
     for number in range(5):
         found, dice = searcher.play(GAME.start(), 7, number, 2000), Dice(7, number)
         words = GAME.start()
         for here, after, move in zip(found.line, found.after, found.moves, strict=True):
-            assert np.array_equal(here, GAME.roll(words, dice))
+            assert np.array_equal(here, GAME.chance.roll(words, dice))
             words = GAME.play(here, move)
             assert np.array_equal(after, words)
         assert GAME.result([words]) is not None

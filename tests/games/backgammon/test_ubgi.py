@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from games.backgammon.board import counts_of, dice_of, with_dice
-from games.backgammon.fibs import fibs_board, from_fibs
-from games.backgammon.ubgi import plain_move, serve
+from games.backgammon.engines.ubgi import plain_move, serve
+from games.backgammon.files.ids import fibs_board, from_fibs
+from games.backgammon.rules.board import counts_of, dice_of, with_dice
 from games.record import Dice, find
 from games.search.searcher import Limits
 from tests.commands.match_support import play
 from tests.commands.support import tuner
 from tests.games.backgammon.support import rolls_of_games
-from tuner.engine.loading import load_engine
+from tuner.evaluation.loading import load_engine
 
 GAME = find("backgammon")
 
@@ -38,14 +38,22 @@ def test_boards_are_read_back_as_seen_by_the_side_to_move():
     for words in rolls_of_games(3, 300):
         again = from_fibs(fibs_board(words))
         turn = int(GAME.second_to_move(words))
-        assert (counts_of(again) == counts_of(words)[[turn, 1 - turn]]).all() and dice_of(again) == dice_of(words)
+        assert (counts_of(again) == counts_of(words)[[turn, 1 - turn]]).all() and dice_of(
+            again
+        ) == dice_of(words)
 
 
 def test_the_engine_says_who_it_is_and_answers_boards():
     start = with_dice(GAME.rolled(GAME.start(), Dice(1, 1)), (3, 1))
     found = answers("ubgi\n", fibs_board(start), "stop", "nonsense", "quit", fibs_board(start))
-    assert found == ["id name evaltune classic", "id author the authors of evaltune", "id version 1.2", "readyok", "8/5 6/5",
-                     "sorry"]
+    assert found == [
+        "id name evaltune classic",
+        "id author the authors of evaltune",
+        "id version 1.2",
+        "readyok",
+        "8/5 6/5",
+        "sorry",
+    ]
     assert answers("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", depth=2) == ["8/5 6/5"]
 
 
@@ -70,19 +78,23 @@ def test_damaged_boards_are_answered_by_sorry():
     for _ in range(300):
         fields = board.split(":")
         for _ in range(random.integers(1, 4)):
-            fields[random.integers(len(fields))] = random.choice(["", "x", "-1", "16", "7", "9" * 9, "1"])
-        lines.append(":".join(fields[:random.integers(40, 60)]).replace("\n", ""))
+            fields[random.integers(len(fields))] = random.choice(
+                ["", "x", "-1", "16", "7", "9" * 9, "1"]
+            )
+        lines.append(":".join(fields[: random.integers(40, 60)]).replace("\n", ""))
     found = answers(*lines)
     assert len(found) == len([line for line in lines if line.strip()]) and "sorry" in found
 
 
 def test_a_match_against_the_engine_has_no_fault():
-    found = play(f"ubgi:{sys.executable} -m tuner ubgi backgammon/classic", "backgammon/zero", "--games", 4)
+    found = play(
+        f"ubgi:{sys.executable} -m tuner ubgi backgammon/classic", "backgammon/zero", "--games", 4
+    )
     assert found["forfeits"] == {} and found["wins"] == 4
 
 
 @pytest.mark.parametrize("command", ["cat", "false"])
 def test_programs_that_do_not_speak_ubgi_are_refused_in_one_line(command, monkeypatch):
-    monkeypatch.setattr("games.backgammon.ubgi.START_SECONDS", 1.0)
+    monkeypatch.setattr("games.backgammon.engines.players.UBGI_START_SECONDS", 1.0)
     ran = tuner("match", f"ubgi:{command}", "pubeval", "--games", 2)
     assert ran.status == 2 and "is it a ubgi engine?" in ran.err

@@ -1,4 +1,5 @@
-"""Damaged PGN: annotated random games, random changes to their bytes, and how far we and python-chess agree on them.
+"""Damaged PGN: annotated random games, random changes to their bytes, and how far we and
+python-chess agree on them.
 
     python -m tests.games.chess.mutation 20000
 
@@ -18,16 +19,32 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from games.chess import faults
+from games.chess.files import faults
 from tests.games.support import ReadGame, games_of_bytes, oracle_games, random_lines
 
-COMMENTS = ["good", "[%clk 0:01:02] +0.31/14", "a (b) c", "1-0 or [x]", "see Nf3; or not", "dépassé", "two\nlines"]
-TELLING = b"{}()[]\"%;$!?*.-+=#/0123456789abcdefghKQRBNPOx \n\r\t\\" + "é".encode()
+COMMENTS = [
+    "good",
+    "[%clk 0:01:02] +0.31/14",
+    "a (b) c",
+    "1-0 or [x]",
+    "see Nf3; or not",
+    "dépassé",
+    "two\nlines",
+]
+TELLING = b'{}()[]"%;$!?*.-+=#/0123456789abcdefghKQRBNPOx \n\r\t\\' + "é".encode()
 
 
 def annotated(rng: random.Random, start: chess.Board, line: list[chess.Move]) -> str:
     """A game with tags, comments, glyphs and nested variations, as python-chess writes it."""
-    game = chess.pgn.Game(headers={"Event": "Bénoni", "White": "A", "Black": "B", "WhiteElo": "2400", "BlackElo": "2350"})
+    game = chess.pgn.Game(
+        headers={
+            "Event": "Bénoni",
+            "White": "A",
+            "Black": "B",
+            "WhiteElo": "2400",
+            "BlackElo": "2350",
+        }
+    )
     standard = start.board_fen() == chess.STARTING_BOARD_FEN
     if not standard:
         game.setup(start)
@@ -35,7 +52,10 @@ def annotated(rng: random.Random, start: chess.Board, line: list[chess.Move]) ->
     for i, move in enumerate(line):
         board = node.board()
         if standard and board.is_castling(move):
-            move = chess.Move(move.from_square, chess.square(6 if move.to_square > move.from_square else 2, move.to_square // 8))
+            move = chess.Move(
+                move.from_square,
+                chess.square(6 if move.to_square > move.from_square else 2, move.to_square // 8),
+            )
         node = node.add_main_variation(move)
         if rng.random() < 0.1:
             node.comment = rng.choice(COMMENTS)
@@ -55,7 +75,10 @@ def annotated(rng: random.Random, start: chess.Board, line: list[chess.Move]) ->
 def originals(seed: int, n: int) -> list[bytes]:
     """n annotated games, a quarter of them Chess960."""
     rng = random.Random(seed)
-    lines = [*random_lines(seed, n - n // 4, 24), *random_lines(seed + 1, n // 4, 24, chess960=True)]
+    lines = [
+        *random_lines(seed, n - n // 4, 24),
+        *random_lines(seed + 1, n // 4, 24, chess960=True),
+    ]
     return [annotated(rng, start, line).encode() for start, line in lines]
 
 
@@ -65,23 +88,33 @@ def mutate(rng: random.Random, content: bytes) -> bytes:
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(data) + 1)
         kind = rng.randrange(10)
-        some = bytes(rng.choice(TELLING) if rng.random() < 0.7 else rng.randrange(256) for _ in range(rng.randint(1, 3)))
+        some = bytes(
+            rng.choice(TELLING) if rng.random() < 0.7 else rng.randrange(256)
+            for _ in range(rng.randint(1, 3))
+        )
         if kind < 4:
-            data[at:at + len(some)] = some
+            data[at : at + len(some)] = some
         elif kind < 6:
             data[at:at] = some
         elif kind < 9:
-            del data[at:at + rng.randint(1, 8)]
+            del data[at : at + rng.randint(1, 8)]
         else:
             del data[at:]
     return bytes(data)
 
+
 # why a game that we accept is not what python-chess reads, and why it may be so
 BEHIND_FEN = "accepted: python-chess refuses what stands behind the FEN"  # the position is whole
 VARIANT = "accepted: python-chess refuses a variant of which we read no more than Chess960"
-LOST_FEN = "accepted: python-chess loses the FEN at a broken line among the tags"  # we have it, with all the moves
-BEHIND_RESULT = "accepted: python-chess reads on behind the result"  # which ends a game, by the standard
-BLANK_LINE = "accepted: python-chess ends the game at a blank line among the moves"  # white space, by the standard
+LOST_FEN = (  # we have it, with all the moves
+    "accepted: python-chess loses the FEN at a broken line among the tags"
+)
+BEHIND_RESULT = (  # which ends a game, by the standard
+    "accepted: python-chess reads on behind the result"
+)
+BLANK_LINE = (  # white space, by the standard
+    "accepted: python-chess ends the game at a blank line among the moves"
+)
 EXPLAINED = {BEHIND_FEN, VARIANT, LOST_FEN, BEHIND_RESULT, BLANK_LINE}
 
 
@@ -106,16 +139,25 @@ class Trial:
     def cause(self, game: ReadGame) -> str:
         """Why python-chess does not read a game that we accept, as far as its messages show."""
         said = " ".join(str(error) for _, _, errors in self.theirs for error in errors)
-        if any(words in said for words in ("move number in fen", "half-move clock in fen", "fen string has more parts")):
+        if any(
+            words in said
+            for words in (
+                "move number in fen",
+                "half-move clock in fen",
+                "fen string has more parts",
+            )
+        ):
             return BEHIND_FEN
         if "unsupported variant" in said:
             return VARIANT
-        same_start = [(moves, errors) for start, moves, errors in self.theirs if start == game.start]
+        same_start = [
+            (moves, errors) for start, moves, errors in self.theirs if start == game.start
+        ]
         if not same_start and game.start != chess.STARTING_FEN:
             return LOST_FEN
-        if any(moves[:len(game.moves)] == game.moves for moves, _ in same_start):
+        if any(moves[: len(game.moves)] == game.moves for moves, _ in same_start):
             return BEHIND_RESULT
-        if any(game.moves[:len(moves)] == moves and not errors for moves, errors in same_start):
+        if any(game.moves[: len(moves)] == moves and not errors for moves, errors in same_start):
             return BLANK_LINE
         return f"accepted: other ({said[:40]})"
 
@@ -123,7 +165,13 @@ class Trial:
         """Causes of difference in this file."""
         found = Counter(self.cause(game) for game in self.differing)
         if not any(errors for _, _, errors in self.theirs):
-            found.update({f"refused: {faults.kind_of(game.fault)}" for game in self.ours if game.reason is not None})
+            found.update(
+                {
+                    f"refused: {faults.kind_of(game.fault)}"
+                    for game in self.ours
+                    if game.reason is not None
+                }
+            )
         return found
 
 
@@ -144,7 +192,10 @@ def main(n: int) -> None:
             refused += len(trial.ours) - len(trial.accepted)
             clean += not any(errors for _, _, errors in trial.theirs)
             total.update(trial.differences())
-    print(f"{n} damaged files: {accepted} games accepted, {refused} refused; python-chess reads {clean} files without error")
+    print(
+        f"{n} damaged files: {accepted} games accepted, {refused} refused; python-chess reads"
+        f" {clean} files without error"
+    )
     for cause, count in total.most_common():
         print(f"{count:7d}  {cause}")
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 RUBBISH: dict[str, Callable[[int], bytes]] = {
     "NULs": lambda n: bytes(n),
     "random bytes": lambda n: random.Random(1).randbytes(n),
-    "random bytes without line ends": lambda n: random.Random(1).randbytes(n).translate(None, b"\r\n").ljust(n, b"x"),
+    "random bytes without line ends": lambda n: (
+        random.Random(1).randbytes(n).translate(None, b"\r\n").ljust(n, b"x")
+    ),
     "one line of é": lambda n: "é".encode() * (n // 2),
     "one line of halves": lambda n: "½".encode() * (n // 2),
     "letters": lambda n: b"x" * n,
@@ -48,5 +50,7 @@ RUBBISH: dict[str, Callable[[int], bytes]] = {
     "a position and brackets": lambda n: b"8/8/8/4k3/8/4K3/8/8 w - - " + b"[" * n,
     "a position and semicolons": lambda n: b"8/8/8/4k3/8/4K3/8/8 w - - " + b";w " * (n // 3),
     "a position and commas": lambda n: b"8/8/8/4k3/8/4K3/8/8 w - - " + b"," * n,
-    "a position and spaces before quotes": lambda n: b"8/8/8/4k3/8/4K3/8/8 w - - " + (b" " * 99 + b'"') * (n // 100),
+    "a position and spaces before quotes": lambda n: (
+        b"8/8/8/4k3/8/4K3/8/8 w - - " + (b" " * 99 + b'"') * (n // 100)
+    ),
 }

@@ -1,4 +1,5 @@
-"""Exchanges and quiescence in plain Python on python-chess boards: slow, and written from the definition."""
+"""Exchanges and quiescence in plain Python on python-chess boards: slow, and written from the
+definition."""
 
 from __future__ import annotations
 
@@ -6,16 +7,25 @@ from collections.abc import Callable, Iterator
 
 import chess
 
-VALUES = {None: 0, chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 10000}
+VALUES = {
+    None: 0,
+    chess.PAWN: 100,
+    chess.KNIGHT: 300,
+    chess.BISHOP: 300,
+    chess.ROOK: 500,
+    chess.QUEEN: 900,
+    chess.KING: 10000,
+}
 LIMIT, RECAPTURE_PLIES, EVASION_PLIES = 30, 6, 2  # as games.search.quiescence
 MATE = 1 << 30
 
 
 def gain(board: chess.Board, square: int, at_stake: int) -> int:
-    """What the side to move wins by taking on a square, where a piece of that value stands, or not: never below zero.
+    """What the side to move wins by taking on a square, where a piece of that value stands, or not:
+    never below zero.
 
-    Both sides take with their least kind of piece, pinned or not; a king does not take what is protected.
-    """
+    Both sides take with their least kind of piece, pinned or not; a king does not take what is
+    protected."""
     attackers = board.attackers(board.turn, square)
     if not attackers:
         return 0
@@ -31,7 +41,8 @@ def gain(board: chess.Board, square: int, at_stake: int) -> int:
 
 
 def exchange(board: chess.Board, move: chess.Move) -> int:
-    """What a capture or promotion wins once the exchange on its square is over, in hundredths of a pawn."""
+    """What a capture or promotion wins once the exchange on its square is over, in hundredths of a
+    pawn."""
     captured = chess.PAWN if board.is_en_passant(move) else board.piece_type_at(move.to_square)
     placed = move.promotion or board.piece_type_at(move.from_square)
     won = VALUES[captured] + (VALUES[placed] - VALUES[chess.PAWN] if move.promotion else 0)
@@ -41,10 +52,11 @@ def exchange(board: chess.Board, move: chess.Move) -> int:
 
 
 def forced_exchange(board: chess.Board, square: int) -> int | None:
-    """What the side to move wins on a square by legal captures, least kind first; None where more than the exchange has
-    a say: a pin, a check or a promotion.
-    """
-    if board.is_check() or any(board.is_pinned(board.turn, s) for s in board.attackers(board.turn, square)):
+    """What the side to move wins on a square by legal captures, least kind first; None where more
+    than the exchange has a say: a pin, a check or a promotion."""
+    if board.is_check() or any(
+        board.is_pinned(board.turn, s) for s in board.attackers(board.turn, square)
+    ):
         return None
     moves = [move for move in board.legal_moves if move.to_square == square]
     if not moves:
@@ -67,8 +79,9 @@ def noisy(board: chess.Board) -> Iterator[chess.Move]:
                 yield move
 
 
-def quiescence(board: chess.Board, evaluate: Callable[[chess.Board], int], ply: int = 0,
-               entered: int = -1) -> tuple[int, set[str]]:
+def quiescence(
+    board: chess.Board, evaluate: Callable[[chess.Board], int], ply: int = 0, entered: int = -1
+) -> tuple[int, set[str]]:
     """Value for the side to move, without pruning, and the FENs of all leaves that have it."""
     check = ply <= EVASION_PLIES and board.is_check()
     best, leaves = -(1 << 50), set()

@@ -11,29 +11,93 @@ import numpy as np
 import pytest
 
 from games import streams
-from games.chess import content, epd, faults, game, windows
-from games.chess.fen import position
+from games.chess import game
+from games.chess.files import content, epd, faults, pgn
+from games.chess.files.fen import position
 from games.record import ReadOptions, ReadReport
 from games.streams import InputError
 from tests.games.support import random_boards, read, rows
 
 BOARD = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -"
 LABELS = [
-    ('c9 "1-0";', 1.0), ('c9 "0-1";', -1.0), ('c9 "1/2-1/2";', 0.0), ('hmvc 3; fmvn 7; c9 "1-0"; id "a 1";', 1.0),
-    ('bm Nf3; ce 31; c9 "0-1";', -1.0), ('c9 "1.0";', 1.0), ('c9 "0.25";', -0.5),
-    ("[1.0]", 1.0), ("[0.5]", 0.0), ("[0.0]", -1.0), ("0 12 [0.5]", 0.0), ("[0.5] 31", 0.0), ("[1]", 1.0), ("[0]", -1.0),
-    ("[ 0.5 ]", 0.0), ("[.75]", 0.5), ("[1-0]", 1.0), ("[1/2-1/2]", 0.0),
-    ("; [1.0]", 1.0), ("0 12; [0.5]", 0.0), (";[0.0]", -1.0), ("; 1.0", 1.0), ("0 1 ; 0.500", 0.0),
-    ("0 1 1-0", 1.0), ("0 1 1/2-1/2", 0.0), ("1-0", 1.0), ("3 4 0.125", -0.75), ("; 0-1", -1.0),
-    ("1.0", 1.0), ("0.5", 0.0), ("0.0", -1.0), ("0-1", -1.0), ("7 1.0", 1.0), ("7 1-0", 1.0), ("7 [1.0]", 1.0),
-    ('c9 "1/2";', 0.0), ("[1/2]", 0.0), ("0 1 1/2", 0.0), ("; \xbd-\xbd", 0.0), ("[0.6]", 0.2),
-    ("| 35 | 1.0", 1.0), ("0 1 | -35 | 0.0", -1.0), ("0 1|0.35|0.5", 0.0), ("| 0.35 | 1.0", 1.0), ("| 1 | 0", -1.0),
-    ("0 1 | +12 | 1-0", 1.0), ("| 0 | 1/2", 0.0), ("| 0 | [0.5]", 0.0), ("|0|w", 1.0), ("| 12 | b ", -1.0), ("| 0 | d", 0.0),
-    ("| 1-0", 1.0), ("| [0.0]", -1.0), ("| w", 1.0),
-    (",0.5", 0.0), (",1.0", 1.0), ("0 1,0.0", -1.0), ("0 1,1-0", 1.0), (", 1/2-1/2", 0.0), (",b", -1.0), (',"0-1"', -1.0),
-    (";w", 1.0), (";d", 0.0), (";b", -1.0), ("0 1;w", 1.0), ("0 1 ; b ", -1.0), ("; d;", 0.0), (";1-0", 1.0), (";0.5", 0.0),
-    ('ce 0.35; c9 "1-0";', 1.0), ('c1 "0.35"; c9 "0-1";', -1.0), ("ce 0.35; [1.0]", 1.0), ("acd 0.1; ce 1.0; 0.0", -1.0),
-    ("[1.0] 1", 1.0), ('c9 "1-0"; [1.0]', 1.0), ("1-0; 1.0", 1.0), ("; -0.35; 1.0", 1.0), ("c9 0-1; ce 1.0;", -1.0),
+    ('c9 "1-0";', 1.0),
+    ('c9 "0-1";', -1.0),
+    ('c9 "1/2-1/2";', 0.0),
+    ('hmvc 3; fmvn 7; c9 "1-0"; id "a 1";', 1.0),
+    ('bm Nf3; ce 31; c9 "0-1";', -1.0),
+    ('c9 "1.0";', 1.0),
+    ('c9 "0.25";', -0.5),
+    ("[1.0]", 1.0),
+    ("[0.5]", 0.0),
+    ("[0.0]", -1.0),
+    ("0 12 [0.5]", 0.0),
+    ("[0.5] 31", 0.0),
+    ("[1]", 1.0),
+    ("[0]", -1.0),
+    ("[ 0.5 ]", 0.0),
+    ("[.75]", 0.5),
+    ("[1-0]", 1.0),
+    ("[1/2-1/2]", 0.0),
+    ("; [1.0]", 1.0),
+    ("0 12; [0.5]", 0.0),
+    (";[0.0]", -1.0),
+    ("; 1.0", 1.0),
+    ("0 1 ; 0.500", 0.0),
+    ("0 1 1-0", 1.0),
+    ("0 1 1/2-1/2", 0.0),
+    ("1-0", 1.0),
+    ("3 4 0.125", -0.75),
+    ("; 0-1", -1.0),
+    ("1.0", 1.0),
+    ("0.5", 0.0),
+    ("0.0", -1.0),
+    ("0-1", -1.0),
+    ("7 1.0", 1.0),
+    ("7 1-0", 1.0),
+    ("7 [1.0]", 1.0),
+    ('c9 "1/2";', 0.0),
+    ("[1/2]", 0.0),
+    ("0 1 1/2", 0.0),
+    ("; \xbd-\xbd", 0.0),
+    ("[0.6]", 0.2),
+    ("| 35 | 1.0", 1.0),
+    ("0 1 | -35 | 0.0", -1.0),
+    ("0 1|0.35|0.5", 0.0),
+    ("| 0.35 | 1.0", 1.0),
+    ("| 1 | 0", -1.0),
+    ("0 1 | +12 | 1-0", 1.0),
+    ("| 0 | 1/2", 0.0),
+    ("| 0 | [0.5]", 0.0),
+    ("|0|w", 1.0),
+    ("| 12 | b ", -1.0),
+    ("| 0 | d", 0.0),
+    ("| 1-0", 1.0),
+    ("| [0.0]", -1.0),
+    ("| w", 1.0),
+    (",0.5", 0.0),
+    (",1.0", 1.0),
+    ("0 1,0.0", -1.0),
+    ("0 1,1-0", 1.0),
+    (", 1/2-1/2", 0.0),
+    (",b", -1.0),
+    (',"0-1"', -1.0),
+    (";w", 1.0),
+    (";d", 0.0),
+    (";b", -1.0),
+    ("0 1;w", 1.0),
+    ("0 1 ; b ", -1.0),
+    ("; d;", 0.0),
+    (";1-0", 1.0),
+    (";0.5", 0.0),
+    ('ce 0.35; c9 "1-0";', 1.0),
+    ('c1 "0.35"; c9 "0-1";', -1.0),
+    ("ce 0.35; [1.0]", 1.0),
+    ("acd 0.1; ce 1.0; 0.0", -1.0),
+    ("[1.0] 1", 1.0),
+    ('c9 "1-0"; [1.0]', 1.0),
+    ("1-0; 1.0", 1.0),
+    ("; -0.35; 1.0", 1.0),
+    ("c9 0-1; ce 1.0;", -1.0),
 ]
 
 
@@ -49,7 +113,7 @@ def test_results_are_read_in_every_spelling(label, outcome, tmp_path):
     assert (notes, report.positions, report.games, report.bad) == ([], 1, 1, 0)
     assert batches[0].outcomes.tolist() == pytest.approx([outcome])
     numbers = list(itertools.takewhile(str.isdigit, re.split(r"[;|,]", label)[0].split()))
-    counters = " ".join(numbers + ["0", "1"][len(numbers):])
+    counters = " ".join(numbers + ["0", "1"][len(numbers) :])
     assert rows(batches).tolist() == [position(f"{BOARD} {counters}").tolist()]
 
 
@@ -57,7 +121,9 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
     rng, text, wanted, outcomes = random.Random(41), "", [], []
     for board in random_boards(41, 10, 80):
         label = rng.choice(["1-0", "0-1", "1/2-1/2"])
-        line = board.epd(c9=label, bm=list(board.legal_moves)[:1], id=f"{len(wanted)}", hmvc=board.halfmove_clock)
+        line = board.epd(
+            c9=label, bm=list(board.legal_moves)[:1], id=f"{len(wanted)}", hmvc=board.halfmove_clock
+        )
         read_back = chess.Board()
         assert read_back.set_epd(line)["c9"] == label
         wanted.append(position(" ".join(board.fen().split()[:4])))
@@ -69,45 +135,50 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
     assert report.games == report.positions == len(wanted)
 
 
-@pytest.mark.parametrize(("line", "fault"), [
-    (BOARD, faults.EPD_RESULT),
-    (f"{BOARD} 0 1", faults.EPD_RESULT),
-    (f'{BOARD} bm e4; id "1-0";', faults.EPD_RESULT),
-    (f"{BOARD} [2.0]", faults.EPD_RESULT),
-    (f"{BOARD} [-0.5]", faults.EPD_RESULT),
-    (f"{BOARD} [0.5.5]", faults.EPD_RESULT),
-    (f"{BOARD} []", faults.EPD_RESULT),
-    (f"{BOARD} [win]", faults.EPD_RESULT),
-    (f'{BOARD} c9 "white";', faults.EPD_RESULT),
-    (f"{BOARD} | 0.5", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} | 35", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} | 1-0 | 0.35", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} | e2e4 | 1.0", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} | 35 | 1.0 | 0.5", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} | 0.35 | ", faults.EPD_RESULT),
-    (f"{BOARD} | 0.35 | 35", faults.EPD_RESULT),
-    (f"{BOARD},0", faults.EPD_AMBIGUOUS),
-    (f"{BOARD},1", faults.EPD_AMBIGUOUS),
-    (f"{BOARD},0.35,1.0", faults.EPD_AMBIGUOUS),
-    (f"{BOARD},#3", faults.EPD_RESULT),
-    (f"{BOARD},-0.5", faults.EPD_RESULT),
-    (f"{BOARD};l", faults.EPD_RESULT),
-    (f"{BOARD} w", faults.EPD_RESULT),
-    (f"{BOARD} ;bm d", faults.EPD_RESULT),
-    (f"{BOARD}; d 5", faults.EPD_RESULT),
-    (f"{BOARD} 0 1 0.35 1.0", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} 0.35; [1.0]", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} ;0.35;1", faults.EPD_AMBIGUOUS),
-    (f'{BOARD} c9 "1-0"; [0.0]', faults.EPD_AMBIGUOUS),
-    (f"{BOARD} 1-0; 0-1", faults.EPD_AMBIGUOUS),
-    (f"{BOARD} [1.0] *", faults.EPD_AMBIGUOUS),
-    ("nonsense [0.5]", faults.FEN_PLACEMENT),
-    ("8/8/8/8/8/8/8/4K3 w - - [0.5]", faults.FEN_KINGS),
-    ("4k3/8/8/8/8/8/8/4R1K1 w - - [0.5]", faults.FEN_CHECK),
-    ("[0.5]", faults.FEN_PLACEMENT),
-    ("\xff\x00", faults.FEN_PLACEMENT),
-])
-def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(line, fault, tmp_path):
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (BOARD, faults.EPD_RESULT),
+        (f"{BOARD} 0 1", faults.EPD_RESULT),
+        (f'{BOARD} bm e4; id "1-0";', faults.EPD_RESULT),
+        (f"{BOARD} [2.0]", faults.EPD_RESULT),
+        (f"{BOARD} [-0.5]", faults.EPD_RESULT),
+        (f"{BOARD} [0.5.5]", faults.EPD_RESULT),
+        (f"{BOARD} []", faults.EPD_RESULT),
+        (f"{BOARD} [win]", faults.EPD_RESULT),
+        (f'{BOARD} c9 "white";', faults.EPD_RESULT),
+        (f"{BOARD} | 0.5", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | 35", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | 1-0 | 0.35", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | e2e4 | 1.0", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | 35 | 1.0 | 0.5", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | 0.35 | ", faults.EPD_RESULT),
+        (f"{BOARD} | 0.35 | 35", faults.EPD_RESULT),
+        (f"{BOARD},0", faults.EPD_AMBIGUOUS),
+        (f"{BOARD},1", faults.EPD_AMBIGUOUS),
+        (f"{BOARD},0.35,1.0", faults.EPD_AMBIGUOUS),
+        (f"{BOARD},#3", faults.EPD_RESULT),
+        (f"{BOARD},-0.5", faults.EPD_RESULT),
+        (f"{BOARD};l", faults.EPD_RESULT),
+        (f"{BOARD} w", faults.EPD_RESULT),
+        (f"{BOARD} ;bm d", faults.EPD_RESULT),
+        (f"{BOARD}; d 5", faults.EPD_RESULT),
+        (f"{BOARD} 0 1 0.35 1.0", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} 0.35; [1.0]", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} ;0.35;1", faults.EPD_AMBIGUOUS),
+        (f'{BOARD} c9 "1-0"; [0.0]', faults.EPD_AMBIGUOUS),
+        (f"{BOARD} 1-0; 0-1", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} [1.0] *", faults.EPD_AMBIGUOUS),
+        ("nonsense [0.5]", faults.FEN_PLACEMENT),
+        ("8/8/8/8/8/8/8/4K3 w - - [0.5]", faults.FEN_KINGS),
+        ("4k3/8/8/8/8/8/8/4R1K1 w - - [0.5]", faults.FEN_CHECK),
+        ("[0.5]", faults.FEN_PLACEMENT),
+        ("\xff\x00", faults.FEN_PLACEMENT),
+    ],
+)
+def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(
+    line, fault, tmp_path
+):
     good = f"{BOARD} [1.0]\n"
     path = epd_file(tmp_path, f"{good}\n# a remark\n{good}  {line}\n{good}")
     at = 2 * len(good) + len("\n# a remark\n") + 2
@@ -115,7 +186,10 @@ def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(li
     assert notes == [f"{path}: line 5 (byte {at}): {faults.SENTENCES[fault]}; line skipped"]
     assert (report.positions, report.bad, report.faults) == (3, 1, {faults.SENTENCES[fault]: 1})
     assert batches[0].outcomes.tolist() == [1.0] * 3
-    with pytest.raises(InputError, match=rf"positions\.epd: line 5 \(byte {at}\): .*; fix it, or leave out --strict"):
+    with pytest.raises(
+        InputError,
+        match=rf"positions\.epd: line 5 \(byte {at}\): .*; fix it, or leave out --strict",
+    ):
         read(path, strict=True)
 
 
@@ -159,19 +233,33 @@ def test_the_size_of_the_reading_window_changes_nothing(window, room, tmp_path, 
 
     def everything():
         batches, report, notes = read(path, duplicates="positions")
-        identities = [np.repeat(batch.identities, np.diff([*batch.first, len(batch.positions)])) for batch in batches]
-        return (rows(batches).tolist(), np.concatenate([batch.outcomes for batch in batches]).tolist(),
-                np.concatenate(identities).tolist(), report, notes)
+        identities = [
+            np.repeat(batch.identities, np.diff([*batch.first, len(batch.positions)]))
+            for batch in batches
+        ]
+        return (
+            rows(batches).tolist(),
+            np.concatenate([batch.outcomes for batch in batches]).tolist(),
+            np.concatenate(identities).tolist(),
+            report,
+            notes,
+        )
 
     whole = everything()
     assert whole[3].bad > 20
-    for module, name, value in [(windows, "WINDOW", window), (streams, "PIECE", window),
-                                (streams, "COMPRESSED_PIECE", window), (epd, "ROOM", room)]:
+    for module, name, value in [
+        (pgn, "WINDOW", window),
+        (streams, "PIECE", window),
+        (streams, "COMPRESSED_PIECE", window),
+        (epd, "ROOM", room),
+    ]:
         monkeypatch.setattr(module, name, value)
     assert everything() == whole
 
 
-def test_duplicate_positions_are_dropped_even_where_a_whole_stretch_holds_nothing_else(tmp_path, monkeypatch):
+def test_duplicate_positions_are_dropped_even_where_a_whole_stretch_holds_nothing_else(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(epd, "ROOM", 4)
     text = f"{BOARD} [1.0]\n" * 10 + f"{chess.STARTING_FEN} [0.5]\n" + f"{BOARD} [0.0]\n" * 10
     batches, report, _ = read(epd_file(tmp_path, text), duplicates="positions")
@@ -185,21 +273,37 @@ def test_a_file_without_positions_gives_none(text, tmp_path):
 
 
 def test_a_header_names_the_column_of_the_result(tmp_path):
-    text = f"# made by hand\n\nFEN,eval,Result,depth\n{BOARD},0.35,1.0,12\n{BOARD},-20,1/2-1/2,\n{BOARD},3,1,\n{BOARD},3\n"
+    text = (
+        "# made by"
+        f" hand\n\nFEN,eval,Result,depth\n{BOARD},0.35,1.0,12\n"
+        f"{BOARD},-20,1/2-1/2,\n{BOARD},3,1,\n{BOARD},3\n"
+    )
     batches, report, notes = read(epd_file(tmp_path, text))
     assert np.concatenate([batch.outcomes for batch in batches]).tolist() == [1.0, 0.0]
     assert [note.split("(byte")[0].split(": ")[1].strip() for note in notes] == ["line 6", "line 7"]
-    assert report.faults == {faults.SENTENCES[faults.EPD_AMBIGUOUS]: 1, faults.SENTENCES[faults.EPD_RESULT]: 1}
+    assert report.faults == {
+        faults.SENTENCES[faults.EPD_AMBIGUOUS]: 1,
+        faults.SENTENCES[faults.EPD_RESULT]: 1,
+    }
 
 
-@pytest.mark.parametrize(("header", "line"), [
-    ("fen,result", " 0 1,1.0"), ("fen;wdl", ";w"), ("FEN | score | result", " | 35 | 1.0"), ("fen\toutcome", "\t1.0")])
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("fen,result", " 0 1,1.0"),
+        ("fen;wdl", ";w"),
+        ("FEN | score | result", " | 35 | 1.0"),
+        ("fen\toutcome", "\t1.0"),
+    ],
+)
 def test_a_header_is_no_position(header, line, tmp_path):
     batches, _, notes = read(epd_file(tmp_path, f"{header}\n{BOARD}{line}\n"))
     assert (notes, [batch.outcomes.tolist() for batch in batches]) == ([], [[1.0]])
 
 
-@pytest.mark.parametrize("header", ["FEN,Evaluation", "fen,score", "fen;score;result;depth", "fen,result,outcome"])
+@pytest.mark.parametrize(
+    "header", ["FEN,Evaluation", "fen,score", "fen;score;result;depth", "fen,result,outcome"]
+)
 def test_a_header_that_names_no_result_is_refused(header, tmp_path):
     with pytest.raises(InputError, match="positions.epd: columns .*; expected fen,result"):
         read(epd_file(tmp_path, f"{header}\n{BOARD},0\n"))
@@ -207,8 +311,10 @@ def test_a_header_that_names_no_result_is_refused(header, tmp_path):
 
 @pytest.mark.parametrize("side", "wb")
 @pytest.mark.parametrize("fields", [4, 6])
-@pytest.mark.parametrize(("label", "outcome"), [(" [1.0]", 1.0), (" [0.0]", -1.0), (";w", 1.0), (";b", -1.0),
-                                                (" | -5 | 1.0", 1.0)])
+@pytest.mark.parametrize(
+    ("label", "outcome"),
+    [(" [1.0]", 1.0), (" [0.0]", -1.0), (";w", 1.0), (";b", -1.0), (" | -5 | 1.0", 1.0)],
+)
 def test_results_are_those_of_white_whoever_is_to_move(side, fields, label, outcome, tmp_path):
     fen = " ".join(f"4k3/8/8/8/8/8/8/4K2R {side} - - 12 34".split()[:fields])
     (batch,), _, _ = read(epd_file(tmp_path, f"{fen}{label}\n"))
@@ -217,21 +323,29 @@ def test_results_are_those_of_white_whoever_is_to_move(side, fields, label, outc
 
 
 def test_a_line_longer_than_the_limit_is_an_error_behind_the_lines_before_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "WINDOW", 500)
-    monkeypatch.setattr(windows, "LONGEST", 2000)
+    monkeypatch.setattr(pgn, "WINDOW", 500)
+    monkeypatch.setattr(pgn, "LONGEST", 2000)
     monkeypatch.setattr(streams, "COMPRESSED_PIECE", 500)
     monkeypatch.setattr(streams, "PIECE", 500)
     good = f"{BOARD} [1.0]\n"
     report, positions = ReadReport(), 0
-    with pytest.raises(InputError, match=f"byte {2 * len(good)}: more than 2,000 bytes without the end of a game or line"):
-        for batch in game.read(str(epd_file(tmp_path, good * 2 + "x" * 9000)), ReadOptions(positions="all"), report, print):
+    with pytest.raises(
+        InputError,
+        match=f"byte {2 * len(good)}: more than 2,000 bytes without the end of a game or line",
+    ):
+        for batch in game.read(
+            str(epd_file(tmp_path, good * 2 + "x" * 9000)),
+            ReadOptions(positions="all"),
+            report,
+            print,
+        ):
             positions += len(batch.positions)
     assert positions == 2
 
 
 @pytest.mark.parametrize("rubbish", [b"\n" * 40_000, b"x\n" * 20_000, b"# x\n" * 10_000])
 def test_a_file_is_given_up_where_no_position_comes_for_long(rubbish, tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "WINDOW", 500)
+    monkeypatch.setattr(pgn, "WINDOW", 500)
     monkeypatch.setattr(epd, "LONGEST", 5000)
     monkeypatch.setattr(content, "START", 500)
     monkeypatch.setattr(epd, "START", 500)
@@ -240,7 +354,9 @@ def test_a_file_is_given_up_where_no_position_comes_for_long(rubbish, tmp_path, 
     path = tmp_path / "positions.epd"
     good = f"{BOARD} [1.0]\n".encode()
     path.write_bytes(good + rubbish)
-    with pytest.raises(InputError, match=r"byte \d+: no position in 5,000 bytes; expected lines of EPD or FEN"):
+    with pytest.raises(
+        InputError, match=r"byte \d+: no position in 5,000 bytes; expected lines of EPD or FEN"
+    ):
         read(path)
     path.write_bytes((rubbish[:4000] + good) * 5)
     assert read(path)[1].positions == 5

@@ -7,9 +7,9 @@ import random
 import chess
 import pytest
 
-from games.chess.fen import position
-from games.chess.perft import perft
-from games.perft import MAX_DEPTH
+from games.chess.files.fen import position
+from games.chess.rules.perft import perft
+from games.search.perft import MAX_DEPTH
 from tests.games.support import DATA
 
 POSITIONS = [line.split(" ;") for line in (DATA / "perft.epd").read_text().splitlines()]
@@ -32,7 +32,9 @@ def test_perft_gives_the_published_counts_of_the_standard_positions(fen, counts)
         depth, count = entry[1:].split()
         assert perft(position(fen), int(depth)) == int(count), entry
         if int(count) < 5_000_000:
-            assert perft(position(fen), int(depth), bulk=False) == int(count), f"{entry}, not in bulk"
+            assert perft(position(fen), int(depth), bulk=False) == int(count), (
+                f"{entry}, not in bulk"
+            )
 
 
 def test_perft_agrees_with_python_chess_on_chess960_starts():

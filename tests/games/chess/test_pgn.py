@@ -1,8 +1,8 @@
-"""Reading PGN: whatever python-chess reads without complaint is read the same, however the bytes arrive."""
+"""Reading PGN: whatever python-chess reads without complaint is read the same, however the bytes
+arrive."""
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
 import random
@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from games import streams
-from games.chess import movetext, pgn, windows
+from games.chess.files import movetext, pgn
 from tests.games.chess.mutation import annotated, originals
 from tests.games.support import (
     REPOSITORY,
@@ -43,13 +43,17 @@ def test_annotated_games_have_the_moves_and_results_that_python_chess_finds(tmp_
     texts = originals(11, 120)
     same_as_python_chess(b"".join(texts), tmp_path, 120)
     results = [chess.pgn.read_headers(io.StringIO(text.decode()))["Result"] for text in texts]
-    assert [game.result for game in games_of_bytes(b"".join(texts), tmp_path)] == [RESULTS[result] for result in results]
+    assert [game.result for game in games_of_bytes(b"".join(texts), tmp_path)] == [
+        RESULTS[result] for result in results
+    ]
 
 
 def test_the_bundled_games_have_the_moves_that_python_chess_finds(tmp_path):
-    stream = zstandard.ZstdDecompressor().stream_reader((REPOSITORY / "games/samples/stockfish400.pgn.zst").open("rb"))
+    stream = zstandard.ZstdDecompressor().stream_reader(
+        (REPOSITORY / "games/samples/stockfish400.pgn.zst").open("rb")
+    )
     content = stream.read(200_000)
-    content = content[:content.rindex(b"[Event ")]
+    content = content[: content.rindex(b"[Event ")]
     same_as_python_chess(content, tmp_path, content.count(b"[Event "))
 
 
@@ -64,7 +68,15 @@ def test_games_start_from_any_position_that_a_fen_tag_gives(tmp_path):
     same_as_python_chess(text.encode(), tmp_path, len(chosen))
 
 
-VARIANTS = ["Chess960", "chess 960", "Fischerandom", "fischer random", "From Position", "Standard", None]
+VARIANTS = [
+    "Chess960",
+    "chess 960",
+    "Fischerandom",
+    "fischer random",
+    "From Position",
+    "Standard",
+    None,
+]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -77,7 +89,10 @@ def test_chess960_needs_a_fen_and_no_special_variant_tag(variant, tmp_path):
                 tokens.append(board.san(move))
                 board.push(move)
             tag = f'[Variant "{variant}"]\n' if variant else ""
-            text += f'[Event "?"]\n{tag}[FEN "{start.fen(shredder=shredder)}"]\n\n{" ".join(tokens)} *\n\n'
+            text += (
+                f'[Event "?"]\n{tag}[FEN "{start.fen(shredder=shredder)}"]\n\n{" ".join(tokens)}'
+                " *\n\n"
+            )
         assert "O-O" in text
         same_as_python_chess(text.encode(), tmp_path, 12)
 
@@ -85,23 +100,40 @@ def test_chess960_needs_a_fen_and_no_special_variant_tag(variant, tmp_path):
 TEXTS = {
     "no tags at all": "1. e4 e5 1-0\n\n1. d4 d5 *\n\n",
     "no blank line before the moves": '[Event "?"]\n1. e4 e5 *\n\n',
-    "tags that come twice or are unknown": '[Event "?"]\n[White "a"]\n[White "b"]\n[Nonsense_1 "x"]\n[white "y"]\n\n1. e4 *\n\n',
+    "tags that come twice or are unknown": (
+        '[Event "?"]\n[White "a"]\n[White "b"]\n[Nonsense_1 "x"]\n[white "y"]\n\n1. e4 *\n\n'
+    ),
     "quotes and brackets within a tag": '[Event "x \\"y\\" [z] \\\\"]\n[Site "]"]\n\n1. e4 *\n\n',
     "blanks behind a tag": '[Event "?"]  \t\n[Site   "?"]\n\n1. e4 *\n\n',
     "a tag of 5,000 bytes": f'[Event "{"x" * 5000}"]\n\n1. e4 *\n\n',
     "glyphs": TAGS + "1. e4! e5?? 2. Nf3 $1 $139 Nc6!? $1$2 3. Bb5?! ! a6 1-0\n\n",
     "numbers in all styles": TAGS + "1.e4 1...e5 2 . Nf3 2. ... Nc6 3...Bb5 17. a6 1-0\n\n",
     "checks and mates wrongly marked": TAGS + "1. e4+ e5# 2. Nf3+ Nc6 1-0\n\n",
-    "comments everywhere": TAGS + "{a} 1. {b} e4 {c}{d} e5 {} 2. Nf3{e}Nc6 { 1. d4 (x) [y] ; \n\n z % } 1-0 {f}\n\n",
+    "comments everywhere": (
+        TAGS + "{a} 1. {b} e4 {c}{d} e5 {} 2. Nf3{e}Nc6 { 1. d4 (x) [y] ; \n\n z % } 1-0 {f}\n\n"
+    ),
     "a tag within a comment": TAGS + '1. e4 {\n[Event "no"]\n} e5 1-0\n\n',
     "a comment of 70,000 bytes": TAGS + f"1. e4 {{{'x ' * 35000}}} e5 1-0\n\n",
     "comments to the end of the line": TAGS + "1. e4 ; 1. d4 {\ne5 ; )\n2. Nf3 Nc6;x\n1-0\n\n",
     "escaped lines": "% a\n" + TAGS + "1. e4 e5\n% 2. d4 {\n2. Nf3 1-0\n\n",
-    "nested variations": TAGS + "1. e4 (1. d4 d5 (1... Nf6 {(} 2. c4 (2. Nf3 e6)) 2. c4) (1. c4) 1... e5 2. Nf3 1-0\n\n",
-    "a variation of nothing, and one of nonsense": TAGS + "1. e4 () e5 (2. Ke2 xyzzy $3 ? (1-0)) 2. Nf3 1-0\n\n",
+    "nested variations": (
+        TAGS
+        + "1. e4 (1. d4 d5 (1... Nf6 {(} 2. c4 (2. Nf3 e6)) 2. c4) (1. c4) 1... e5 2. Nf3 1-0\n\n"
+    ),
+    "a variation of nothing, and one of nonsense": (
+        TAGS + "1. e4 () e5 (2. Ke2 xyzzy $3 ? (1-0)) 2. Nf3 1-0\n\n"
+    ),
     "castling with zeros": TAGS + "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. 0-0 Nf6 5. d3 0-0 1-0\n\n",
-    "en passant, said": TAGS + "1. e4 d5 2. e5 f5 3. exf6 e.p. exf6 1-0\n\n" + TAGS + "1. e4 a5 2. e5 f5 3. exf6ep 1-0\n\n",
-    "promotions": "".join(f'[FEN "7k/P7/8/8/8/8/8/K7 w - - 0 1"]\n\n1. a8{to} *\n\n' for to in ("=Q", "Q", "=N+", "=r", "b")),
+    "en passant, said": (
+        TAGS
+        + "1. e4 d5 2. e5 f5 3. exf6 e.p. exf6 1-0\n\n"
+        + TAGS
+        + "1. e4 a5 2. e5 f5 3. exf6ep 1-0\n\n"
+    ),
+    "promotions": "".join(
+        f'[FEN "7k/P7/8/8/8/8/8/K7 w - - 0 1"]\n\n1. a8{to} *\n\n'
+        for to in ("=Q", "Q", "=N+", "=r", "b")
+    ),
     "long algebraic": TAGS + "1. e2-e4 e7e5 2. Ng1f3 Nb8-c6 3. Bf1-b5 1-0\n\n",
     "many blank lines between games": GOOD + "\n \n\t\n\n" + GOOD,
     "nothing behind the last result": GOOD.rstrip("\n"),
@@ -114,15 +146,28 @@ def test_a_game_is_read_as_python_chess_reads_it_with(what, tmp_path):
     same_as_python_chess(content, tmp_path, len(oracle_games(content)))
 
 
-@pytest.mark.parametrize("what", ["CR LF", "CR", "byte order mark", "Latin-1", "UTF-16", "UTF-16 BE", "trailing blanks"])
+@pytest.mark.parametrize(
+    "what", ["CR LF", "CR", "byte order mark", "Latin-1", "UTF-16", "UTF-16 BE", "trailing blanks"]
+)
 def test_the_same_games_are_found_whatever_the_encoding(what, tmp_path):
     text = "".join(original.decode() for original in originals(14, 40))
-    content = {"CR LF": text.replace("\n", "\r\n").encode(), "CR": text.replace("\n", "\r").encode(),
-               "byte order mark": text.encode("utf-8-sig"), "Latin-1": text.encode("latin-1"),
-               "UTF-16": text.encode("utf-16"), "UTF-16 BE": b"\xfe\xff" + text.encode("utf-16-be"),
-               "trailing blanks": text.replace("\n", " \t\n").encode()}[what]
-    wanted = [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(text.encode(), tmp_path)]
-    assert [(game.start, game.moves, game.result, game.reason) for game in games_of_bytes(content, tmp_path)] == wanted
+    content = {
+        "CR LF": text.replace("\n", "\r\n").encode(),
+        "CR": text.replace("\n", "\r").encode(),
+        "byte order mark": text.encode("utf-8-sig"),
+        "Latin-1": text.encode("latin-1"),
+        "UTF-16": text.encode("utf-16"),
+        "UTF-16 BE": b"\xfe\xff" + text.encode("utf-16-be"),
+        "trailing blanks": text.replace("\n", " \t\n").encode(),
+    }[what]
+    wanted = [
+        (game.start, game.moves, game.result, game.reason)
+        for game in games_of_bytes(text.encode(), tmp_path)
+    ]
+    assert [
+        (game.start, game.moves, game.result, game.reason)
+        for game in games_of_bytes(content, tmp_path)
+    ] == wanted
     if what not in ("UTF-16", "UTF-16 BE", "trailing blanks"):
         same_as_python_chess(content, tmp_path, 40)
 
@@ -130,39 +175,38 @@ def test_the_same_games_are_found_whatever_the_encoding(what, tmp_path):
 @pytest.mark.parametrize(("window", "room"), [(4, 4096), (37, 1), (1000, 3), (50_000, 7)])
 def test_the_size_of_the_reading_window_changes_nothing(window, room, tmp_path, monkeypatch):
     path = tmp_path / "games.pgn"
-    bad = [TAGS + "1. e4 e5 2. Ke3 1-0\n\n", TAGS + "1. e4 {never closed\n\n", TAGS + "1. e4 (1. d4\n\n", '[Event "?]\n\n*\n\n']
-    texts = [text.decode() for text in originals(15, 8)] + bad + [text.replace("\n", "\r\n") for text in TEXTS.values()]
+    bad = [
+        TAGS + "1. e4 e5 2. Ke3 1-0\n\n",
+        TAGS + "1. e4 {never closed\n\n",
+        TAGS + "1. e4 (1. d4\n\n",
+        '[Event "?]\n\n*\n\n',
+    ]
+    texts = (
+        [text.decode() for text in originals(15, 8)]
+        + bad
+        + [text.replace("\n", "\r\n") for text in TEXTS.values()]
+    )
     random.Random(15).shuffle(texts)
     path.write_bytes(b"\xef\xbb\xbf" + "".join(texts).encode())
     whole = games_of(path), read(path)[1:]
-    for module, name, value in [(windows, "WINDOW", window), (streams, "PIECE", window),
-                                (streams, "COMPRESSED_PIECE", window), (pgn, "ROOM", room)]:
+    for module, name, value in [
+        (pgn, "WINDOW", window),
+        (streams, "PIECE", window),
+        (streams, "COMPRESSED_PIECE", window),
+        (pgn, "ROOM", room),
+    ]:
         monkeypatch.setattr(module, name, value)
     assert (games_of(path), read(path)[1:]) == whole
     assert len(whole[0]) >= len(texts)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst", ""])
-def test_archives_give_the_games_that_they_hold(suffix, tmp_path):
-    plain, packed_file = tmp_path / "plain.pgn", tmp_path / f"packed.pgn{suffix}"
-    content = b"".join(originals(16, 30))
-    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress, "": gzip.compress}[suffix]
-    plain.write_bytes(content)
-    packed_file.write_bytes(compress(content))  # without a suffix, the first bytes tell
-    assert games_of(packed_file) == games_of(plain)
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, zstandard.compress])
-def test_a_dash_reads_standard_input(compress, tmp_path, monkeypatch):
-    content = b"".join(originals(17, 10))
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(compress(content))))
-    _, report, notes = read("-")
-    assert (report.games, report.bad, notes) == (10, 0, [])
-
-
 def small_limits(monkeypatch, longest: int) -> None:
-    for module, name, value in [(windows, "WINDOW", 500), (windows, "LONGEST", longest), (pgn, "LONGEST", longest),
-                                (streams, "PIECE", 500), (streams, "COMPRESSED_PIECE", 500)]:
+    for module, name, value in [
+        (pgn, "WINDOW", 500),
+        (pgn, "LONGEST", longest),
+        (streams, "PIECE", 500),
+        (streams, "COMPRESSED_PIECE", 500),
+    ]:
         monkeypatch.setattr(module, name, value)
 
 
@@ -173,8 +217,11 @@ def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp
     found = []
     with pytest.raises(streams.InputError) as caught:
         found.extend(int(games.count) for games, _ in pgn.parsed(path))
-    assert str(caught.value) == (f"{path}: byte {20 * len(GOOD) - 2}: more than 2,000 bytes without the end of a game or line; "
-                                 "expected games in PGN, or lines of labelled positions")
+    assert (
+        str(caught.value)
+        == f"{path}: byte {20 * len(GOOD) - 2}: more than 2,000 bytes without the end of a game or"
+        " line; expected games in PGN, or lines of labelled positions"
+    )
     assert sum(found) == 20
 
 
@@ -183,7 +230,9 @@ def test_a_file_is_refused_after_a_long_stretch_without_games(good, tmp_path, mo
     small_limits(monkeypatch, 20_000)
     path = tmp_path / "games.pgn"
     path.write_bytes(GOOD.encode() * good + random.Random(19).randbytes(10) + b"\n*\n[\n" * 10_000)
-    with pytest.raises(streams.InputError, match=r"games\.pgn: byte \d+: no game in 20,000 bytes; exp"):
+    with pytest.raises(
+        streams.InputError, match=r"games\.pgn: byte \d+: no game in 20,000 bytes; exp"
+    ):
         games_of(path)
 
 
@@ -193,10 +242,12 @@ def test_a_device_that_never_ends_is_given_up(device):
         games_of(device)
 
 
-def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_long(tmp_path, monkeypatch):
+def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_long(
+    tmp_path, monkeypatch
+):
     content = (TAGS + "1. e4 {never closed\n\n" + GOOD * 40_000).encode()
     assert len(content) > movetext.LONGEST_COMMENT * 2
-    monkeypatch.setattr(windows, "LONGEST", movetext.LONGEST_COMMENT * 5 // 4)
+    monkeypatch.setattr(pgn, "LONGEST", movetext.LONGEST_COMMENT * 5 // 4)
     games = games_of_bytes(content, tmp_path)
     assert [game.reason for game in games[:2]] == ["a comment is never closed", None]
     assert len(games) == 40_001
@@ -212,8 +263,13 @@ def test_games_before_the_damage_of_an_archive_are_read(tmp_path):
     assert sum(found) in (59, 60)
 
 
-DRAWS = {"1/2": "1/2", "with a comment": "1/2-1/2 {agreed}", "with a comment at once": "1/2{agreed}", "half": "\u00bd-\u00bd",
-         "at the end of the file": "1/2"}
+DRAWS = {
+    "1/2": "1/2",
+    "with a comment": "1/2-1/2 {agreed}",
+    "with a comment at once": "1/2{agreed}",
+    "half": "\u00bd-\u00bd",
+    "at the end of the file": "1/2",
+}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
@@ -222,23 +278,34 @@ DRAWS = {"1/2": "1/2", "with a comment": "1/2-1/2 {agreed}", "with a comment at 
 def test_draws_are_read_in_every_spelling(what, tag, encoding, tmp_path):
     """The moves are those that python-chess reads of the same game with the usual result."""
     tags = '[Event "?"]\n' + (f'[Result "{tag}"]\n' if tag else "")
-    text = f"{tags}\n1. e4 e5 2. Nf3 {DRAWS[what]}" + ("" if what == "at the end of the file" else "\n\n" + GOOD)
+    text = f"{tags}\n1. e4 e5 2. Nf3 {DRAWS[what]}" + (
+        "" if what == "at the end of the file" else "\n\n" + GOOD
+    )
     games = games_of_bytes(text.encode(encoding), tmp_path)
     assert (games[0].reason, games[0].result) == (None, 0)
     (_, moves, errors), *_ = oracle_games(text.replace(DRAWS[what], "1/2-1/2").encode(encoding))
     assert (games[0].moves, errors) == (moves, [])
-    assert [game.reason for game in games[1:]] == ([] if what == "at the end of the file" else [None])
+    assert [game.reason for game in games[1:]] == (
+        [] if what == "at the end of the file" else [None]
+    )
 
 
-@pytest.mark.parametrize("result", ["0.5-0.5", "1\u20130", "\u00bd", "1/2 - 1/2", "draw", "1-0-0", "\u00bd-0"])
+@pytest.mark.parametrize(
+    "result", ["0.5-0.5", "1\u20130", "\u00bd", "1/2 - 1/2", "draw", "1-0-0", "\u00bd-0"]
+)
 def test_other_spellings_of_results_are_refused(result, tmp_path):
     games = games_of_bytes(f'[Event "?"]\n\n1. e4 e5 {result}\n\n{GOOD}'.encode(), tmp_path)
     assert [game.reason is None for game in games] == [False, True]
 
 
-@pytest.mark.parametrize(("tag", "result"), [("1-0", "1/2"), ("1/2", "1-0"), ("0-1", "\u00bd-\u00bd"), ("\u00bd-\u00bd", "0-1")])
+@pytest.mark.parametrize(
+    ("tag", "result"),
+    [("1-0", "1/2"), ("1/2", "1-0"), ("0-1", "\u00bd-\u00bd"), ("\u00bd-\u00bd", "0-1")],
+)
 def test_a_draw_contradicts_a_tag_that_says_something_else(tag, result, tmp_path):
-    (game,) = games_of_bytes(f'[Event "?"]\n[Result "{tag}"]\n\n1. e4 e5 {result}\n'.encode(), tmp_path)
+    (game,) = games_of_bytes(
+        f'[Event "?"]\n[Result "{tag}"]\n\n1. e4 e5 {result}\n'.encode(), tmp_path
+    )
     assert game.reason == f"the Result tag contradicts the result '{result}' after the moves"
 
 

@@ -1,12 +1,13 @@
-"""Bad games: each is reported with file, number, byte and reason, and the games around it are read."""
+"""Bad games: each is reported with file, number, byte and reason, and the games around it are
+read."""
 
 from __future__ import annotations
 
 import chess
 import pytest
 
-from games.chess import faults
-from games.chess.fen import position
+from games.chess.files import faults
+from games.chess.files.fen import position
 from games.streams import InputError
 from tests.games.support import games_of_bytes, oracle_games, read
 
@@ -75,7 +76,12 @@ def test_a_bad_game_is_reported_with_file_number_byte_and_reason(fault, text, pl
     (note,) = notes
     assert note.startswith(f"{path}: game 3 (byte {at}): ")
     assert note.endswith("; game skipped")
-    assert (report.games, report.used, report.bad, report.faults) == (4, 3, 1, {faults.kind_of(fault): 1})
+    assert (report.games, report.used, report.bad, report.faults) == (
+        4,
+        3,
+        1,
+        {faults.kind_of(fault): 1},
+    )
     assert report.bytes == len(content)
     assert [len(batch.first) for batch in batches] == [3]
 
@@ -98,18 +104,23 @@ def test_strict_reading_stops_at_the_first_bad_game(fault, text, place, tmp_path
 
 
 def test_every_fault_of_a_game_has_an_example_here():
-    assert {fault for fault, _, _ in BAD} == set(range(faults.FEN_PLACEMENT, faults.AFTER_RESULT + 1))
+    assert {fault for fault, _, _ in BAD} == set(
+        range(faults.FEN_PLACEMENT, faults.AFTER_RESULT + 1)
+    )
 
 
-@pytest.mark.parametrize(("text", "reason"), [
-    ("1. e4 e5 2. Bb6 *", "illegal move 'Bb6' at ply 3"),
-    ("1. e4 e5 2. \u2658f3 *", "'\u2658f3 *' at ply 3 is not a move"),
-    (f"1. {'e' * 70} *", f"'{'e' * 37}...' at ply 1 is not a move"),
-    ("1. e4 0-0-0-0 *", "'0-0-0-0' at ply 2 is not a move"),
-    ("1. e4 O-O *", "illegal move 'O-O' at ply 2"),
-    ("1. e4 e5", "the moves end at ply 2 without a result (1-0, 0-1, 1/2-1/2 or *)"),
-    ("1. e4 (1. d4", "a variation is never closed"),
-])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1. e4 e5 2. Bb6 *", "illegal move 'Bb6' at ply 3"),
+        ("1. e4 e5 2. \u2658f3 *", "'\u2658f3 *' at ply 3 is not a move"),
+        (f"1. {'e' * 70} *", f"'{'e' * 37}...' at ply 1 is not a move"),
+        ("1. e4 0-0-0-0 *", "'0-0-0-0' at ply 2 is not a move"),
+        ("1. e4 O-O *", "illegal move 'O-O' at ply 2"),
+        ("1. e4 e5", "the moves end at ply 2 without a result (1-0, 0-1, 1/2-1/2 or *)"),
+        ("1. e4 (1. d4", "a variation is never closed"),
+    ],
+)
 def test_the_reason_names_the_token_and_the_ply(text, reason, tmp_path):
     (bad,) = games_of_bytes(game(text).encode(), tmp_path)
     assert bad.reason == reason
@@ -117,7 +128,13 @@ def test_the_reason_names_the_token_and_the_ply(text, reason, tmp_path):
 
 def test_every_bad_move_is_one_that_python_chess_refuses_too(tmp_path):
     for fault, text, _ in BAD:
-        if fault in (faults.ILLEGAL, faults.AMBIGUOUS, faults.PROMOTION, faults.FEN_PLACEMENT, faults.FEN_SIDE):
+        if fault in (
+            faults.ILLEGAL,
+            faults.AMBIGUOUS,
+            faults.PROMOTION,
+            faults.FEN_PLACEMENT,
+            faults.FEN_SIDE,
+        ):
             ((_, _, errors),) = oracle_games(text.encode())
             assert errors, text
 
@@ -139,13 +156,17 @@ def test_a_comment_that_is_never_closed_takes_one_game_with_it(tmp_path):
     text = GOOD + game("1. e4 {never closed e5 *") + GOOD + game("1. d4 {closed} *")
     games = games_of_bytes(text.encode(), tmp_path)
     assert [game.fault for game in games] == [faults.OK, faults.COMMENT, faults.OK, faults.OK]
-    assert text[games[2].begin:].startswith(GOOD)
+    assert text[games[2].begin :].startswith(GOOD)
 
 
 @pytest.mark.parametrize("line", ['Site "?"]', "x", ' "B"]', "{", ")", '"?"]', "=2"])
 def test_a_broken_line_among_the_tags_does_not_lose_the_start(line, tmp_path):
     """Read on from there, the game would begin at the usual start."""
-    text = GOOD + f'[Event "bad"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n{line}\n[White "A"]\n\n1. e4 *\n\n' + GOOD
+    text = (
+        GOOD
+        + f'[Event "bad"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n{line}\n[White "A"]\n\n1. e4'
+        " *\n\n" + GOOD
+    )
     games = games_of_bytes(text.encode(), tmp_path)
     assert [game.reason is None for game in games] == [True, False, True]
 
@@ -162,7 +183,9 @@ def test_a_file_without_games_gives_none(content, tmp_path):
 
 def test_faults_are_counted_by_kind(tmp_path):
     path = tmp_path / "games.pgn"
-    path.write_text(game("1. e5 *") + game("1. e4 e4 *") + GOOD + game("1. xyz *") + game("1. e4 *"))
+    path.write_text(
+        game("1. e5 *") + game("1. e4 e4 *") + GOOD + game("1. xyz *") + game("1. e4 *")
+    )
     _, report, notes = read(path)
     assert report.faults == {"illegal move": 2, "text that is not a move": 1}
     assert (report.games, report.bad, report.used, report.undecided) == (5, 3, 1, 1)
@@ -173,12 +196,3 @@ def test_no_two_faults_are_counted_as_one():
     kinds = [faults.kind_of(fault) for fault in faults.SENTENCES]
     assert len(set(kinds)) == len(kinds)
     assert not any("{" in kind for kind in kinds)
-
-
-def test_notes_are_counted_beyond_some(tmp_path, monkeypatch):
-    monkeypatch.setattr(faults, "MOST_NOTES", 3)
-    path = tmp_path / "games.pgn"
-    path.write_text(game("1. e5 *") * 10)
-    _, report, notes = read(path)
-    assert (report.bad, len(notes)) == (10, 4)
-    assert notes[-1] == f"{path}: 7 more bad games skipped"

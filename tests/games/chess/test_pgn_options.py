@@ -1,4 +1,5 @@
-"""The selection of games and positions: every option against positions that python-chess replays."""
+"""The selection of games and positions: every option against positions that python-chess
+replays."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ import chess
 import numpy as np
 import pytest
 
-from games.chess import pgn
-from games.chess.fen import position
+from games.chess.files import pgn
+from games.chess.files.fen import position
 from tests.games.support import random_lines, read, rows
 
 OUTCOMES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
@@ -18,7 +19,13 @@ OUTCOMES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 class Played:
     """A game that was played at random: its boards, its result, its players' ratings."""
 
-    def __init__(self, rng: random.Random, start: chess.Board, line: list[chess.Move], result: str | None = None) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        start: chess.Board,
+        line: list[chess.Move],
+        result: str | None = None,
+    ) -> None:
         self.boards, sans = [start.copy()], []
         for move in line:
             sans.append(self.boards[-1].san(move))
@@ -31,16 +38,24 @@ class Played:
 
     def text(self, comment: str = "") -> str:
         white, black = self.elos
-        return (f'[Event "?"]\n[WhiteElo "{white}"]\n[BlackElo "{black}"]\n[FEN "{self.boards[0].fen()}"]\n\n'
-                f"{comment} {self.moves} {self.result}\n\n")
+        return (
+            f'[Event "?"]\n[WhiteElo "{white}"]\n[BlackElo "{black}"]\n[FEN'
+            f' "{self.boards[0].fen()}"]\n\n{comment} {self.moves} {self.result}\n\n'
+        )
 
     def positions(self, skip_start: int, skip_end: int) -> list[np.ndarray]:
-        return [position(board.fen()) for board in self.boards[skip_start:max(len(self.boards) - skip_end, 0)]]
+        return [
+            position(board.fen())
+            for board in self.boards[skip_start : max(len(self.boards) - skip_end, 0)]
+        ]
 
 
 def played(seed: int, n: int, plies: int = 40) -> list[Played]:
     rng = random.Random(seed)
-    return [Played(rng, start, line[:rng.randrange(plies)]) for start, line in random_lines(seed, n, plies)]
+    return [
+        Played(rng, start, line[: rng.randrange(plies)])
+        for start, line in random_lines(seed, n, plies)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +70,27 @@ def file(some, tmp_path):
     return path
 
 
-@pytest.mark.parametrize(("skip_start", "skip_end"), [(0, 0), (8, 0), (0, 3), (5, 4), (30, 20), (1000, 0), (0, 1000)])
-def test_positions_are_those_between_the_first_and_last_plies_skipped(skip_start, skip_end, some, file):
+@pytest.mark.parametrize(
+    ("skip_start", "skip_end"), [(0, 0), (8, 0), (0, 3), (5, 4), (30, 20), (1000, 0), (0, 1000)]
+)
+def test_positions_are_those_between_the_first_and_last_plies_skipped(
+    skip_start, skip_end, some, file
+):
     batches, report, notes = read(file, skip_start=skip_start, skip_end=skip_end)
     decided = [game for game in some if game.result != "*"]
     wanted = [game.positions(skip_start, skip_end) for game in decided]
-    assert np.array_equal(rows(batches), [words for game in wanted for words in game] or np.zeros((0, 10)))
-    outcomes = [OUTCOMES[game.result] for game, taken in zip(decided, wanted, strict=True) for _ in taken]
+    assert np.array_equal(
+        rows(batches), [words for game in wanted for words in game] or np.zeros((0, 10))
+    )
+    outcomes = [
+        OUTCOMES[game.result] for game, taken in zip(decided, wanted, strict=True) for _ in taken
+    ]
     assert np.concatenate([batch.outcomes for batch in batches]).tolist() == outcomes
-    assert (report.games, report.used, report.undecided) == (len(some), len(decided), len(some) - len(decided))
+    assert (report.games, report.used, report.undecided) == (
+        len(some),
+        len(decided),
+        len(some) - len(decided),
+    )
     assert (report.positions, report.bad, notes) == (len(outcomes), 0, [])
     assert report.bytes == file.stat().st_size
 
@@ -77,7 +104,11 @@ def test_every_game_tells_where_its_positions_begin(some, file):
 
 def test_an_opening_is_the_position_after_eight_plies_or_the_last_one(some, file):
     batches, _, _ = read(file)
-    wanted = [position(game.boards[min(8, len(game.boards) - 1)].fen())[9] for game in some if game.result != "*"]
+    wanted = [
+        position(game.boards[min(8, len(game.boards) - 1)].fen())[9]
+        for game in some
+        if game.result != "*"
+    ]
     assert np.concatenate([batch.openings for batch in batches]).tolist() == wanted
 
 
@@ -91,7 +122,10 @@ def test_games_of_a_player_below_the_rating_are_left_out(min_elo, some, file):
 
 def test_games_without_ratings_are_below_any(tmp_path):
     path = tmp_path / "games.pgn"
-    path.write_text('1. e4 1-0\n\n[WhiteElo "2500"]\n\n1. d4 1-0\n\n[WhiteElo "2500"]\n[BlackElo "?"]\n\n1. c4 1-0\n\n')
+    path.write_text(
+        '1. e4 1-0\n\n[WhiteElo "2500"]\n\n1. d4 1-0\n\n[WhiteElo "2500"]\n[BlackElo "?"]\n\n1. c4'
+        " 1-0\n\n"
+    )
     _, report, _ = read(path, min_elo=1)
     assert (report.games, report.below_elo, report.used) == (3, 3, 0)
 
@@ -105,19 +139,29 @@ def test_a_number_per_game_is_drawn_in_order_by_the_seed(per_game, some, file):
     whole = [np.array(game.positions(0, 0)) for game in some if game.result != "*"]
     for sample, game in zip(drawn(1), whole, strict=True):
         assert len(sample) == min(per_game, len(game))
-        at = [next(i for i, words in enumerate(game) if np.array_equal(words, one)) for one in sample]
+        at = [
+            next(i for i, words in enumerate(game) if np.array_equal(words, one)) for one in sample
+        ]
         assert at == sorted(at)
     assert all(map(np.array_equal, drawn(1), drawn(1)))
     assert not all(map(np.array_equal, drawn(1), drawn(2)))
 
 
 def test_every_position_of_a_game_is_as_likely_to_be_drawn(tmp_path):
-    """400 games of eleven positions each, of which three are drawn: each is expected 109 times, give or take 9."""
+    """400 games of eleven positions each, of which three are drawn: each is expected 109 times,
+    give or take 9."""
     path = tmp_path / "games.pgn"
-    games = [Played(random.Random(i), start, line, "1-0") for i, (start, line) in enumerate(random_lines(22, 400, 10))]
+    games = [
+        Played(random.Random(i), start, line, "1-0")
+        for i, (start, line) in enumerate(random_lines(22, 400, 10))
+    ]
     path.write_text("".join(game.text() for game in games))
     (batch,), _, _ = read(path, per_game=3)
-    plies = 2 * (batch.positions[:, 8] >> np.uint64(32) & np.uint64(0xFFFF)) - 2 + (batch.positions[:, 8] & np.uint64(1))
+    plies = (
+        2 * (batch.positions[:, 8] >> np.uint64(32) & np.uint64(0xFFFF))
+        - 2
+        + (batch.positions[:, 8] & np.uint64(1))
+    )
     counts = np.bincount(plies.astype(int), minlength=11)
     assert counts.sum() == 1200
     assert np.all(np.abs(counts - 1200 / 11) < 40)

@@ -1,4 +1,5 @@
-"""Scores of searches recorded in PGN comments and in lines of labelled positions; python-chess is the oracle."""
+"""Scores of searches recorded in PGN comments and in lines of labelled positions; python-chess is
+the oracle."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import pytest
 
 from games.streams import pieces
 from tests.games.support import SHARED, random_lines, read, rows
-from tuner.engine.loading import load_engine
+from tuner.evaluation.loading import load_engine
 
 INFINITE, NONE = math.inf, math.nan
 BOARD = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -"
@@ -91,13 +92,17 @@ def test_comments_elsewhere_have_no_score(tmp_path):
 def test_scores_of_one_game_do_not_reach_the_next(tmp_path):
     path = tmp_path / "games.pgn"
     game = '[Event "?"]\n[Result "1-0"]\n\n{} 1-0\n\n'
-    path.write_text(game.format("1. e4 {+0.1/1} e5 {+0.2/1} 2. Nf3 {+0.3/1}") + game.format("1. d4 d5 {+0.4/1} 2. c4")
-                    + game.format("1. c4"))
+    path.write_text(
+        game.format("1. e4 {+0.1/1} e5 {+0.2/1} 2. Nf3 {+0.3/1}")
+        + game.format("1. d4 d5 {+0.4/1} 2. c4")
+        + game.format("1. c4")
+    )
     assert same(scores_of(path), [10, -20, 30, NONE, NONE, -40, NONE, NONE, NONE, NONE])
 
 
 def test_scores_are_those_that_python_chess_reads(tmp_path):
-    """Games with evaluations by python-chess, and the same in the form of cutechess; some moves without."""
+    """Games with evaluations by python-chess, and the same in the form of cutechess; some moves
+    without."""
     rng, expected, lichess, cutechess = random.Random(3), [], "", ""
     for start, moves in random_lines(3, 40, 60):
         game = chess.pgn.Game()
@@ -106,18 +111,35 @@ def test_scores_are_those_that_python_chess_reads(tmp_path):
         own = [NONE] * (len(moves) + 1)
         for ply, move in enumerate(moves):
             board = node.board()
-            score = rng.choice([None, chess.engine.Cp(rng.randint(-900, 900)), chess.engine.Mate(rng.choice([-3, 2, 7]))])
-            node.set_eval(None if score is None else chess.engine.PovScore(score, chess.WHITE), rng.choice([None, 12]))
+            score = rng.choice(
+                [
+                    None,
+                    chess.engine.Cp(rng.randint(-900, 900)),
+                    chess.engine.Mate(rng.choice([-3, 2, 7])),
+                ]
+            )
+            node.set_eval(
+                None if score is None else chess.engine.PovScore(score, chess.WHITE),
+                rng.choice([None, 12]),
+            )
             found = node.eval()
             if found is not None:
                 white = found.white()
-                own[ply] = (INFINITE if white.mate() > 0 else -INFINITE) if white.is_mate() else white.score()
+                own[ply] = (
+                    (INFINITE if white.mate() > 0 else -INFINITE)
+                    if white.is_mate()
+                    else white.score()
+                )
             san = board.san(move)
             text += f"{board.fullmove_number}. {san} " if board.turn else f"{san} "
             if found is not None:
                 mover = found.pov(board.turn)
                 mate = mover.mate()
-                said = f"{mover.score() / 100:+.2f}" if mate is None else f"{'+' if mate > 0 else '-'}M{abs(mate)}"
+                said = (
+                    f"{mover.score() / 100:+.2f}"
+                    if mate is None
+                    else f"{'+' if mate > 0 else '-'}M{abs(mate)}"
+                )
                 text += f"{{{said}/{rng.randint(1, 30)} 0.0{rng.randint(1, 9)}s}} "
             node = node.add_variation(move)
         game.headers["Result"] = "0-1"
@@ -134,7 +156,7 @@ def test_scores_are_those_that_python_chess_reads(tmp_path):
 def test_scores_of_a_tournament_are_those_in_its_comments(tmp_path):
     """A pattern reads the comments that python-chess finds."""
     text = b"".join(pieces(SHARED / "tcec_commented.pgn.zst"))[:600_000].decode()
-    text = text[:text.rindex("\n[Event ")]
+    text = text[: text.rindex("\n[Event ")]
     (tmp_path / "games.pgn").write_text(text)
     stream, expected = io.StringIO(text), []
     while (game := chess.pgn.read_game(stream)) is not None:
@@ -142,7 +164,9 @@ def test_scores_of_a_tournament_are_those_in_its_comments(tmp_path):
         for node in game.mainline():
             found = re.search(r", wv=(-?)(M?)([\d.]+),", node.comment)
             value = NONE if not found else float(found[3]) * 100 if not found[2] else INFINITE
-            own.append((-1 if found and found[1] else 1) * (value if not abs(value) >= 20000 else INFINITE))
+            own.append(
+                (-1 if found and found[1] else 1) * (value if not abs(value) >= 20000 else INFINITE)
+            )
         expected += [*own, NONE]
     found = scores_of(tmp_path / "games.pgn")
     assert np.allclose(found, expected, equal_nan=True)
@@ -150,11 +174,28 @@ def test_scores_of_a_tournament_are_those_in_its_comments(tmp_path):
 
 
 def test_selections_keep_the_scores_of_their_positions(tmp_path):
-    moves = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Bxc6", "dxc6", "Nxe5", "Qd4", "Nf3", "Qxe4+", "Qe2", "Qxe2+"]
+    moves = [
+        "e4",
+        "e5",
+        "Nf3",
+        "Nc6",
+        "Bb5",
+        "a6",
+        "Bxc6",
+        "dxc6",
+        "Nxe5",
+        "Qd4",
+        "Nf3",
+        "Qxe4+",
+        "Qe2",
+        "Qxe2+",
+    ]
     text = " ".join(f"{move} {{+{i}.10/5}}" for i, move in enumerate(moves))
     path = game_file(tmp_path, text)
     batches, *_ = read(path)
-    score = {row[-1].item(): value for row, value in zip(rows(batches), scores_of(path), strict=True)}
+    score = {
+        row[-1].item(): value for row, value in zip(rows(batches), scores_of(path), strict=True)
+    }
     for options in ({"per_game": 5}, {"skip_start": 4, "skip_end": 3}, {"duplicates": "positions"}):
         (batch,), *_ = read(path, **options)
         assert same(batch.recorded.tolist(), [score[row[-1].item()] for row in batch.positions])
@@ -163,26 +204,49 @@ def test_selections_keep_the_scores_of_their_positions(tmp_path):
 
 def test_a_resolved_position_keeps_the_score_of_the_one_it_replaces(tmp_path):
     engine, parameters = load_engine("classic")
-    packed = engine.packed(parameters)
     path = game_file(tmp_path, "1. e4 {+0.10/5} d5 {+0.20/5} 2. Nf3 {+0.30/5} dxe4 {+0.40/5}")
-    resolved, *_ = read(path, positions="resolve", evaluation=engine.evaluation(packed))
+    resolved, *_ = read(path, positions="resolve", evaluation=engine.evaluation(parameters))
     assert same(resolved[0].recorded.tolist(), [10, -20, 30, -40, NONE])
     assert not np.array_equal(resolved[0].positions, read(path)[0][0].positions)
-    quiet, *_ = read(path, positions="quiet", evaluation=engine.evaluation(packed))
+    quiet, *_ = read(path, positions="quiet", evaluation=engine.evaluation(parameters))
     assert 0 < len(quiet[0].positions) < 5
 
 
 LABELS = [
-    ('ce 23; c9 "1-0";', 23), ('c9 "1-0"; ce -23', -23), ('bm Nf3; ce +7; c9 "0-1";', 7), ('dm 3; c9 "1-0";', INFINITE),
-    ('dm -3; ce 12; c9 "1-0";', -INFINITE), ('ce 12; dm 3; c9 "1-0";', INFINITE), ('ce 32760; c9 "1-0";', INFINITE),
-    ('ce -32760; c9 "1-0";', -INFINITE), ('acd 12; acs 5; c9 "1-0";', NONE), ('ce 0.35; c9 "1-0";', NONE),
-    ('c0 "ce 12;"; c9 "1-0";', NONE), ('pv ce 5; c9 "1-0";', NONE), ('ce; c9 "1-0";', NONE), ('c9 "1-0"; id "ce 5";', NONE),
-    ("[0.5] 31", NONE), ("[0.5]", NONE), (";w", NONE), (",0.5", NONE), ("0 1,1-0", NONE), ("7 1.0", NONE),
-    ('hmvc 0; ce 1 2; c9 "1-0";', NONE), ('dm 0; c9 "1-0";', NONE), ('ce 12345678901; c9 "1-0";', NONE),
+    ('ce 23; c9 "1-0";', 23),
+    ('c9 "1-0"; ce -23', -23),
+    ('bm Nf3; ce +7; c9 "0-1";', 7),
+    ('dm 3; c9 "1-0";', INFINITE),
+    ('dm -3; ce 12; c9 "1-0";', -INFINITE),
+    ('ce 12; dm 3; c9 "1-0";', INFINITE),
+    ('ce 32760; c9 "1-0";', INFINITE),
+    ('ce -32760; c9 "1-0";', -INFINITE),
+    ('acd 12; acs 5; c9 "1-0";', NONE),
+    ('ce 0.35; c9 "1-0";', NONE),
+    ('c0 "ce 12;"; c9 "1-0";', NONE),
+    ('pv ce 5; c9 "1-0";', NONE),
+    ('ce; c9 "1-0";', NONE),
+    ('c9 "1-0"; id "ce 5";', NONE),
+    ("[0.5] 31", NONE),
+    ("[0.5]", NONE),
+    (";w", NONE),
+    (",0.5", NONE),
+    ("0 1,1-0", NONE),
+    ("7 1.0", NONE),
+    ('hmvc 0; ce 1 2; c9 "1-0";', NONE),
+    ('dm 0; c9 "1-0";', NONE),
+    ('ce 12345678901; c9 "1-0";', NONE),
 ]
 WHITES = [
-    ("| 35 | 1.0", 35), ("0 1 | -35 | 0.0", -35), ("0 1|0|0.5", 0), ("| +12 | w", 12), ("| 0.35 | 1.0", NONE), ("| 1-0", NONE),
-    ("| 31000 | 1.0", INFINITE), ("| -20000 | 0.0", -INFINITE), ("| -19999 | 0.0", -19999),
+    ("| 35 | 1.0", 35),
+    ("0 1 | -35 | 0.0", -35),
+    ("0 1|0|0.5", 0),
+    ("| +12 | w", 12),
+    ("| 0.35 | 1.0", NONE),
+    ("| 1-0", NONE),
+    ("| 31000 | 1.0", INFINITE),
+    ("| -20000 | 0.0", -INFINITE),
+    ("| -19999 | 0.0", -19999),
 ]
 
 
@@ -198,12 +262,22 @@ def test_scores_between_bars_are_of_white(label, score, tmp_path):
     assert same(scores_of(tmp_path / "a.epd"), [score, score])
 
 
-@pytest.mark.parametrize(("header", "line", "score"), [
-    ("fen,score,result", "{},-31,1-0", -31), ("fen,result,score", "{},0.5,31", 31), ("fen,depth,result", "{},31,0.5", NONE),
-    ("fen,result", "{},0.5", NONE), ("fen,outcome,Score", "{},0.5,-99999", -INFINITE), ("fen,score,result", "{},,1-0", NONE),
-    ("fen | score | result", "{} | 12 | 0.5", 12)])
+@pytest.mark.parametrize(
+    ("header", "line", "score"),
+    [
+        ("fen,score,result", "{},-31,1-0", -31),
+        ("fen,result,score", "{},0.5,31", 31),
+        ("fen,depth,result", "{},31,0.5", NONE),
+        ("fen,result", "{},0.5", NONE),
+        ("fen,outcome,Score", "{},0.5,-99999", -INFINITE),
+        ("fen,score,result", "{},,1-0", NONE),
+        ("fen | score | result", "{} | 12 | 0.5", 12),
+    ],
+)
 def test_a_header_names_the_column_of_scores(header, line, score, tmp_path):
-    (tmp_path / "a.csv").write_text("\n".join([header, line.format(OTHER), line.format(BOARD)]) + "\n")
+    (tmp_path / "a.csv").write_text(
+        "\n".join([header, line.format(OTHER), line.format(BOARD)]) + "\n"
+    )
     assert same(scores_of(tmp_path / "a.csv"), [score, score])
 
 
@@ -215,7 +289,9 @@ def test_operations_agree_with_python_chess(tmp_path):
         for move in moves:
             board.push(move)
             score = rng.choice([None, rng.randint(-2000, 2000)])
-            operations = {"c9": "1-0", "id": f"ce {rng.randint(1, 9)};", "acd": 9} | ({} if score is None else {"ce": score})
+            operations = {"c9": "1-0", "id": f"ce {rng.randint(1, 9)};", "acd": 9} | (
+                {} if score is None else {"ce": score}
+            )
             line = board.epd(**dict(sorted(operations.items(), key=lambda item: rng.random())))
             text += line + "\n"
             parsed = chess.Board(None).set_epd(line)

@@ -1,13 +1,14 @@
-"""Standard algebraic notation: written as python-chess writes it, and read back as the move it was."""
+"""Standard algebraic notation: written as python-chess writes it, and read back as the move it
+was."""
 
 from __future__ import annotations
 
 import chess
 import pytest
 
-from games.chess.fen import position
+from games.chess.files.fen import position
+from games.chess.files.san import san
 from games.chess.game import moves_of
-from games.chess.san import san
 from tests.games.support import games_of_bytes, packed, random_boards, random_lines
 
 CROWDED = [
@@ -29,13 +30,19 @@ def pgn(start: str, text: str) -> bytes:
 def test_moves_are_written_as_python_chess_writes_them(chess960):
     for board in random_boards(8, 12, 100, chess960):
         words = position(board.fen())
-        assert {m: san(words, m) for m in moves_of(words)} == {packed(board, m): board.san(m) for m in board.legal_moves}
+        assert {m: san(words, m) for m in moves_of(words)} == {
+            packed(board, m): board.san(m) for m in board.legal_moves
+        }
 
 
 @pytest.mark.parametrize("start", CROWDED)
-def test_ambiguous_promoting_castling_and_mating_moves_are_written_as_python_chess_writes_them(start):
+def test_ambiguous_promoting_castling_and_mating_moves_are_written_as_python_chess_writes_them(
+    start,
+):
     board, words = chess.Board(start, chess960=True), position(start)
-    assert {m: san(words, m) for m in moves_of(words)} == {packed(board, m): board.san(m) for m in board.legal_moves}
+    assert {m: san(words, m) for m in moves_of(words)} == {
+        packed(board, m): board.san(m) for m in board.legal_moves
+    }
 
 
 @pytest.mark.parametrize("start", CROWDED)
@@ -52,7 +59,11 @@ def test_random_games_read_back_move_for_move(chess960, tmp_path):
     for start, line in random_lines(9, 60, 150, chess960):
         board, tokens, moves = start.copy(), [], []
         for move in line:
-            tokens.append(san(position(board.fen()), packed(board, move)) if len(wanted) < 5 else board.san(move))
+            tokens.append(
+                san(position(board.fen()), packed(board, move))
+                if len(wanted) < 5
+                else board.san(move)
+            )
             moves.append(packed(board, move))
             board.push(move)
         text += pgn(start.fen(), " ".join(tokens))
@@ -97,21 +108,24 @@ def test_coordinates_of_the_other_side_s_king_do_not_castle(token, tmp_path):
     assert game.reason == f"illegal move {token!r} at ply 1"
 
 
-@pytest.mark.parametrize(("token", "reason"), [
-    ("e5", "illegal move 'e5' at ply 1"),
-    ("exd3", "illegal move 'exd3' at ply 1"),
-    ("Nf3", "illegal move 'Nf3' at ply 1"),
-    ("Ke3", "illegal move 'Ke3' at ply 1"),
-    ("Rxe1", "illegal move 'Rxe1' at ply 1"),
-    ("d3=Q", "illegal move 'd3=Q' at ply 1"),
-    ("Ra8=Q", "illegal move 'Ra8=Q' at ply 1"),
-    ("Ri1", "'Ri1' at ply 1 is not a move"),
-    ("Zf3", "'Zf3' at ply 1 is not a move"),
-    ("d", "'d' at ply 1 is not a move"),
-    ("d33", "'d33' at ply 1 is not a move"),
-    ("--", "null move '--' at ply 1"),
-    ("0000", "null move '0000' at ply 1"),
-])
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        ("e5", "illegal move 'e5' at ply 1"),
+        ("exd3", "illegal move 'exd3' at ply 1"),
+        ("Nf3", "illegal move 'Nf3' at ply 1"),
+        ("Ke3", "illegal move 'Ke3' at ply 1"),
+        ("Rxe1", "illegal move 'Rxe1' at ply 1"),
+        ("d3=Q", "illegal move 'd3=Q' at ply 1"),
+        ("Ra8=Q", "illegal move 'Ra8=Q' at ply 1"),
+        ("Ri1", "'Ri1' at ply 1 is not a move"),
+        ("Zf3", "'Zf3' at ply 1 is not a move"),
+        ("d", "'d' at ply 1 is not a move"),
+        ("d33", "'d33' at ply 1 is not a move"),
+        ("--", "null move '--' at ply 1"),
+        ("0000", "null move '0000' at ply 1"),
+    ],
+)
 def test_what_is_no_legal_move_is_reported(token, reason, tmp_path):
     (game,) = games_of_bytes(pgn(OPEN, token), tmp_path)
     assert game.reason == reason

@@ -6,9 +6,9 @@ import chess
 import pytest
 from numba.core import types
 
-from games.chess.fen import position
-from games.chess.position import load, words_type
-from games.chess.see import see_reaches
+from games.chess.files.fen import position
+from games.chess.rules.position import load, words_type
+from games.chess.rules.see import see_reaches
 from tests.games.chess.swapping import VALUES, exchange, forced_exchange
 from tests.games.support import packed, random_boards, unit_of
 
@@ -42,7 +42,12 @@ def test_a_capture_wins_what_swapping_off_wins(chess960):
         for move in captures(board):
             wins = exchange(board, move)
             for goal in GOALS:
-                assert bool(reaches(words, packed(board, move), goal)) == (wins >= goal), (board.fen(), move.uci(), wins, goal)
+                assert bool(reaches(words, packed(board, move), goal)) == (wins >= goal), (
+                    board.fen(),
+                    move.uci(),
+                    wins,
+                    goal,
+                )
             seen += 1
     assert seen > 800
 
@@ -72,20 +77,27 @@ def test_swapping_off_is_what_legal_captures_give():
     assert lost > 100
 
 
-@pytest.mark.parametrize(("fen", "move", "wins"), [
-    ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", 100),  # nothing protects it
-    ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", -400),  # a rook for a pawn
-    ("3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1", "d2d5", -400),  # the rook behind does not make up for it
-    ("4k3/8/4p3/3q4/8/8/8/3RK3 w - - 0 1", "d1d5", 400),
-    ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100),
-    ("3rk3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0),
-    ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 800),
-    ("1r5k/P7/8/8/8/8/8/K7 w - - 0 1", "a7b8q", 1300),
-    ("r6k/1P6/8/8/8/8/8/K7 w - - 0 1", "b7b8q", -100),  # promotes and is taken
-    ("r6k/1P6/8/8/8/8/8/K7 w - - 0 1", "b7b8n", -100),
-    ("4k3/8/8/8/8/8/3p4/3K4 w - - 0 1", "d1d2", 100),
-    ("4k3/8/2b5/3p4/4K3/8/8/8 w - - 0 1", "e4d5", -9900),  # not legal; the king would be taken
-])
+@pytest.mark.parametrize(
+    ("fen", "move", "wins"),
+    [
+        ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", 100),  # nothing protects it
+        ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", -400),  # a rook for a pawn
+        (
+            "3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1",
+            "d2d5",
+            -400,
+        ),  # the rook behind does not make up for it
+        ("4k3/8/4p3/3q4/8/8/8/3RK3 w - - 0 1", "d1d5", 400),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100),
+        ("3rk3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 800),
+        ("1r5k/P7/8/8/8/8/8/K7 w - - 0 1", "a7b8q", 1300),
+        ("r6k/1P6/8/8/8/8/8/K7 w - - 0 1", "b7b8q", -100),  # promotes and is taken
+        ("r6k/1P6/8/8/8/8/8/K7 w - - 0 1", "b7b8n", -100),
+        ("4k3/8/8/8/8/8/3p4/3K4 w - - 0 1", "d1d2", 100),
+        ("4k3/8/2b5/3p4/4K3/8/8/8 w - - 0 1", "e4d5", -9900),  # not legal; the king would be taken
+    ],
+)
 def test_known_exchanges(fen, move, wins):
     board, move = chess.Board(fen), chess.Move.from_uci(move)
     assert exchange(board, move) == wins

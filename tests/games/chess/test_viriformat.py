@@ -1,4 +1,5 @@
-"""viriformat: positions and scores of games that python-chess wrote; damaged files; recognition by content."""
+"""viriformat: positions and scores of games that python-chess wrote; damaged files; recognition by
+content."""
 
 from __future__ import annotations
 
@@ -10,19 +11,24 @@ import chess
 import numpy as np
 import pytest
 
-from games.chess import content
-from games.chess.fen import position
+from games.chess.files import content
+from games.chess.files.fen import position
 from games.streams import InputError
 from tests.games.chess.viriformat import packed_board, packed_game
 from tests.games.support import random_lines, read, rows
 
 # 1. e4 e5 2. Qh5 Ke7 3. Qxe5#, the example of the format's specification
-EXAMPLE = bytes.fromhex("ffff00000000ffff16422561000000008888 88889ecaade9 40 00 0100 0000 02 00"
-                        "0c070a00 34091400 c309e2ff 3c0dff7f 2709ff7f 00000000".replace(" ", ""))
+EXAMPLE = bytes.fromhex(
+    "ffff00000000ffff16422561000000008888 88889ecaade9 40 00 0100 0000 02 00"
+    "0c070a00 34091400 c309e2ff 3c0dff7f 2709ff7f 00000000".replace(" ", "")
+)
 
 
-def written(seed: int, games: int, chess960: bool = False) -> tuple[bytes, list[str], list[int], list[int]]:
-    """A file, and its positions before each move and after the last (FEN), their scores (40000 for none) and results."""
+def written(
+    seed: int, games: int, chess960: bool = False
+) -> tuple[bytes, list[str], list[int], list[int]]:
+    """A file, and its positions before each move and after the last (FEN), their scores (40000 for
+    none) and results."""
     rng, data, fens, scores, results = random.Random(seed), b"", [], [], []
     for start, moves in random_lines(seed, games, 90, chess960):
         own = [rng.randint(-3000, 3000) for _ in moves]
@@ -62,8 +68,12 @@ def test_the_example_of_the_specification_is_read(tmp_path):
 
 
 def test_positions_in_the_middle_of_games_keep_castling_and_en_passant(tmp_path):
-    fens = ["r3k2r/8/8/8/8/8/8/R3K2R w Kq - 3 20", "4k3/8/8/8/Pp6/8/8/4K3 b - a3 0 9", "4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 40",
-            "4k3/8/8/8/P7/8/8/4K3 b - a3 0 9"]
+    fens = [
+        "r3k2r/8/8/8/8/8/8/R3K2R w Kq - 3 20",
+        "4k3/8/8/8/Pp6/8/8/4K3 b - a3 0 9",
+        "4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 40",
+        "4k3/8/8/8/P7/8/8/4K3 b - a3 0 9",
+    ]
     for fen in fens:
         board = chess.Board(fen, chess960=True)
         (tmp_path / "a.vf").write_bytes(packed_game(board, [], [], 0))
@@ -85,7 +95,9 @@ def test_a_file_is_recognised_by_its_name_or_its_content(name, tmp_path):
 def test_an_occupancy_that_looks_like_the_mark_of_utf8_is_not_skipped(tmp_path):
     board = chess.Board(None)
     for square in chess.SquareSet(0xBFBBEF):
-        board.set_piece_at(square, chess.Piece(chess.PAWN if 8 <= square < 16 else chess.KNIGHT, chess.WHITE))
+        board.set_piece_at(
+            square, chess.Piece(chess.PAWN if 8 <= square < 16 else chess.KNIGHT, chess.WHITE)
+        )
     for square in chess.SquareSet(0xBFBBEF):
         if square >= 8 and board.piece_type_at(square) == chess.KNIGHT:
             board.set_piece_at(square, chess.Piece(chess.PAWN, chess.BLACK))
@@ -108,14 +120,29 @@ def test_extensions_are_skipped(tmp_path):
 
 BOARD = packed_board(chess.Board(), 1)
 FAULTS = {
-    "an illegal move": (EXAMPLE[:32] + struct.pack("<Hh", 12 | 36 << 6, 0) + EXAMPLE[36:], "the move at ply 1 is not legal"),
-    "a promotion that is none": (EXAMPLE[:32] + struct.pack("<Hh", 12 | 28 << 6 | 3 << 14, 0) + EXAMPLE[36:], "at ply 1 is not"),
-    "two kings": (BOARD[:11] + b"\x55" + BOARD[12:] + bytes(4), "the packed board is not a legal position"),
-    "a result of 3": (BOARD[:30] + b"\x03" + BOARD[31:] + bytes(4), "the result of the packed board is not 0, 1 or 2"),
+    "an illegal move": (
+        EXAMPLE[:32] + struct.pack("<Hh", 12 | 36 << 6, 0) + EXAMPLE[36:],
+        "the move at ply 1 is not legal",
+    ),
+    "a promotion that is none": (
+        EXAMPLE[:32] + struct.pack("<Hh", 12 | 28 << 6 | 3 << 14, 0) + EXAMPLE[36:],
+        "at ply 1 is not",
+    ),
+    "two kings": (
+        BOARD[:11] + b"\x55" + BOARD[12:] + bytes(4),
+        "the packed board is not a legal position",
+    ),
+    "a result of 3": (
+        BOARD[:30] + b"\x03" + BOARD[31:] + bytes(4),
+        "the result of the packed board is not 0, 1 or 2",
+    ),
     "the end within a game": (EXAMPLE[:-3], "the file ends within a game"),
     "the end within a board": (EXAMPLE[:20], "the file ends within a game"),
-    "text": (b"[Event \"?\"]\n\n1. e4 e5 1-0\n" * 9, "the file ends within a game"),
-    "an open extension": (bytes(8) + struct.pack("<HH", 1, 2) + b"ab\1\1\1\1", "the packed board is not a legal position"),
+    "text": (b'[Event "?"]\n\n1. e4 e5 1-0\n' * 9, "the file ends within a game"),
+    "an open extension": (
+        bytes(8) + struct.pack("<HH", 1, 2) + b"ab\1\1\1\1",
+        "the packed board is not a legal position",
+    ),
 }
 
 
@@ -138,7 +165,9 @@ def test_a_mutated_file_is_read_or_refused(tmp_path):
         mutated = bytearray(data)
         for _ in range(rng.randint(1, 4)):
             mutated[rng.randrange(len(mutated))] = rng.randrange(256)
-        (tmp_path / "a.vf").write_bytes(mutated[:rng.randint(1, len(mutated))] if rng.random() < 0.3 else mutated)
+        (tmp_path / "a.vf").write_bytes(
+            mutated[: rng.randint(1, len(mutated))] if rng.random() < 0.3 else mutated
+        )
         try:
             read(tmp_path / "a.vf")
         except InputError as problem:

@@ -19,9 +19,20 @@ def packed_board(board: chess.Board, result: int) -> bytes:
         codes.append(code + (8 if piece.color == chess.BLACK else 0))
     codes += [0] * (32 - len(codes))
     nibbles = bytes(low | high << 4 for low, high in zip(codes[::2], codes[1::2], strict=True))
-    side = (64 if board.ep_square is None else board.ep_square) | (128 if board.turn == chess.BLACK else 0)
-    return struct.pack("<Q16sBBHhBB", board.occupied, nibbles, side, board.halfmove_clock, board.fullmove_number, 0, result + 1,
-                       0)
+    side = (64 if board.ep_square is None else board.ep_square) | (
+        128 if board.turn == chess.BLACK else 0
+    )
+    return struct.pack(
+        "<Q16sBBHhBB",
+        board.occupied,
+        nibbles,
+        side,
+        board.halfmove_clock,
+        board.fullmove_number,
+        0,
+        result + 1,
+        0,
+    )
 
 
 def packed_move(board: chess.Board, move: chess.Move) -> int:
@@ -34,7 +45,9 @@ def packed_move(board: chess.Board, move: chess.Move) -> int:
     return found | (move.promotion - 2 << 12 | PROMOTION if move.promotion else 0)
 
 
-def packed_game(start: chess.Board, moves: list[chess.Move], scores: list[int], result: int) -> bytes:
+def packed_game(
+    start: chess.Board, moves: list[chess.Move], scores: list[int], result: int
+) -> bytes:
     """A game with a score per move."""
     board, content = start.copy(), packed_board(start, result)
     for move, score in zip(moves, scores, strict=True):

@@ -1,6 +1,7 @@
-"""How often the readers access bytes of rubbish, counted in plain Python: prints {reader: {kind: [few, many]}} as JSON.
+"""How often the readers access bytes of rubbish, counted in plain Python: prints {reader: {kind:
+[few, many]}} as JSON.
 
-    NUMBA_DISABLE_JIT=1 python -m tests.games.chess.work
+NUMBA_DISABLE_JIT=1 python -m tests.games.chess.work
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from games.chess import epd, pgn, windows
+from games.chess.files import epd, pgn
 from games.record import ReadOptions, ReadReport
 from games.streams import InputError
 from tests.games.chess.rubbish import RUBBISH
@@ -46,7 +48,7 @@ def looks(reader, path: Path) -> int:
     Counted.looks = 0
     options = ReadOptions(positions="all", skip_start=0)
     content = path.read_bytes()
-    stream = (content[begin:begin + PIECE] for begin in range(0, len(content), PIECE))
+    stream = (content[begin : begin + PIECE] for begin in range(0, len(content), PIECE))
     try:
         for _ in reader.read(str(path), stream, options, ReadReport(), lambda text: None):
             pass
@@ -58,8 +60,10 @@ def looks(reader, path: Path) -> int:
 def main() -> None:
     """Count and print."""
     from_buffer = np.frombuffer
-    windows.np = type("Counting", (), {"frombuffer": lambda held, kind: Counted(from_buffer(held, kind)), "uint8": np.uint8})
-    windows.WINDOW = WINDOW
+    pgn.np = SimpleNamespace(
+        **{**vars(np), "frombuffer": lambda held, kind: Counted(from_buffer(held, kind))}
+    )
+    pgn.WINDOW = WINDOW
     found: dict[str, dict[str, list[int]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rubbish"

@@ -14,13 +14,14 @@ import numpy as np
 from games.record import find
 from games.search.searcher import Limits
 from tests.games.search.plain_search import lines
-from tuner.engine.engine import Engine
-from tuner.engine.loading import load_engine
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import load_engine
 from tuner.parameters.parameters import Parameters
 
 
 def violations(engine: Engine, parameters: Parameters, seed: int, n: int) -> list[str]:
-    """Searches of n positions, to depths from 1 to 4, whose PV is incomplete or does not lead to their value."""
+    """Searches of n positions, to depths from 1 to 4, whose PV is incomplete or does not lead to
+    their value."""
     chess, broken = find("chess"), []
     exact = engine.searcher(parameters, playing=False, megabytes=4)
     for i, line in enumerate(lines(seed, n)):

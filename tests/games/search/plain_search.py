@@ -1,4 +1,5 @@
-"""Compiled minimax without pruning, transposition table or move ordering: the reference of the exact search.
+"""Compiled minimax without pruning, transposition table or move ordering: the reference of the
+exact search.
 
     python -m tests.games.search.plain_search 1000
 
@@ -13,15 +14,14 @@ import numpy as np
 from numba.core import types
 
 from games.bits import EMPTY
-from games.chess.movegen import generate, insufficient_material
-from games.chess.moves import make
-from games.chess.position import checkers, halfmove_clock, load, store
+from games.chess.rules.movegen import generate, insufficient_material
+from games.chess.rules.position import checkers, halfmove_clock, load, make, store
 from games.chess.search import SEARCH
 from games.record import find
 from games.search.context import INFINITE, MATE
 from games.search.searcher import Limits, Searcher
 from tests.games.support import unit_of
-from tuner.engine.loading import load_engine
+from tuner.evaluation.loading import load_engine
 
 UNIT = unit_of(__file__)
 quiesce = SEARCH.quiescence.quiesce
@@ -41,7 +41,9 @@ def minimax(c, ply, depth):
     n = generate(p, False, c.moves[ply])
     if n == 0:
         if depth == 0 and checkers(p) == EMPTY and halfmove_clock(p) < 100:
-            return quiesce(c, ply, 0, -INFINITE, INFINITE)  # which takes stalemate for a quiet position
+            return quiesce(
+                c, ply, 0, -INFINITE, INFINITE
+            )  # which takes stalemate for a quiet position
         return ply - MATE if checkers(p) else 0
     if halfmove_clock(p) >= 100 and ply > 0:
         return 0
@@ -68,7 +70,8 @@ def plain_value(searcher: Searcher, line: list[np.ndarray], depth: int) -> float
 
 
 def lines(seed: int, n: int) -> list[list[np.ndarray]]:
-    """Random games up to a random ply at which they go on; a third of them with few pieces and a high clock."""
+    """Random games up to a random ply at which they go on; a third of them with few pieces and a
+    high clock."""
     game, rng = find("chess"), np.random.default_rng(seed)
     found = []
     while len(found) < n:
@@ -80,8 +83,14 @@ def lines(seed: int, n: int) -> list[list[np.ndarray]]:
             moves = game.legal_moves(line[-1])
             if not moves or game.result(line) is not None:
                 break
-            if len(line) > 3 and rng.random() < 0.5:  # go back where one came from: repetitions lie near
-                back = [m for m in moves if np.array_equal(game.play(line[-1], m)[:8], line[-2 - len(line) % 2][:8])]
+            if (
+                len(line) > 3 and rng.random() < 0.5
+            ):  # go back where one came from: repetitions lie near
+                back = [
+                    m
+                    for m in moves
+                    if np.array_equal(game.play(line[-1], m)[:8], line[-2 - len(line) % 2][:8])
+                ]
                 moves = back or moves
             line.append(game.play(line[-1], int(rng.choice(moves))))
         if game.legal_moves(line[-1]) and game.result(line) is None:
@@ -96,7 +105,7 @@ def endgame(rng: np.random.Generator) -> np.ndarray:
         board = np.full(64, " ")
         squares = rng.choice(64, 6, replace=False)
         board[squares] = ["K", "k", *rng.choice(list("QRBNPqrbnp"), 4)]
-        rows = "/".join("".join(board[8 * r:8 * r + 8]) for r in range(8))
+        rows = "/".join("".join(board[8 * r : 8 * r + 8]) for r in range(8))
         for k in range(8, 0, -1):
             rows = rows.replace(" " * k, str(k))
         try:
@@ -111,7 +120,10 @@ def main(n: int) -> None:
     engine, parameters = load_engine("classic")
     exact = engine.searcher(parameters, playing=False, megabytes=4)
     for depth in (1, 2, 3):
-        agree = sum(exact.search(line, Limits(depth=depth)).value == plain_value(exact, line, depth) for line in lines(depth, n))
+        agree = sum(
+            exact.search(line, Limits(depth=depth)).value == plain_value(exact, line, depth)
+            for line in lines(depth, n)
+        )
         print(f"depth {depth}: {agree} of {n} agree")
 
 

@@ -6,8 +6,7 @@ import itertools
 
 import pytest
 
-from games.search.clock import SHORTEST, Clock, limits_of, limits_of_move
-from games.search.searcher import Limits
+from games.search.searcher import SHORTEST, Clock, Limits, limits_of, limits_of_move
 
 REMAINING = (-1.0, 0.0, 0.001, 0.02, 0.1, 1.0, 10.0, 60.0, 7200.0, 1e15)
 INCREMENTS = (0.0, 0.01, 2.0, 1e15)
@@ -19,14 +18,19 @@ CASES = list(itertools.product(REMAINING, INCREMENTS, MOVES, OVERHEADS))
 def test_a_move_takes_no_more_than_is_left_and_usually_less_than_at_most():
     for remaining, increment, moves, overhead in CASES:
         limits = limits_of(Clock(remaining, increment, moves), overhead)
-        assert SHORTEST <= limits.soft_seconds <= limits.seconds <= max(SHORTEST, remaining - overhead)
+        assert (
+            SHORTEST <= limits.soft_seconds <= limits.seconds <= max(SHORTEST, remaining - overhead)
+        )
         assert (limits.depth, limits.nodes) == (Limits().depth, Limits().nodes)
 
 
 def test_more_time_is_never_used_worse():
     for more in (0.01, 1.0, 100.0):
         for remaining, increment, moves, overhead in CASES:
-            less, rich = (limits_of(Clock(r, increment, moves), overhead) for r in (remaining, remaining + more))
+            less, rich = (
+                limits_of(Clock(r, increment, moves), overhead)
+                for r in (remaining, remaining + more)
+            )
             assert less.soft_seconds <= rich.soft_seconds and less.seconds <= rich.seconds
             rich = limits_of(Clock(remaining, increment + more, moves), overhead)
             assert less.soft_seconds <= rich.soft_seconds and less.seconds <= rich.seconds
@@ -37,8 +41,18 @@ def test_the_last_move_before_a_time_control_takes_most_of_the_time_and_the_firs
     assert last.soft_seconds > 5 and first.soft_seconds < 0.5
 
 
-@pytest.mark.parametrize("base, increment, control", [(1.0, 0.01, None), (0.1, 0.01, None), (60.0, 0.0, None), (10.0, 0.1, None),
-                                                      (5.0, 0.0, 40), (1.0, 0.0, 10), (0.5, 0.02, 1)])
+@pytest.mark.parametrize(
+    "base, increment, control",
+    [
+        (1.0, 0.01, None),
+        (0.1, 0.01, None),
+        (60.0, 0.0, None),
+        (10.0, 0.1, None),
+        (5.0, 0.0, 40),
+        (1.0, 0.0, 10),
+        (0.5, 0.02, 1),
+    ],
+)
 def test_no_game_is_lost_on_time_even_if_every_move_takes_the_most_it_may(base, increment, control):
     """The overhead allowed for is 10 ms, the real one is 4."""
     clock, most = base, 300 if increment or control else 100
@@ -56,8 +70,10 @@ def test_a_game_at_the_usual_pace_uses_most_of_its_time():
     assert 3 < clock < 30
 
 
-@pytest.mark.parametrize("seconds, overhead, wanted", [(1.0, 0.01, 0.99), (0.01, 0.01, 0.005), (0.0, 0.01, SHORTEST),
-                                                       (1e15, 0.0, 1e15)])
+@pytest.mark.parametrize(
+    "seconds, overhead, wanted",
+    [(1.0, 0.01, 0.99), (0.01, 0.01, 0.005), (0.0, 0.01, SHORTEST), (1e15, 0.0, 1e15)],
+)
 def test_a_time_for_one_move_is_used_up_less_the_overhead(seconds, overhead, wanted):
     limits = limits_of_move(seconds, overhead)
     assert (limits.seconds, limits.soft_seconds) == (pytest.approx(wanted), None)

@@ -1,4 +1,5 @@
-"""Names of moves: those of Western notation as Fairy-Stockfish writes them; both kinds are understood."""
+"""Names of moves: those of Western notation as Fairy-Stockfish writes them; both kinds are
+understood."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import random
 
 import pytest
 
-from games.shogi import movegen, notation, sfen
-from games.shogi.position import START
-from games.shogi.shogi import after
+from games.shogi.files import sfen
+from games.shogi.files import sfen as notation
+from games.shogi.game import after
+from games.shogi.rules import movegen
+from games.shogi.rules.position import START
 
 
 def square(name: str) -> str:
@@ -18,7 +21,11 @@ def square(name: str) -> str:
 
 def theirs(name: str) -> str:
     """A move in Fairy-Stockfish's coordinates."""
-    return name[0] + "@" + square(name[2:]) if "*" in name else square(name[:2]) + square(name[2:4]) + name[4:]
+    return (
+        name[0] + "@" + square(name[2:])
+        if "*" in name
+        else square(name[:2]) + square(name[2:4]) + name[4:]
+    )
 
 
 def test_western_names_are_those_of_fairy_stockfish():
@@ -34,9 +41,18 @@ def test_western_names_are_those_of_fairy_stockfish():
             fen = f"{board}[{_letters(hands)}] {'w' if side == 'b' else 'b'} 0 {number}"
             for move in rng.sample(moves, min(4, len(moves))):
                 text = notation.move_text(words, move)
-                assert text == pyffish.get_san("shogi", fen, theirs(notation.move_name(words, move)), False,
-                                               pyffish.NOTATION_SHOGI_HODGES_NUMBER), fen
-                assert notation.move_named(words, text) == notation.move_named(words, notation.move_name(words, move)) == move
+                assert text == pyffish.get_san(
+                    "shogi",
+                    fen,
+                    theirs(notation.move_name(words, move)),
+                    False,
+                    pyffish.NOTATION_SHOGI_HODGES_NUMBER,
+                ), fen
+                assert (
+                    notation.move_named(words, text)
+                    == notation.move_named(words, notation.move_name(words, move))
+                    == move
+                )
                 met.update(set("x*+=") & set(text))
             words = after(words, rng.choice(moves))
     assert met == set("x*+=")

@@ -1,4 +1,5 @@
-"""External engines as players: our own over USI, fairy-stockfish, and programs that do something else."""
+"""External engines as players: our own over USI, fairy-stockfish, and programs that do something
+else."""
 
 from __future__ import annotations
 
@@ -8,20 +9,23 @@ import sys
 import numpy as np
 import pytest
 
-from games.contest import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit
-from games.record import find
-from games.shogi import make_games, players, sfen
-from games.shogi.shogi import GAME
+from examples.sample_games import shogi as make_games
+from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
+from games.shogi.engines import contest as players
+from games.shogi.files import sfen
+from games.shogi.game import GAME
 from games.streams import InputError
 from tests.commands.support import done, tuner
-from tests.games.shogi.usi.support import COMMAND
-from tuner.datagen.settings import default_rules
+from tests.games.shogi.engines.usi.support import COMMAND
+from tuner.play.own_games.play import default_rules
 
 FAIRY = shutil.which("fairy-stockfish")
-needs_fairy = pytest.mark.skipif(FAIRY is None, reason="no fairy-stockfish; install the Debian package fairy-stockfish")
+needs_fairy = pytest.mark.skipif(
+    FAIRY is None, reason="no fairy-stockfish; install the Debian package fairy-stockfish"
+)
 
 
-def play(player: players.External, plies: int) -> list[np.ndarray]:
+def play(player: players.UsiPlayer, plies: int) -> list[np.ndarray]:
     """Let a player play both sides."""
     line, moves = [GAME.start()], []
     player.begin("1/1/1/0")
@@ -45,7 +49,9 @@ def test_our_engine_plays_through_the_protocol():
 
 
 @needs_fairy
-@pytest.mark.parametrize("control", [Control(depth=3), Control(nodes=500), Control(movetime=0.05)], ids=lambda c: c.text)
+@pytest.mark.parametrize(
+    "control", [Control(depth=3), Control(nodes=500), Control(movetime=0.05)], ids=lambda c: c.text
+)
 def test_fairy_stockfish_plays(control):
     player = players.external("usi", FAIRY, {}, control, 16)
     try:
@@ -59,10 +65,14 @@ def test_fairy_stockfish_plays(control):
 
 @needs_fairy
 def test_clocks_are_sent_for_both_sides():
-    player = players.external("usi", FAIRY, {"Skill Level": "0"}, Control(base=2.0, increment=0.1), None)
+    player = players.external(
+        "usi", FAIRY, {"Skill Level": "0"}, Control(base=2.0, increment=0.1), None
+    )
     try:
         player.begin("1/1/1/0")
-        assert player.choose(np.array([GAME.start()]), [], (0.3, 2.0)).move in GAME.legal_moves(GAME.start())
+        assert player.choose(np.array([GAME.start()]), [], (0.3, 2.0)).move in GAME.legal_moves(
+            GAME.start()
+        )
     finally:
         player.close()
 
@@ -76,13 +86,17 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize(("answer", "kind", "detail"), [
-    ("print('bestmove 7g7e', flush=True)", ILLEGAL, "'7g7e'"),
-    ("print('bestmove win', flush=True)", ILLEGAL, "'win'"),
-    ("print('bestmove', flush=True)", ILLEGAL, "''"),
-    ("print('bestmove resign', flush=True)", RESIGNS, ""),
-    ("sys.exit(3)", CRASH, "exited with status 3"),
-    ("pass", STALL, "no move within 0.2 s")])
+@pytest.mark.parametrize(
+    ("answer", "kind", "detail"),
+    [
+        ("print('bestmove 7g7e', flush=True)", ILLEGAL, "'7g7e'"),
+        ("print('bestmove win', flush=True)", ILLEGAL, "'win'"),
+        ("print('bestmove', flush=True)", ILLEGAL, "''"),
+        ("print('bestmove resign', flush=True)", RESIGNS, ""),
+        ("sys.exit(3)", CRASH, "exited with status 3"),
+        ("pass", STALL, "no move within 0.2 s"),
+    ],
+)
 def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, monkeypatch):
     monkeypatch.setattr(players, "STALL_SECONDS", 0.1)
     monkeypatch.setattr(players, "EXTRA_SECONDS", 0.1 if kind == STALL else 20.0)
@@ -96,10 +110,19 @@ def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, m
     player.close()
 
 
-@pytest.mark.parametrize(("protocol", "command", "options", "fault"), [
-    ("uci", "x", {}, "uci:x: shogi has no protocol 'uci', expected usi"),
-    ("usi", "no-such-program", {}, "no-such-program: no such program, expected the command of a usi engine"),
-    ("usi", "true", {}, "true: exited with status 0; is it a usi engine?")])
+@pytest.mark.parametrize(
+    ("protocol", "command", "options", "fault"),
+    [
+        ("uci", "x", {}, "uci:x: shogi has no protocol 'uci', expected usi"),
+        (
+            "usi",
+            "no-such-program",
+            {},
+            "no-such-program: no such program, expected the command of a usi engine",
+        ),
+        ("usi", "true", {}, "true: exited with status 0; is it a usi engine?"),
+    ],
+)
 def test_what_does_not_start_is_refused_in_one_line(protocol, command, options, fault):
     with pytest.raises(InputError) as problem:
         players.external(protocol, command, options, Control(nodes=1), None)
@@ -123,10 +146,25 @@ def test_sample_games_depend_on_their_number_alone():
 @needs_fairy
 def test_an_engine_without_its_protocol_speaks_usi_in_shogi(tmp_path):
     """As `tuner match shogi/hand fairy-stockfish` names it."""
-    ran = done("match", "shogi/hand", FAIRY, "--nodes", 50, "--games", 2, "--plies", 20, "--random-plies", 2)
+    ran = done(
+        "match",
+        "shogi/hand",
+        FAIRY,
+        "--nodes",
+        50,
+        "--games",
+        2,
+        "--plies",
+        20,
+        "--random-plies",
+        2,
+    )
     assert "Results of hand vs fairy-stockfish (50 nodes a move, 2 random plies)" in ran.out
     ran = tuner("match", "shogi/hand", f"uci:{FAIRY}", "--games", 2)
-    assert ran.status == 2 and f'uci:{FAIRY}: shogi has no uci engines; expected "usi:COMMAND"' in ran.err
+    assert (
+        ran.status == 2
+        and f'uci:{FAIRY}: shogi has no uci engines; expected "usi:COMMAND"' in ran.err
+    )
 
 
 def test_scores_that_decide_games_of_shogi_are_those_of_its_scale():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from games.conformance import Evaluation, checks_of
-from games.shogi.shogi import GAME
+from games.shogi.game import GAME
 from tests.games.shogi.support import loaded
 
 kept_alive: list = []
@@ -13,10 +13,14 @@ kept_alive: list = []
 
 def evaluation() -> Evaluation:
     engine, parameters = loaded("classic")
-    packed = engine.packed(parameters)
-    kept_alive.append(packed)
-    return Evaluation(*engine.evaluation(packed), lambda positions: engine.evaluate(positions, parameters),
-                      lambda positions: engine.coefficients(positions).phase, engine.phases)
+    bound = engine.evaluation(parameters)
+    kept_alive.append(bound)
+    return Evaluation(
+        *bound,
+        lambda positions: engine.evaluate(positions, parameters),
+        lambda positions: engine.coefficients(positions).phase,
+        engine.phases,
+    )
 
 
 @pytest.mark.parametrize("check", checks_of(GAME, evaluation), ids=lambda check: check.__name__)

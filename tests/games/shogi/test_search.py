@@ -1,4 +1,5 @@
-"""The search of shogi: exact values are those of minimax; mates, repetitions, SEE, and moves that give check."""
+"""The search of shogi: exact values are those of minimax; mates, repetitions, SEE, and moves that
+give check."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from numba.core import types
 cshogi = pytest.importorskip("cshogi")
 
 from games.search.searcher import Limits  # noqa: E402
-from games.shogi import movegen, notation, sfen  # noqa: E402
-from games.shogi.checks import aims_of, gives_check  # noqa: E402
-from games.shogi.position import load, words_type  # noqa: E402
-from games.shogi.search import marks_of  # noqa: E402
-from games.shogi.see import see_reaches  # noqa: E402
+from games.shogi.files import sfen  # noqa: E402
+from games.shogi.files import sfen as notation  # noqa: E402
+from games.shogi.rules import movegen  # noqa: E402
+from games.shogi.rules.movegen import aims_of, gives_check  # noqa: E402
+from games.shogi.rules.position import load, words_type  # noqa: E402
+from games.shogi.search import marks_of, see_reaches  # noqa: E402
 from tests.games.shogi.against_cshogi import after  # noqa: E402
 from tests.games.shogi.plain_search import lines, plain_value  # noqa: E402
 from tests.games.shogi.support import loaded, searcher_of, unit_of  # noqa: E402
@@ -38,7 +40,9 @@ def reaches(words, move, threshold):
 def test_exact_values_are_those_of_plain_minimax(depth, n):
     searcher = searcher_of("hand", playing=False, megabytes=1)
     for line in lines(depth, n):
-        assert searcher.search(line, Limits(depth=depth)).value == plain_value(searcher, line, depth), sfen.text(line[-1])
+        assert searcher.search(line, Limits(depth=depth)).value == plain_value(
+            searcher, line, depth
+        ), sfen.text(line[-1])
 
 
 def test_the_static_evaluation_of_the_leaf_is_the_value_of_the_root():
@@ -82,7 +86,8 @@ def test_mates_in_one_that_cshogi_finds_are_found(playing):
 
 
 def test_a_perpetual_check_is_no_draw_for_the_losing_side():
-    """Black is far behind and could check for ever; the repetition loses, so that it sees no draw in it."""
+    """Black is far behind and could check for ever; the repetition loses, so that it sees no draw
+    in it."""
     line = [sfen.position("7k1/9/9/9/9/9/9/9/4K3R b 2b4g4s 1")]
     for name in ("1i2i", "2a1a", "2i1i"):
         line.append(after(line[-1], notation.move_named(line[-1], name)))
@@ -90,13 +95,21 @@ def test_a_perpetual_check_is_no_draw_for_the_losing_side():
     assert notation.move_name(None, found.move) != "1a2a" or found.win_in == 1
 
 
-@pytest.mark.parametrize(("text", "move", "gain"), [
-    ("4k4/9/9/9/4p4/4P4/9/9/4K4 b - 1", "5f5e", 210),
-    ("4k4/9/9/4g4/4p4/4R4/9/9/4K4 b - 1", "5f5e", 210 - 2100),
-    ("4k4/9/9/4p4/4s4/4S4/9/9/4K4 b - 1", "5f5e", 0),
-    ("4k4/4l4/9/4p4/4s4/4S4/4L4/4R4/4K4 b - 1", "5f5e", 210),  # the pawn recaptures, the lance takes it, and is not taken
-    ("4k4/9/9/9/4P4/9/9/9/4K4 b - 1", "5e5d", 0),
-    ("4k4/9/9/4P4/9/9/9/9/4K4 b - 1", "5d5c+", 500)])
+@pytest.mark.parametrize(
+    ("text", "move", "gain"),
+    [
+        ("4k4/9/9/9/4p4/4P4/9/9/4K4 b - 1", "5f5e", 210),
+        ("4k4/9/9/4g4/4p4/4R4/9/9/4K4 b - 1", "5f5e", 210 - 2100),
+        ("4k4/9/9/4p4/4s4/4S4/9/9/4K4 b - 1", "5f5e", 0),
+        (
+            "4k4/4l4/9/4p4/4s4/4S4/4L4/4R4/4K4 b - 1",
+            "5f5e",
+            210,
+        ),  # the pawn recaptures, the lance takes it, and is not taken
+        ("4k4/9/9/9/4P4/9/9/9/4K4 b - 1", "5e5d", 0),
+        ("4k4/9/9/4P4/9/9/9/9/4K4 b - 1", "5d5c+", 500),
+    ],
+)
 def test_see(text, move, gain):
     words = sfen.position(text)
     number = notation.move_named(words, move)
@@ -109,5 +122,5 @@ def test_marks_of_positions_are_those_of_the_search():
     line = lines(5, 5)[-1]
     searcher.search(line, Limits(depth=1))
     records = searcher._memory.records
-    found = records["marks"][0, :len(line)]
+    found = records["marks"][0, : len(line)]
     assert np.array_equal(found, marks_of(np.array(line)))

@@ -45,7 +45,11 @@ def read(path: Path, **options) -> tuple[list[PositionBatch], ReadReport, list[s
     """Batches, report and notes; all positions of all games by default."""
     options = {"positions": "all", "skip_start": 0, "duplicates": "keep"} | options
     report, notes = ReadReport(), []
-    return list(GAME.read(str(path), ReadOptions(**options), report, notes.append)), report, notes
+    return (
+        list(GAME.files.read(str(path), ReadOptions(**options), report, notes.append)),
+        report,
+        notes,
+    )
 
 
 def texts(batches: list[PositionBatch]) -> list[str]:

@@ -76,24 +76,38 @@ def test_duplicates_are_dropped_as_asked(tmp_path):
 
 
 def test_openings_are_the_same_where_the_first_moves_are(tmp_path):
-    one, other, third = read(written(tmp_path, "1-0 b2 a1 c1 a3", "0-1 b2 a1 c1 c3", "1-0 b2 a1 c3 a3"))[0]
+    one, other, third = read(
+        written(tmp_path, "1-0 b2 a1 c1 a3", "0-1 b2 a1 c1 c3", "1-0 b2 a1 c3 a3")
+    )[0]
     assert one.openings == other.openings != third.openings
     assert len({int(batch.identities[0]) for batch in (one, other, third)}) == 3
 
 
 def test_unfinished_games_comments_and_empty_lines_are_passed_over(tmp_path):
-    batches, report, notes = read(written(tmp_path, "# a comment", "", f"{X_WINS}  # another", "* b2 a1"))
-    assert (report.games, report.used, report.undecided, report.bad, len(batches), notes) == (2, 1, 1, 0, 1, [])
+    batches, report, notes = read(
+        written(tmp_path, "# a comment", "", f"{X_WINS}  # another", "* b2 a1")
+    )
+    assert (report.games, report.used, report.undecided, report.bad, len(batches), notes) == (
+        2,
+        1,
+        1,
+        0,
+        1,
+        [],
+    )
 
 
-@pytest.mark.parametrize(("line", "reason"), [
-    ("1-0 b2 b2", "illegal move 'b2' at ply 2"),
-    ("1-0 b2 d4", "illegal move 'd4' at ply 2"),
-    ("1-0 b2 a1 c1 a3 a2 b1 c2 b3", "illegal move 'b3' at ply 8"),
-    ("2-0 b2", "unknown result '2-0', expected 1-0, 0-1, 1/2-1/2, *"),
-    ("b2 a1", "unknown result 'b2', expected 1-0, 0-1, 1/2-1/2, *"),
-    ("0-1 b2 a1 c1 a3 a2 b1 c2", "wrong result '0-1', the moves lead to another"),
-])
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1-0 b2 b2", "illegal move 'b2' at ply 2"),
+        ("1-0 b2 d4", "illegal move 'd4' at ply 2"),
+        ("1-0 b2 a1 c1 a3 a2 b1 c2 b3", "illegal move 'b3' at ply 8"),
+        ("2-0 b2", "unknown result '2-0', expected 1-0, 0-1, 1/2-1/2, *"),
+        ("b2 a1", "unknown result 'b2', expected 1-0, 0-1, 1/2-1/2, *"),
+        ("0-1 b2 a1 c1 a3 a2 b1 c2", "wrong result '0-1', the moves lead to another"),
+    ],
+)
 def test_a_bad_game_is_reported_with_file_and_line_and_skipped(tmp_path, line, reason):
     path = written(tmp_path, "# games", line, X_WINS)
     _, report, notes = read(path)
@@ -104,7 +118,9 @@ def test_a_bad_game_is_reported_with_file_and_line_and_skipped(tmp_path, line, r
         read(path, strict=True)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"1-0 \xc3\x28", b"\0" * 1000, b"1-0 " + b"a1 " * 100_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00", b"1-0 \xc3\x28", b"\0" * 1000, b"1-0 " + b"a1 " * 100_000]
+)
 def test_bytes_that_are_no_games_are_faults_at_most(tmp_path, content):
     path = tmp_path / "games.ttt"
     path.write_bytes(content)
@@ -115,8 +131,13 @@ def test_bytes_that_are_no_games_are_faults_at_most(tmp_path, content):
 
 def test_archives_and_other_line_ends_read_alike(tmp_path):
     content = ("\n".join(random_games(2, 100)) + "\n").encode()
-    contents = {"games.ttt": content, "games.ttt.gz": gzip.compress(content), "dos.ttt": content.replace(b"\n", b"\r\n"),
-                "games.ttt.zst": zstandard.compress(content), "marked.ttt": b"\xef\xbb\xbf" + content.rstrip()}
+    contents = {
+        "games.ttt": content,
+        "games.ttt.gz": gzip.compress(content),
+        "dos.ttt": content.replace(b"\n", b"\r\n"),
+        "games.ttt.zst": zstandard.compress(content),
+        "marked.ttt": b"\xef\xbb\xbf" + content.rstrip(),
+    }
     found = []
     for name, data in contents.items():
         (tmp_path / name).write_bytes(data)
@@ -130,5 +151,7 @@ def test_archives_and_other_line_ends_read_alike(tmp_path):
 
 
 def test_positions_that_need_a_quiescence_search_are_refused(tmp_path):
-    with pytest.raises(InputError, match="tictactoe has no 'quiet' positions; choose 'auto' or 'all'"):
+    with pytest.raises(
+        InputError, match="tictactoe has no 'quiet' positions; choose 'auto' or 'all'"
+    ):
         read(written(tmp_path, X_WINS), positions="quiet")

@@ -9,10 +9,10 @@ import pytest
 
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
-from tuner.engine.loading import load_engine
-from tuner.fit.options import FitOptions
+from tuner.evaluation.loading import load_engine
 from tuner.fit.regression import fit
-from tuner.ingest.build import build
+from tuner.fit.setup import FitOptions
+from tuner.learn.build import build
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 OPENINGS = {"centre": ".../.x./... o", "corner": "x../.../... o", "edge": ".x./.../... o"}
@@ -24,7 +24,8 @@ def bundled(name):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The positions of random games; the last one of a game is its result, which no evaluation need guess."""
+    """The positions of random games; the last one of a game is its result, which no evaluation need
+    guess."""
     folder = tmp_path_factory.mktemp("tictactoe")
     path = folder / "games.ttt"
     path.write_text("\n".join(random_games(1, 3000)) + "\n")
@@ -57,6 +58,7 @@ def test_squares_have_the_highest_weight_in_the_centre_and_the_lowest_at_the_edg
 
 
 def test_tempo_is_collinear_with_the_sum_of_all_squares(data):
-    """The mover has as many marks as the opponent, or one fewer: the null space has exactly one direction."""
+    """The mover has as many marks as the opponent, or one fewer: the null space has exactly one
+    direction."""
     engine, parameters = bundled("zero")
-    assert fit(data, parameters, FitOptions()).null_directions == 1
+    assert fit(data, parameters, FitOptions()).null_space.dimension == 1

@@ -47,7 +47,11 @@ def test_there_are_5478_positions_and_958_of_them_end_the_game():
     assert all((result_of(text) is None) == bool(after) for text, after in positions.items())
     ends = {text.split()[0] for text, after in positions.items() if not after}
     assert len(ends) == 958
-    assert Counter(result_of(text) for text, after in positions.items() if not after) == {1: 626, -1: 316, 0: 16}
+    assert Counter(result_of(text) for text, after in positions.items() if not after) == {
+        1: 626,
+        -1: 316,
+        0: 16,
+    }
 
 
 def test_perfect_play_is_a_draw():
@@ -70,9 +74,13 @@ def test_the_text_of_a_position_is_accepted_exactly_where_a_game_leads_to_it():
     assert accepted == set(all_positions())
 
 
-@pytest.mark.parametrize("text", ["", "x.o/.x./...", "x.o/.x./... O", "x.o/.x./..  o", "x.o.x.... o", "... o"])
+@pytest.mark.parametrize(
+    "text", ["", "x.o/.x./...", "x.o/.x./... O", "x.o/.x./..  o", "x.o.x.... o", "... o"]
+)
 def test_a_text_of_another_form_is_refused_with_an_example(text):
-    with pytest.raises(ValueError, match=r"is not a position, expected .* such as 'x\.o/\.x\./\.\.\. o'"):
+    with pytest.raises(
+        ValueError, match=r"is not a position, expected .* such as 'x\.o/\.x\./\.\.\. o'"
+    ):
         GAME.position(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import json
 import os
@@ -19,10 +20,13 @@ import tuner
 from games.record import ReadOptions, ReadReport
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
-from tuner.cli import COMMANDS, make_parser
+from tuner.options.option import all_in
 
-FENS = [chess.STARTING_FEN, "8/8/8/8/8/2k5/2p5/2K5 w - - 0 1",
-        "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"]
+FENS = [
+    chess.STARTING_FEN,
+    "8/8/8/8/8/2k5/2p5/2K5 w - - 0 1",
+    "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +45,25 @@ def games(tmp_path_factory) -> Path:
 
 def _played(squares: list[str]) -> str:
     """A game by its moves: until three in a row, or the board is full."""
-    rows = [{f"{file}{rank}" for file in "abc"} for rank in "123"] + [{f"{file}{rank}" for rank in "123"} for file in "abc"]
+    rows = [{f"{file}{rank}" for file in "abc"} for rank in "123"] + [
+        {f"{file}{rank}" for rank in "123"} for file in "abc"
+    ]
     rows += [{"a1", "b2", "c3"}, {"a3", "b2", "c1"}]
     for n in range(5, 10):
-        own = set(squares[(n + 1) % 2:n:2])
+        own = set(squares[(n + 1) % 2 : n : 2])
         if any(row <= own for row in rows):
             return f"{'1-0' if n % 2 else '0-1'} {' '.join(squares[:n])}"
     return f"1/2-1/2 {' '.join(squares)}"
 
 
 def test_importing_is_quick_and_brings_nothing_along():
-    code = "import sys, tuner; print(sorted(set(sys.modules) & {'numpy', 'numba', 'scipy', 'rich'}), sorted(tuner.__all__)[:2])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True)
+    code = (
+        "import sys, tuner; print(sorted(set(sys.modules) & {'numpy', 'numba', 'scipy', 'rich'}),"
+        " sorted(tuner.__all__)[:2])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True
+    )
     assert ran.stdout == "[] ['Dataset', 'Evaluation']\n"
 
 
@@ -67,37 +78,69 @@ def test_every_public_name_is_there_and_documented():
 def test_texts_boards_and_arrays_are_evaluated_alike_and_as_by_the_command():
     classic = tuner.load("classic")
     one = [classic.evaluate(fen) for fen in FENS]
-    assert one == [classic.evaluate(chess.Board(fen)) for fen in FENS] == classic.evaluate(FENS).tolist()
+    assert (
+        one
+        == [classic.evaluate(chess.Board(fen)) for fen in FENS]
+        == classic.evaluate(FENS).tolist()
+    )
     words = np.array([classic.position(fen) for fen in FENS])
-    assert classic.evaluate(words).tolist() == one and classic.evaluate(words[0]).tolist() == one[:1]
+    assert (
+        classic.evaluate(words).tolist() == one and classic.evaluate(words[0]).tolist() == one[:1]
+    )
     assert len(classic.evaluate([])) == 0
-    assert json.loads(done("eval", "classic", FENS[2], "--json").out)["evaluation"] == pytest.approx(one[2], abs=0.05)
-    assert classic.expected_score(FENS[0]) == pytest.approx(0.5 + 0.5 * np.tanh(classic.scale * one[0]))
+    assert json.loads(done("eval", "classic", FENS[2], "--json").out)[
+        "evaluation"
+    ] == pytest.approx(one[2], abs=0.05)
+    assert classic.expected_score(FENS[0]) == pytest.approx(
+        0.5 + 0.5 * np.tanh(classic.scale * one[0])
+    )
     assert "total" in classic.explain(FENS[0])
 
 
 def test_numbers_have_names_stages_and_shapes():
     classic = tuner.load("classic")
     assert set(classic["material.pawn"]) == set(classic.stages) == {"mg", "eg"}
-    assert classic["piece_square.knight"]["mg"].shape == (8, 8) and "material.pawn" in classic and "nothing" not in classic
+    assert (
+        classic["piece_square.knight"]["mg"].shape == (8, 8)
+        and "material.pawn" in classic
+        and "nothing" not in classic
+    )
     with pytest.raises(KeyError, match="no parameter 'nothing'"):
         classic["nothing"]
     assert "classic" in repr(classic) and "chess" in repr(classic)
 
 
-@pytest.mark.parametrize(("mistake", "said"), [
-    (lambda: tuner.load("no such file.yaml"), "no such file"), (lambda: tuner.load().evaluate("hello"), "hello"),
-    (lambda: tuner.load().compare(tuner.load("tictactoe/classic")), "expected chess"),
-    (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
-    (lambda: tuner.tune("classic", [], loss="texel"), "loss is 'texel', expected one of cross-entropy, mse"),
-    (lambda: tuner.tune("classic", [], method="magic"), "method is 'magic', expected one of auto"),
-    (lambda: tuner.tune("classic", [], prior="none"), "prior is 'none', expected centipawns"),
-    (lambda: tuner.tune("classic", [], positions="some"), "positions is 'some', expected one of auto"),
-    (lambda: tuner.tune("classic", [], run="run"), "run needs output"),
-    (lambda: tuner.load().evaluate(np.zeros((2, 3))), "positions are float64 of shape (2, 3), expected uint64"),
-    (lambda: tuner.load().evaluate([np.zeros(3, np.uint64)]), "of shape (3,)"),
-    (lambda: tuner.play_match("classic", "zero", depth=0), "depth"),
-    (lambda: tuner.open_dataset("nothing"), "not a dataset"), (lambda: tuner.write_report("nothing"), "nothing")])
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (lambda: tuner.load("no such file.yaml"), "no such file"),
+        (lambda: tuner.load().evaluate("hello"), "hello"),
+        (lambda: tuner.load().compare(tuner.load("tictactoe/classic")), "expected chess"),
+        (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
+        (
+            lambda: tuner.tune("classic", [], loss="texel"),
+            "loss is 'texel', expected one of cross-entropy, mse",
+        ),
+        (
+            lambda: tuner.tune("classic", [], method="magic"),
+            "method is 'magic', expected one of",
+        ),
+        (lambda: tuner.tune("classic", [], prior="none"), "prior is 'none', expected centipawns"),
+        (
+            lambda: tuner.tune("classic", [], positions="some"),
+            "positions is 'some', expected one of",
+        ),
+        (lambda: tuner.tune("classic", [], run="run"), "run needs output"),
+        (
+            lambda: tuner.load().evaluate(np.zeros((2, 3))),
+            "positions are float64 of shape (2, 3), expected uint64",
+        ),
+        (lambda: tuner.load().evaluate([np.zeros(3, np.uint64)]), "of shape (3,)"),
+        (lambda: tuner.play_match("classic", "zero", depth=0), "depth"),
+        (lambda: tuner.open_dataset("nothing"), "not a dataset"),
+        (lambda: tuner.write_report("nothing"), "nothing"),
+    ],
+)
 def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tuner.InputError) as problem:
@@ -106,10 +149,29 @@ def test_mistakes_are_one_line(mistake, said, tmp_path, monkeypatch):
 
 
 def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
-    found = tuner.tune("tictactoe/zero", games, output=tmp_path / "a.yaml", run=tmp_path / "run", prior=None, method="logistic")
-    done("tune", "tictactoe/zero", games, "-o", tmp_path / "b.yaml", "--prior", "none", "--method", "logistic")
+    found = tuner.tune(
+        "tictactoe/zero",
+        games,
+        output=tmp_path / "a.yaml",
+        run=tmp_path / "run",
+        prior=None,
+        method="logistic",
+    )
+    done(
+        "tune",
+        "tictactoe/zero",
+        games,
+        "-o",
+        tmp_path / "b.yaml",
+        "--prior",
+        "none",
+        "--method",
+        "logistic",
+    )
     other = tuner.load(tmp_path / "b.yaml")
-    assert (found.evaluation.parameters.weights == other.parameters.weights).all() and found.evaluation.scale == other.scale
+    assert (
+        found.evaluation.parameters.weights == other.parameters.weights
+    ).all() and found.evaluation.scale == other.scale
     assert found.run == tmp_path / "run" and "values" in str(found)
     assert any(note.startswith("read 400 games") for note in found.notes)
     page = tuner.write_report(found.run)
@@ -117,11 +179,15 @@ def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
 
 
 def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(games, tmp_path):
-    first = tuner.tune(tuner.load("tictactoe/zero"), [games], prior=None, method="logistic", fixed="squares.*").evaluation
+    first = tuner.tune(
+        tuner.load("tictactoe/zero"), [games], prior=None, method="logistic", fixed="squares.*"
+    ).evaluation
     assert first["squares.centre"]["all"] == 0 and first.path is None
     again = tuner.tune(first, games, prior=None, method="logistic").evaluation
     assert again["squares.centre"]["all"] != 0 and "squares.centre" in first.compare(again)
-    assert (tuner.load(again.save(tmp_path / "c.yaml")).parameters.weights == again.parameters.weights).all()
+    assert (
+        tuner.load(again.save(tmp_path / "c.yaml")).parameters.weights == again.parameters.weights
+    ).all()
     with pytest.raises(tuner.InputError, match="run needs a start that is in a file"):
         tuner.tune(first, games, output=tmp_path / "d.yaml", run=tmp_path / "run")
     with pytest.raises(tuner.InputError, match="not"):
@@ -131,18 +197,28 @@ def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(g
 def test_a_dataset_is_a_sparse_matrix(games, tmp_path):
     data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic", positions="all")
     matrix, evaluation = data.matrix(), tuner.load("tictactoe/classic")
-    assert matrix.shape == (data.positions, data.columns) and "400 games" in repr(tuner.open_dataset(tmp_path / "games.ds"))
+    assert matrix.shape == (data.positions, data.columns) and "400 games" in repr(
+        tuner.open_dataset(tmp_path / "games.ds")
+    )
     report = ReadReport()
-    read = evaluation.engine.game.read(str(games), ReadOptions(positions="all"), report, lambda text: None)
+    read = evaluation.engine.game.files.read(
+        str(games), ReadOptions(positions="all"), report, lambda text: None
+    )
     positions = np.concatenate([batch.positions for batch in read])
-    np.testing.assert_allclose(matrix @ evaluation.parameters.weights[0], evaluation.evaluate(positions), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        matrix @ evaluation.parameters.weights[0], evaluation.evaluate(positions), rtol=0, atol=1e-9
+    )
     assert set(np.unique(data.outcome)) <= {-1, 0, 1}
 
 
 def test_matches_are_played_between_evaluations_and_files(tmp_path):
-    found = tuner.play_match(tuner.load("classic"), "material", games=4, depth=1, pgn=tmp_path / "a.pgn")
+    found = tuner.play_match(
+        tuner.load("classic"), "material", games=4, depth=1, pgn=tmp_path / "a.pgn"
+    )
     assert found.wins + found.draws + found.losses == 4 and "classic vs material" in str(found)
-    assert (tmp_path / "a.pgn").read_text().count("[Result ") == 4 and repr(found).startswith("<MatchResult +")
+    assert (tmp_path / "a.pgn").read_text().count("[Result ") == 4 and repr(found).startswith(
+        "<MatchResult +"
+    )
     with pytest.raises(tuner.InputError, match="games"):
         tuner.play_match("classic", "material", games=3)
 
@@ -151,36 +227,60 @@ def test_matches_are_played_between_evaluations_and_files(tmp_path):
 def test_a_file_that_hides_a_package_is_one_line(tmp_path, hiding):
     (tmp_path / hiding).parent.mkdir(exist_ok=True)
     (tmp_path / hiding).write_text("")
-    ran = subprocess.run([sys.executable, "-m", "tuner", "--help"], cwd=tmp_path, capture_output=True, text=True,
-                         env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""})
-    assert ran.returncode == 2 and ran.stderr.count("\n") == 1 and hiding in ran.stderr and "rename it" in ran.stderr
+    ran = subprocess.run(
+        [sys.executable, "-m", "tuner", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""},
+    )
+    assert (
+        ran.returncode == 2
+        and ran.stderr.count("\n") == 1
+        and hiding in ran.stderr
+        and "rename it" in ran.stderr
+    )
 
 
 def test_a_folder_of_parameters_hides_nothing(tmp_path):
     (tmp_path / "params").mkdir()
     (tmp_path / "params" / "__init__.py").write_text("")
-    ran = subprocess.run([sys.executable, "-m", "tuner", "params", "classic"], cwd=tmp_path, capture_output=True, text=True,
-                         env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""})
+    ran = subprocess.run(
+        [sys.executable, "-m", "tuner", "params", "classic"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "PATH": ""},
+    )
     assert ran.returncode == 0, ran.stderr
 
 
 def test_nothing_names_a_temporary_file(games, tmp_path):
     """Where the start or the learned file has no name, no command and no record speaks of one."""
     found = tuner.tune("tictactoe/zero", games, prior=None, method="logistic")
-    again = tuner.tune(found.evaluation, games, prior=None, method="logistic", output=tmp_path / "again.yaml")
-    assert "evaltune-" not in json.dumps([found.result, again.result, found.evaluation.parameters.learned])
-    assert "evaltune-" not in (tmp_path / "again.yaml").read_text() and again.result["start"] == "learned"
+    again = tuner.tune(
+        found.evaluation, games, prior=None, method="logistic", output=tmp_path / "again.yaml"
+    )
+    assert "evaltune-" not in json.dumps(
+        [found.result, again.result, found.evaluation.parameters.learned]
+    )
+    assert (
+        "evaltune-" not in (tmp_path / "again.yaml").read_text()
+        and again.result["start"] == "learned"
+    )
 
 
 def test_rows_of_another_program_are_learned_from(tmp_path):
-    from tests.tuner.rows.support import ENGINE, PHASES, STAGES
-    from tests.tuner.rows.test_build import rows_that_fit
+    from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES
+    from tests.tuner.datasets.rows.test_build import rows_that_fit
+    from tuner.datasets.rows import formats
     from tuner.parameters.parameters import Parameters
     from tuner.parameters.writer import write_parameters
-    from tuner.rows import formats
 
     weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
-    write_parameters(tmp_path / "my.yaml", Parameters("othello", ENGINE, STAGES, weights, phases=PHASES))
+    write_parameters(
+        tmp_path / "my.yaml", Parameters("othello", ENGINE, STAGES, weights, phases=PHASES)
+    )
     formats.write(tmp_path / "rows.npz", [rows_that_fit(weights)], ENGINE)
     mine = tuner.load(tmp_path / "my.yaml")
     assert mine.game == "othello" and np.array_equal(mine.parameters.weights, weights)
@@ -194,59 +294,145 @@ def test_rows_of_another_program_are_learned_from(tmp_path):
 def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     changed = tuner.load("material")
     changed.parameters.weights[:] *= 1.01
-    own = tuner.play_games(tuner.Evaluation(changed.engine, changed.parameters, "mine", None), tmp_path / "own", games=6, depth=1,
-                           plies=80, play_on=0.0, threads=1)
-    assert own.folder == tmp_path / "own" and own.result["games"] == sum(own.result["outcomes"]) == 6
-    assert "tune" not in own.result and str(own).startswith(f"wrote 6 games to {own.folder}") and "tuner tune" not in str(own)
+    own = tuner.play_games(
+        tuner.Evaluation(changed.engine, changed.parameters, "mine", None),
+        tmp_path / "own",
+        games=6,
+        depth=1,
+        plies=80,
+        play_on=0.0,
+        threads=1,
+    )
+    assert (
+        own.folder == tmp_path / "own" and own.result["games"] == sum(own.result["outcomes"]) == 6
+    )
+    assert (
+        "tune" not in own.result
+        and str(own).startswith(f"wrote 6 games to {own.folder}")
+        and "tuner tune" not in str(own)
+    )
     assert repr(own) == f"<OwnGames {own.folder}: 6 games>"
-    learned = tuner.tune("material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, workers=1)
-    assert learned.result["own_games"] == 20 and any("round 1: 20 games of material" in note for note in learned.notes)
-    for options, said in (({"games": 0}, "games is 0"), ({"noise": -1.0}, "noise is -1.0"),
-                          ({"resign": (600, 0)}, "the plies of resign is 0"),
-                          ({"depth": None}, "depth and nodes are both null")):
+    learned = tuner.tune(
+        "material", [], own_games=20, own_rounds=1, only="material.*", per_game=3, workers=1
+    )
+    assert learned.result["own_games"] == 20 and any(
+        "round 1: 20 games of material" in note for note in learned.notes
+    )
+    for options, said in (
+        ({"games": 0}, "games is 0"),
+        ({"noise": -1.0}, "noise is -1.0"),
+        ({"resign": (600, 0)}, "the plies of resign is 0"),
+        ({"depth": None}, "depth and nodes are both null"),
+    ):
         with pytest.raises(tuner.InputError, match=said):
             tuner.play_games("material", tmp_path / "new", **options)
 
 
 @pytest.mark.long
-def test_headroom_and_ranks_are_those_of_the_commands(small_pgn, tmp_path, monkeypatch, brief_headroom):
+def test_headroom_and_ranks_are_those_of_the_commands(
+    small_pgn, tmp_path, monkeypatch, brief_headroom
+):
     from tests.commands.support import done
     from tuner.headroom import measure
 
     monkeypatch.setattr(measure, "available", lambda: False)
-    found = tuner.measure_headroom("classic", small_pgn, targets="results", sample=1500, held_out=0.4, workers=1)
-    command = json.loads(done("headroom", "classic", small_pgn, "--targets", "results", "--sample", 1500, "--held-out", 0.4,
-                              "--workers", 1, "--json").out)
+    found = tuner.measure_headroom(
+        "classic", small_pgn, targets="results", sample=1500, held_out=0.4, workers=1
+    )
+    command = json.loads(
+        done(
+            "headroom",
+            "classic",
+            small_pgn,
+            "--targets",
+            "results",
+            "--sample",
+            1500,
+            "--held-out",
+            0.4,
+            "--workers",
+            1,
+            "--json",
+        ).out
+    )
     different = {"command", "cpu_seconds"}
     assert {**found.result, **dict.fromkeys(different)} == {**command, **dict.fromkeys(different)}
-    assert "best linear fit" in str(found) and repr(found) == f"<Measured on {command['positions']:,} positions>"
-    mine = tuner.Evaluation(tuner.load("classic").engine, tuner.load("classic").parameters, "mine", None)
-    assert tuner.measure_headroom(mine, small_pgn, targets="results", sample=1500, held_out=0.4).result["start"] == "mine"
+    assert (
+        "best linear fit" in str(found)
+        and repr(found) == f"<Measured on {command['positions']:,} positions>"
+    )
+    mine = tuner.Evaluation(
+        tuner.load("classic").engine, tuner.load("classic").parameters, "mine", None
+    )
+    assert (
+        tuner.measure_headroom(
+            mine, small_pgn, targets="results", sample=1500, held_out=0.4
+        ).result["start"]
+        == "mine"
+    )
     played = tuner.play_games("classic", tmp_path / "own", games=60, depth=1)
     ranking = tuner.rank_files(["pesto", "classic"], played.folder, workers=1)
-    assert [line["file"] for line in ranking.result["files"]] == ["classic", "pesto"] and str(ranking).count("\n") > 3
+    assert [line["file"] for line in ranking.result["files"]] == ["classic", "pesto"] and str(
+        ranking
+    ).count("\n") > 3
 
 
-@pytest.mark.parametrize(("mistake", "said"), [
-    (lambda: tuner.load(3), "load: parameters is 3, expected str or Path"),
-    (lambda: tuner.load().evaluate(3), "evaluate: found 3, expected a text such as a FEN, a board, or a "
-                                       "packed position, or several of them"),
-    (lambda: tuner.load().evaluate([3]), "position: found 3, expected a text such as a FEN"),
-    (lambda: tuner.load().explain(None), "position: found None, expected a text"),
-    (lambda: tuner.load().compare("zero"), "compare: other is 'zero', expected Evaluation"),
-    (lambda: tuner.load().save(3), "save: path is 3, expected str or Path"),
-    (lambda: tuner.load().export("c++"), "export: format is 'c++', expected one of c, rust, json, uci, spsa"),
-    (lambda: tuner.tune("classic", 42), "tune: games is 42, expected str, Path or several of str or Path"),
-    (lambda: tuner.tune("classic", [42]), "tune: games is [42], expected str, Path or several of str or Path"),
-    (lambda: tuner.tune("classic", "samples", workers="2"), "tune: workers is '2', expected int or None"),
-    (lambda: tuner.tune("classic", "samples", held_out="a"), "tune: held_out is 'a', expected float"),
-    (lambda: tuner.tune("classic", "samples", strict=1), "tune: strict is 1, expected bool"),
-    (lambda: tuner.tune("classic", "samples", depth=True), "tune: depth is True, expected int or None"),
-    (lambda: tuner.tune("samples", "classic"), "samples is no parameter file, but classic is one: exchange the two"),
-    (lambda: tuner.play_games("classic", "new", resign=3), "play_games: resign is 3, expected (float, int) or None"),
-    (lambda: tuner.play_match("classic", "zero", depth="4"), "play_match: depth is '4', expected int or None"),
-    (lambda: tuner.open_dataset(None), "open_dataset: path is None, expected str or Path"),
-    (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path")])
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (lambda: tuner.load(3), "load: parameters is 3, expected str or Path"),
+        (
+            lambda: tuner.load().evaluate(3),
+            (
+                "evaluate: found 3, expected a text such as a FEN, a board, or a "
+                "packed position, or several of them"
+            ),
+        ),
+        (lambda: tuner.load().evaluate([3]), "position: found 3, expected a text such as a FEN"),
+        (lambda: tuner.load().explain(None), "position: found None, expected a text"),
+        (lambda: tuner.load().compare("zero"), "compare: other is 'zero', expected Evaluation"),
+        (lambda: tuner.load().save(3), "save: path is 3, expected str or Path"),
+        (
+            lambda: tuner.load().export("c++"),
+            "export: format is 'c++', expected one of c, rust, json, uci, spsa",
+        ),
+        (
+            lambda: tuner.tune("classic", 42),
+            "tune: games is 42, expected str, Path or several of str or Path",
+        ),
+        (
+            lambda: tuner.tune("classic", [42]),
+            "tune: games is [42], expected str, Path or several of str or Path",
+        ),
+        (
+            lambda: tuner.tune("classic", "samples", workers="2"),
+            "tune: workers is '2', expected int or None",
+        ),
+        (
+            lambda: tuner.tune("classic", "samples", held_out="a"),
+            "tune: held_out is 'a', expected float",
+        ),
+        (lambda: tuner.tune("classic", "samples", strict=1), "tune: strict is 1, expected bool"),
+        (
+            lambda: tuner.tune("classic", "samples", depth=True),
+            "tune: depth is True, expected int or None",
+        ),
+        (
+            lambda: tuner.tune("samples", "classic"),
+            "samples is no parameter file, but classic is one: exchange the two",
+        ),
+        (
+            lambda: tuner.play_games("classic", "new", resign=3),
+            "play_games: resign is 3, expected (float, int) or None",
+        ),
+        (
+            lambda: tuner.play_match("classic", "zero", depth="4"),
+            "play_match: depth is '4', expected int or None",
+        ),
+        (lambda: tuner.open_dataset(None), "open_dataset: path is None, expected str or Path"),
+        (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path"),
+    ],
+)
 def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tuner.InputError) as problem:
@@ -254,43 +440,76 @@ def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
     assert str(problem.value).startswith(said) and "\n" not in str(problem.value)
 
 
-def test_every_option_of_the_commands_is_a_keyword_with_its_type():
-    """Completion and `help` know them, and their defaults are those of the commands."""
-    commands = make_parser(COMMANDS)[1]
-    pairs = {tuner.tune: ("tune", {"dry_run", "cluster", "terms", "no_intercept"}),
-             tuner.measure_headroom: ("headroom", {"output", "add_to", "terms"}), tuner.rank_files: ("rank", {"on"}),
-             tuner.play_games: ("games", {"resume", "cluster", "terms", "json"}),
-             tuner.build_dataset: ("dataset", {"engine", "not_linear", "params", "cluster", "terms", "quiescence", "held_out"})}
+def test_every_option_of_the_commands_is_a_keyword_with_its_default():
+    """Completion and `help` know them."""
+    pairs = {
+        tuner.play_games: ("games", {"output", "resume", "cluster", "terms"}),
+        tuner.play_match: ("match", {"resume", "cluster", "terms"}),
+        tuner.tune: ("tune", {"dry_run", "cluster", "terms"}),
+        tuner.measure_headroom: ("headroom", {"output", "add_to", "terms"}),
+        tuner.rank_files: ("rank", {"on"}),
+        tuner.build_dataset: (
+            "dataset",
+            {"output", "engine", "not_linear", "params", "cluster", "terms", "held_out"},
+        ),
+    }
     for function, (command, missing) in pairs.items():
         keywords = inspect.signature(function).parameters
         assert not [name for name, one in keywords.items() if one.kind is one.VAR_KEYWORD]
-        options = {action.dest for action in commands[command]._actions if action.option_strings} - {"help", "json"}
-        assert options - missing - set(keywords) == set(), command
-        shared = {"seed", "held_out", "gradient", "learner", "prior", "device", "duplicates", "positions", "min_elo", "noise",
-                  "plies", "play_on", "bootstrap"} & options & set(keywords)
-        assert all(keywords[name].default == commands[command].get_default(name) for name in shared)
+        options = {
+            each.name: each.default
+            for each in all_in(importlib.import_module(f"tuner.commands.{command}").TABLE)
+            if each.names[0].startswith("-")
+        }
+        assert {name: default for name, default in options.items() if name not in missing} == {
+            name: keywords[name].default for name in options if name not in missing
+        }, command
 
 
 def test_numbers_of_numpy_are_numbers(games, tmp_path):
-    found = tuner.tune("tictactoe/zero", games, held_out=np.float64(0.2), seed=np.int64(3), workers=np.int32(1),
-                       output=tmp_path / "a.yaml", run=tmp_path / "run")
-    assert found.result["held_out_games"] > 60 and "seed: 3" in (tmp_path / "run" / "config.yaml").read_text()
+    found = tuner.tune(
+        "tictactoe/zero",
+        games,
+        held_out=np.float64(0.2),
+        seed=np.int64(3),
+        workers=np.int32(1),
+        output=tmp_path / "a.yaml",
+        run=tmp_path / "run",
+    )
+    assert (
+        found.result["held_out_games"] > 60
+        and "seed: 3" in (tmp_path / "run" / "config.yaml").read_text()
+    )
 
 
 def test_what_was_learned_goes_to_other_processes(games, tmp_path):
     found = tuner.tune("tictactoe/zero", games, prior=None, method="logistic")
     data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
-    (tmp_path / "all").write_bytes(pickle.dumps([found, data, dataclasses.replace(data, outcome=-np.asarray(data.outcome))]))
+    (tmp_path / "all").write_bytes(
+        pickle.dumps([found, data, dataclasses.replace(data, outcome=-np.asarray(data.outcome))])
+    )
     code = f"""if True:
         import pickle, numpy as np
         found, data, turned = pickle.load(open({str(tmp_path / "all")!r}, "rb"))
-        np.save({str(tmp_path / "numbers.npy")!r}, [found.evaluation.evaluate(".../.../... x"), data.matrix().sum(),
-                                                    float((turned.outcome + data.outcome).any()), data.positions])
+        numbers = [found.evaluation.evaluate(".../.../... x"), data.matrix().sum(),
+                   float((turned.outcome + data.outcome).any()), data.positions]
+        np.save({str(tmp_path / "numbers.npy")!r}, numbers)
         print(found, data, sep="|")"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True,
-                         env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd="/",
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
     empty = found.evaluation.evaluate(".../.../... x")
-    assert np.load(tmp_path / "numbers.npy").tolist() == [empty, data.matrix().sum(), 0.0, data.positions]
+    assert np.load(tmp_path / "numbers.npy").tolist() == [
+        empty,
+        data.matrix().sum(),
+        0.0,
+        data.positions,
+    ]
     assert ran.stdout.startswith(str(found)) and f"<Dataset {tmp_path / 'games.ds'}" in ran.stdout
 
 
@@ -302,15 +521,28 @@ def test_an_evaluation_with_terms_of_ones_own_is_pickled():
 
 def test_columns_of_a_dataset_have_names(games, tmp_path):
     data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
-    assert data.column_names[:2] == ["lines.open[0]", "lines.open[1]"] and len(data.column_names) == data.columns
+    assert (
+        data.column_names[:2] == ["lines.open[0]", "lines.open[1]"]
+        and len(data.column_names) == data.columns
+    )
 
 
 @pytest.mark.parametrize("form", ["c", "rust", "json", "uci", "spsa"])
 def test_exports_are_those_of_the_command(form):
-    assert tuner.load("classic").export(form, scale_to=100) == done("export", "classic", "--format", form, "--scale-to", 100).out
+    assert (
+        tuner.load("classic").export(form, scale_to=100)
+        == done("export", "classic", "--format", form, "--scale-to", 100).out
+    )
 
 
 @pytest.mark.long
 def test_bundled_games_are_named_as_on_the_command_line():
-    found = tuner.tune(tuner.load("shogi/zero"), "samples", only="material.*", method="logistic", per_game=1, skip_start=40)
+    found = tuner.tune(
+        tuner.load("shogi/zero"),
+        "samples",
+        only="material.*",
+        method="logistic",
+        per_game=1,
+        skip_start=40,
+    )
     assert found.result["games"] > 4000

@@ -1,4 +1,5 @@
-"""What `tuner bench` measures with comes from the game: its positions, samples, references and targets."""
+"""What `tuner bench` measures with comes from the game: its positions, samples, references and
+targets."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from games.streams import InputError
 from tests.commands.support import done, tuner
 from tests.conftest import SAMPLES
 from tests.games.support import REPOSITORY
-from tuner.bench import bench_of, learning, networks, row, samples_of
+from tuner.bench import Row, bench_of, samples_of, speed
 from tuner.commands import bench as bench_command
 
 
@@ -31,9 +32,13 @@ def test_a_game_without_measurements_is_refused_in_one_line():
 
 
 def test_a_reference_that_is_not_installed_is_left_out():
-    without = row("x", 2.0, "games/s", reference=("cshogi", None))
-    assert (without["reference"], without["reference_value"], without["ratio"]) == (None, None, None)
-    assert row("x", 2.0, "games/s", reference=("cshogi", 4.0))["ratio"] == 0.5
+    without = Row("x", 2.0, "games/s", reference=("cshogi", None)).to_json()
+    assert (without["reference"], without["reference_value"], without["ratio"]) == (
+        None,
+        None,
+        None,
+    )
+    assert Row("x", 2.0, "games/s", reference=("cshogi", 4.0)).to_json()["ratio"] == 0.5
 
 
 def rows_of(*arguments: object) -> list[dict]:
@@ -45,19 +50,30 @@ def test_search_and_self_play_of_backgammon_are_measured_by_decisions_and_games(
         monkeypatch.setattr(backgammon_bench, name, number)
     found = rows_of("search", "selfplay", "learning", "--params", "backgammon/classic")
     assert [(line["what"].partition(", ")[0], line["unit"]) for line in found] == [
-        ("search", "decisions/s"), ("search", "decisions/s"), ("self-play", "games/s"),
-        ("self-play with learning", "games/s"), ("  learning and writing", "% more")]
-    assert [line["what"].split(", ")[1] for line in found[:4]] == ["depth 1", "depth 2", "depth 1", "depth 1"]
+        ("search", "decisions/s"),
+        ("search", "decisions/s"),
+        ("self-play", "games/s"),
+        ("self-play with learning", "games/s"),
+        ("  learning and writing", "% more"),
+    ]
+    assert [line["what"].split(", ")[1] for line in found[:4]] == [
+        "depth 1",
+        "depth 2",
+        "depth 1",
+        "depth 1",
+    ]
     assert all(line["value"] > 0 for line in found)
 
 
 def test_networks_of_backgammon_are_measured_from_counts_as_evaluations_and_in_games(monkeypatch):
     for name, number in (("WARM", 2), ("TIMED", 2), ("POSITIONS", 500), ("FROM_COUNTS", 500)):
-        monkeypatch.setattr(networks, name, number)
+        monkeypatch.setattr(speed, name, number)
     found = rows_of("network", "--params", "backgammon/classic")
     assert [line["target"] for line in found] == [1.0, 1.0, 1800, 5000]
     assert all(line["value"] > 0 for line in found)
-    assert len(rows_of("network", "--params", "classic")) == 2  # no compiled code plays whole games of chess
+    assert (
+        len(rows_of("network", "--params", "classic")) == 2
+    )  # no compiled code plays whole games of chess
 
 
 def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypatch):
@@ -72,12 +88,15 @@ def test_published_numbers_are_those_of_chess_alone(tmp_path):
     games = tmp_path / "few.mat"
     games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text())
     found = rows_of("coefficients", "--params", "backgammon/classic", "--games", games)
-    assert [line["what"].partition(" coefficients")[0][:20] for line in found] == ["positions -> 159", "file ->"]
+    assert [line["what"].partition(" coefficients")[0][:20] for line in found] == [
+        "positions -> 159",
+        "file ->",
+    ]
     assert {line["reference"] for line in found} | {line["target"] for line in found} == {None}
 
 
 def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(learning, "SMALL_FIT", 100)
+    monkeypatch.setattr(speed, "SMALL_FIT", 100)
     games = tmp_path / "few.mat"
     games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text() * 1)
     found = rows_of("fit", "--params", "backgammon/classic", "--games", games)
@@ -88,9 +107,16 @@ def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
 def test_perft_of_shogi_is_measured_on_its_own_positions(monkeypatch):
     monkeypatch.setattr(shogi_bench, "PERFT", ((*shogi_bench.PERFT[0][:2], 3),))
     theirs, counted = [], shogi_bench._perft
-    monkeypatch.setattr(shogi_bench, "_perft", lambda *given: theirs.append(counted(*given)) or theirs[-1])
-    rows = json.loads(done("bench", "perft", "--params", "shogi/hand", "--games", SAMPLES, "--json").out)["rows"]
+    monkeypatch.setattr(
+        shogi_bench, "_perft", lambda *given: theirs.append(counted(*given)) or theirs[-1]
+    )
+    rows = json.loads(
+        done("bench", "perft", "--params", "shogi/hand", "--games", SAMPLES, "--json").out
+    )["rows"]
     assert [line["what"] for line in rows] == ["perft, start to depth 3"]
-    assert rows[0]["target"] == shogi_bench.TARGETS["perft"] and rows[0]["reference"] in ("cshogi", None)
+    assert rows[0]["target"] == shogi_bench.TARGETS["perft"] and rows[0]["reference"] in (
+        "cshogi",
+        None,
+    )
     if rows[0]["reference"]:
         assert theirs[-1] == 25_470  # the nodes that we count, to the same depth

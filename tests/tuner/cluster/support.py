@@ -1,4 +1,5 @@
-"""What the tests of clusters share: small jobs at the top level of a module, as workers need them."""
+"""What the tests of clusters share: small jobs at the top level of a module, as workers need
+them."""
 
 from __future__ import annotations
 
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds, on a busy machine
 
+
 @dataclass(frozen=True)
 class Spec:
-    """`factor` of the results; `deadly` numbers kill the process that meets them; `unready`: why no task can run."""
+    """`factor` of the results; `deadly` numbers kill the process that meets them; `unready`: why no
+    task can run."""
 
     factor: int = 1
     deadly: tuple[int, ...] = ()
@@ -72,21 +75,37 @@ def job(**options: object) -> Job:
 
 
 class Killer(threading.Thread):
-    """Kills a worker of a local cluster at each of some moments, given by a seed: soon after it has begun a task. Those that are
-    just starting are spared, because Dask takes ten seconds to replace them."""
+    """Kills a worker of a local cluster at each of some moments, given by a seed: soon after it has
+    begun a task. Those that are just starting are spared, because Dask takes ten seconds to replace
+    them."""
 
-    def __init__(self, workers: LocalCluster, seed: int, times: int = 3, longest: float = 0.3) -> None:
+    def __init__(
+        self, workers: LocalCluster, seed: int, times: int = 3, longest: float = 0.3
+    ) -> None:
         super().__init__(daemon=True)
-        self._workers, self._dice, self._times, self._longest = workers, random.Random(seed), times, longest
+        self._workers, self._dice, self._times, self._longest = (
+            workers,
+            random.Random(seed),
+            times,
+            longest,
+        )
         self.killed: list[int] = []
         self._stop_asked = threading.Event()
 
     def run(self) -> None:
         while len(self.killed) < self._times and not self._stop_asked.wait(0.005):
-            busy = sorted(state.address for state in list(self._workers.scheduler.workers.values()) if state.processing)
-            alive = {nanny.worker_address: nanny.process.pid for nanny in self._workers.workers.values()
-                     if nanny.process is not None and nanny.process.status.name == "running"
-                     and nanny.process.pid not in (None, *self.killed)}
+            busy = sorted(
+                state.address
+                for state in list(self._workers.scheduler.workers.values())
+                if state.processing
+            )
+            alive = {
+                nanny.worker_address: nanny.process.pid
+                for nanny in self._workers.workers.values()
+                if nanny.process is not None
+                and nanny.process.status.name == "running"
+                and nanny.process.pid not in (None, *self.killed)
+            }
             busy = [address for address in busy if address in alive]
             if not busy:
                 continue

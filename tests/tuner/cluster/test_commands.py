@@ -17,34 +17,88 @@ from tests.commands.support import done, tictactoe_file, tuner
 from tests.conftest import SAMPLES
 from tests.tuner.cluster.support import Killer
 
-TIMES = re.compile(rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+')
+TIMES = re.compile(
+    rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+'
+)
 
 
 def matched(folder: Path, *more: object) -> list[bytes]:
     """The pairs of a match of 80 games, sorted, and its games: without times."""
-    done("match", "classic", "material", "--games", 80, "--depth", 2, "--plies", 60, "--run", folder / "match", "--pgn",
-         folder / "a.pgn", *more)
-    return [*sorted(TIMES.sub(b"", (folder / "match/history.jsonl").read_bytes()).splitlines()),
-            TIMES.sub(b"", (folder / "a.pgn").read_bytes())]
+    done(
+        "match",
+        "classic",
+        "material",
+        "--games",
+        80,
+        "--depth",
+        2,
+        "--plies",
+        60,
+        "--run",
+        folder / "match",
+        "--pgn",
+        folder / "a.pgn",
+        *more,
+    )
+    return [
+        *sorted(TIMES.sub(b"", (folder / "match/history.jsonl").read_bytes()).splitlines()),
+        TIMES.sub(b"", (folder / "a.pgn").read_bytes()),
+    ]
 
 
 def learned(folder: Path, *more: object) -> list[bytes]:
     """The keys of the games and the weights of a self-play of 64 games."""
-    done("selfplay", "material", "--games", 64, "--depth", 1, "--plies", 30, "--opponent", "self", "--opponent", "past", "--run",
-         folder / "self", *more)
+    done(
+        "selfplay",
+        "material",
+        "--games",
+        64,
+        "--depth",
+        1,
+        "--plies",
+        30,
+        "--opponent",
+        "self",
+        "--opponent",
+        "past",
+        "--run",
+        folder / "self",
+        *more,
+    )
     saved = np.load(folder / "self/checkpoint.npz")
-    return [(folder / "self/games.keys").read_bytes(), saved["weights"].tobytes(), saved["average"].tobytes()]
+    return [
+        (folder / "self/games.keys").read_bytes(),
+        saved["weights"].tobytes(),
+        saved["average"].tobytes(),
+    ]
 
 
 def generated(folder: Path, *more: object) -> list[bytes]:
     """The files of 40 games."""
-    done("games", "classic", "--games", 40, "--depth", 1, "--plies", 80, "-o", folder / "games", *more)
+    done(
+        "games",
+        "classic",
+        "--games",
+        40,
+        "--depth",
+        1,
+        "--plies",
+        80,
+        "-o",
+        folder / "games",
+        *more,
+    )
     return [path.read_bytes() for path in sorted((folder / "games").glob("games-*"))]
 
 
 def bundled_games() -> list[str]:
     """Return some hundred of the bundled games."""
-    text = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(Path(SAMPLES).read_bytes())).read(1 << 19).decode()
+    text = (
+        zstandard.ZstdDecompressor()
+        .stream_reader(io.BytesIO(Path(SAMPLES).read_bytes()))
+        .read(1 << 19)
+        .decode()
+    )
     return ["[Event " + game for game in text.split("[Event ")[1:-1]]
 
 
@@ -54,7 +108,9 @@ def read(folder: Path, *more: object) -> list[bytes]:
     files.mkdir()
     games = bundled_games()
     for number in range(20):
-        (files / f"{number:02}.pgn").write_text("".join(games[9 * number:9 * number + 11] + games[:2]))
+        (files / f"{number:02}.pgn").write_text(
+            "".join(games[9 * number : 9 * number + 11] + games[:2])
+        )
     ran = done("dataset", files, "-o", folder / "out", *more)
     assert "duplicates" in ran.err
     return [path.read_bytes() for path in sorted((folder / "out").iterdir())]
@@ -64,25 +120,60 @@ def fitted(folder: Path, *more: object) -> list[bytes]:
     """The weights of a Newton fit to a dataset."""
     games = tictactoe_file(folder)
     done("dataset", games, "--params", "tictactoe/classic", "-o", folder / "ds")
-    done("tune", "tictactoe/classic", folder / "ds", "-o", folder / "a.yaml", "--method", "logistic", "--device", "cpu", *more,
-         "--prior", "none")
+    done(
+        "tune",
+        "tictactoe/classic",
+        folder / "ds",
+        "-o",
+        folder / "a.yaml",
+        "--method",
+        "logistic",
+        "--device",
+        "cpu",
+        *more,
+        "--prior",
+        "none",
+    )
     return [weights_of(folder / "a.yaml")]
 
 
 def searched(folder: Path, *more: object) -> list[bytes]:
     """The weights learned from searches of positions."""
     (folder / "some.pgn").write_text("".join(bundled_games()))
-    done("tune", "classic", folder / "some.pgn", "-o", folder / "b.yaml", "--method", "rootstrap", "--depth", 2, "--per-game", 9,
-         "--only", "material.*", "--prior", "none", "--device", "cpu", *more)
+    done(
+        "tune",
+        "classic",
+        folder / "some.pgn",
+        "-o",
+        folder / "b.yaml",
+        "--method",
+        "rootstrap",
+        "--depth",
+        2,
+        "--per-game",
+        9,
+        "--only",
+        "material.*",
+        "--prior",
+        "none",
+        "--device",
+        "cpu",
+        *more,
+    )
     return [weights_of(folder / "b.yaml")]
 
 
 def weights_of(path: Path) -> bytes:
     """Return a learned file without what is said of the command and its time."""
-    return re.sub(r"(?m)^ *(command|cpu_seconds|seconds|data|device):.*(\n    .*)*$", "", path.read_text()).encode()
+    return re.sub(
+        r"(?m)^ *(command|cpu_seconds|seconds|data|device):.*(\n    .*)*$", "", path.read_text()
+    ).encode()
 
 
-WORK = {function.__name__: function for function in (matched, learned, generated, read, fitted, searched)}
+WORK = {
+    function.__name__: function
+    for function in (matched, learned, generated, read, fitted, searched)
+}
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +199,9 @@ def test_the_files_are_the_same_though_workers_are_killed(workers, wanted, tmp_p
 @pytest.mark.long
 def test_one_worker_of_this_machine_gives_the_same_files_too(tmp_path_factory):
     pytest.importorskip("distributed")
-    assert matched(tmp_path_factory.mktemp("one"), "--cluster", "local:1") == matched(tmp_path_factory.mktemp("alone"))
+    assert matched(tmp_path_factory.mktemp("one"), "--cluster", "local:1") == matched(
+        tmp_path_factory.mktemp("alone")
+    )
 
 
 @pytest.mark.long
@@ -117,8 +210,13 @@ def test_a_match_goes_on_without_the_scheduler(tmp_path, monkeypatch):
     from tuner.cluster import cluster as cluster_module
 
     monkeypatch.setattr(cluster_module, "RECONNECT_SECONDS", 0.5)
-    scheduler = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://",
-                                         dashboard_address="127.0.0.1:0")
+    scheduler = distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        dashboard_address="127.0.0.1:0",
+    )
     pairs = tmp_path / "run/history.jsonl"
 
     def lose() -> None:
@@ -128,18 +226,46 @@ def test_a_match_goes_on_without_the_scheduler(tmp_path, monkeypatch):
 
     with scheduler:
         threading.Thread(target=lose, daemon=True).start()
-        ran = tuner("match", "classic", "material", "--games", 400, "--depth", 2, "--plies", 60, "--run", tmp_path / "run",
-                    "--cluster", scheduler.scheduler_address)
-    assert ran.status == 2 and "the scheduler was lost and did not answer within" in ran.err.splitlines()[-1], ran.err
+        ran = tuner(
+            "match",
+            "classic",
+            "material",
+            "--games",
+            400,
+            "--depth",
+            2,
+            "--plies",
+            60,
+            "--run",
+            tmp_path / "run",
+            "--cluster",
+            scheduler.scheduler_address,
+        )
+    assert (
+        ran.status == 2
+        and "the scheduler was lost and did not answer within" in ran.err.splitlines()[-1]
+    ), ran.err
     assert 3 <= pairs.read_bytes().count(b"\n") < 200
     assert json.loads(done("match", "--resume", tmp_path / "run", "--json").out)["games"] == 400
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("tune classic games.pgn -o a.yaml --dry-run --cluster local:1", "--cluster local:1: has no use with --dry-run"),
-    ("dataset inspect a.ds --cluster local:1", "dataset: --cluster local:1 has no use with inspect"),
-    ("match classic material --cluster local:none", "expected a number of processes from 1 to 512"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "tune classic games.pgn -o a.yaml --dry-run --cluster local:1",
+            "--cluster local:1: has no use with --dry-run",
+        ),
+        (
+            "dataset inspect a.ds --cluster local:1",
+            "dataset: --cluster local:1 has no use with inspect",
+        ),
+        (
+            "match classic material --cluster local:none",
+            "expected a number of processes from 1 to 512",
+        ),
+    ],
+)
 def test_a_mistake_is_one_line(arguments, said):
     pytest.importorskip("distributed")
     ran = tuner(*arguments.split())

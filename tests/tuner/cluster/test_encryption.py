@@ -1,4 +1,5 @@
-"""Encrypted connections: the certificates of Dask's settings are used, and a connection without them is refused."""
+"""Encrypted connections: the certificates of Dask's settings are used, and a connection without
+them is refused."""
 
 from __future__ import annotations
 
@@ -22,20 +23,52 @@ def settings(tmp_path_factory) -> dict[str, object]:
         pytest.skip("no openssl; install the Debian package openssl")
     folder = tmp_path_factory.mktemp("certificates")
     key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=evaltune", "-keyout",
-                    key, "-out", certificate], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=evaltune",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+        ],
+        check=True,
+        capture_output=True,
+    )
     tls = "distributed.comm.tls"
-    return {"distributed.comm.require-encryption": True, f"{tls}.ca-file": certificate,
-            **{f"{tls}.{role}.{part}": path for role in ("scheduler", "worker", "client")
-               for part, path in (("key", key), ("cert", certificate))}}
+    return {
+        "distributed.comm.require-encryption": True,
+        f"{tls}.ca-file": certificate,
+        **{
+            f"{tls}.{role}.{part}": path
+            for role in ("scheduler", "worker", "client")
+            for part, path in (("key", key), ("cert", certificate))
+        },
+    }
 
 
 @pytest.fixture
 def address(settings):
     """The address of a scheduler with a worker that speak by TLS alone."""
-    with dask.config.set(settings), distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, protocol="tls://", dashboard_address="127.0.0.1:0",
-            security=distributed.Security()) as cluster:
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tls://",
+            dashboard_address="127.0.0.1:0",
+            security=distributed.Security(),
+        ) as cluster,
+    ):
         yield cluster.scheduler_address
 
 
@@ -43,18 +76,39 @@ def test_tasks_run_over_encrypted_connections(address, settings):
     from tuner.cluster.cluster import connect
 
     assert address.startswith("tls://")
-    with dask.config.set(settings), connect(address, lambda text: None) as cluster, cluster.start(job(factor=3)) as running:
-        assert sorted(run(running, map(Task, range(5)))) == [(number, 3 * number) for number in range(5)]
+    with (
+        dask.config.set(settings),
+        connect(address, lambda text: None) as cluster,
+        cluster.start(job(factor=3)) as running,
+    ):
+        assert sorted(run(running, map(Task, range(5)))) == [
+            (number, 3 * number) for number in range(5)
+        ]
 
 
 def test_a_connection_without_certificates_is_refused_in_one_line(address):
     from tuner.cluster.cluster import connect
 
-    plain = {f"distributed.comm.{key}": value for key, value in (("require-encryption", False), ("tls.ca-file", None),
-                                                                ("tls.client.cert", None), ("tls.client.key", None))}
-    for where, said in ((address, "Dask's settings name no certificates for TLS; set distributed.comm.tls.ca-file"),
-                        (address.replace("tls:", "tcp:"), r"no scheduler answers .*\(tls:// where connections are encrypted\)")):
-        with dask.config.set(plain), pytest.raises(InputError, match=f"^--cluster {where}: {said}") as problem, connect(
-                where, print):
+    plain = {
+        f"distributed.comm.{key}": value
+        for key, value in (
+            ("require-encryption", False),
+            ("tls.ca-file", None),
+            ("tls.client.cert", None),
+            ("tls.client.key", None),
+        )
+    }
+    for where, said in (
+        (address, "Dask's settings name no certificates for TLS; set distributed.comm.tls.ca-file"),
+        (
+            address.replace("tls:", "tcp:"),
+            r"no scheduler answers .*\(tls:// where connections are encrypted\)",
+        ),
+    ):
+        with (
+            dask.config.set(plain),
+            pytest.raises(InputError, match=f"^--cluster {where}: {said}") as problem,
+            connect(where, print),
+        ):
             pass
         assert "\n" not in str(problem.value)

@@ -1,4 +1,5 @@
-"""What the tests of numbers in sources share: small parameter files, and a source with its numbers replaced."""
+"""What the tests of numbers in sources share: small parameter files, and a source with its numbers
+replaced."""
 
 from __future__ import annotations
 
@@ -17,8 +18,19 @@ STAGES = ("mg", "eg")
 
 # sources that no engine has, by file and for a number of bytes
 HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
-    "prose": ("a.h", lambda n: "The knight is in front of a pawn, 12 points; if we (see below) count it = 5\n" * (n // 77)),
-    "code": ("a.h", lambda n: "".join(f"const int Bonus{i}[2] = {{1, 2}}; // knights\n" for i in range(n // 45))),
+    "prose": (
+        "a.h",
+        lambda n: (
+            "The knight is in front of a pawn, 12 points; if we (see below) count it = 5\n"
+            * (n // 77)
+        ),
+    ),
+    "code": (
+        "a.h",
+        lambda n: "".join(
+            f"const int Bonus{i}[2] = {{1, 2}}; // knights\n" for i in range(n // 45)
+        ),
+    ),
     "definitions without an end": ("a.h", lambda n: "int a=" * (n // 6)),
     "names without a type": ("a.h", lambda n: "a=" * (n // 2)),
     "one long definition": ("a.h", lambda n: "int " + "a=1," * (n // 4)),
@@ -38,12 +50,18 @@ HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
     "comments in comments": ("a.rs", lambda n: "/*" * (n // 4) + "*/" * (n // 4)),
     "macros of lists": ("a.rs", lambda n: "const A:B=vec![" * (n // 15)),
     "strings in strings": ("a.cs", lambda n: '$"{' * (n // 3)),
-    "names of one package": ("a.go", lambda n: "".join(f"a{i}: {{b: 5}},\n" for i in range(n // 14))),
+    "names of one package": (
+        "a.go",
+        lambda n: "".join(f"a{i}: {{b: 5}},\n" for i in range(n // 14)),
+    ),
 }
 
 
-def parameters(spec: dict[str, tuple[int, ...]], stages: tuple[str, ...] = STAGES, start: int = 1) -> Parameters:
-    """Parameters of these shapes; their numbers count up from `start`, the first stage before the second."""
+def parameters(
+    spec: dict[str, tuple[int, ...]], stages: tuple[str, ...] = STAGES, start: int = 1
+) -> Parameters:
+    """Parameters of these shapes; their numbers count up from `start`, the first stage before the
+    second."""
     places, first = [], 0
     for path, shape in spec.items():
         term, _, name = path.partition(".")
@@ -53,9 +71,17 @@ def parameters(spec: dict[str, tuple[int, ...]], stages: tuple[str, ...] = STAGE
     return Parameters("chess", Layout(tuple(places)), stages, weights)
 
 
-def into(folder: Path, name: str, text: str, p: Parameters, names: str | None = None, only: tuple[str, ...] = (),
-         **options) -> str:
-    """Return a source with the numbers of parameters; `names` is the text of a map, `options` are those of `rounded`."""
+def into(
+    folder: Path,
+    name: str,
+    text: str,
+    p: Parameters,
+    names: str | None = None,
+    only: tuple[str, ...] = (),
+    **options,
+) -> str:
+    """Return a source with the numbers of parameters; `names` is the text of a map, `options` are
+    those of `rounded`."""
     path, map_path = folder / name, None
     path.write_bytes(text.encode("latin-1"))
     if names is not None:

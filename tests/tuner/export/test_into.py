@@ -1,4 +1,5 @@
-"""Numbers of parameters replaced in sources of six languages: where they are found, and that nothing else changes."""
+"""Numbers of parameters replaced in sources of six languages: where they are found, and that
+nothing else changes."""
 
 from __future__ import annotations
 
@@ -12,60 +13,73 @@ import pytest
 from games.streams import InputError
 from tests.tuner.export.support import HOSTILE, into, parameters
 from tests.tuner.trace.support import ENGINES, NUMBERS
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_square.king": (2, 3)}
 
 
-# sources with the numbers that they should hold: the numbers of a parameter count up from 1, mg first
-@pytest.mark.parametrize(("name", "text"), [
-    ("a.c", "static const int tempo[2] = {1, 2};"),
-    ("a.h", "#define TEMPO S(1, 2) /* 7 */\n"),
-    ("a.cpp", "constexpr Score Tempo{1, 2};"),
-    ("a.cpp", "constexpr Score Tempo = make_score(1, 2), Other = S(9, 9);"),
-    ("a.cpp", "namespace Tempo { constexpr int MG = 7; constexpr Score tempo = {1, 2}; }"),
-    ("a.cpp", "constexpr int TempoMg = 1;\nconstexpr int TempoEg = 2;"),
-    ("a.cpp", "enum Value : int { MidgameTempo = 1, EndgameTempo = 2, Rook = 5 };"),
-    ("a.cpp", "struct Params { Score tempo = Score(1, 2); };"),
-    ("a.cpp", "int Params::tempo[2] = {[EG] = 2, [MG] = 1};"),
-    ("a.c", "struct P p = {.tempo = {.eg = 2, .mg = 1}, .x = 7};"),
-    ("a.rs", "pub const TEMPO: Score = S(1, 2);"),
-    ("a.rs", "pub const TEMPO: (i32, i32) = (1, 2_i32);"),
-    ("a.rs", "const P: Params = Params { tempo: Score::new(1, 2), other: 5 };"),
-    ("a.rs", "const T: T = T { tempo: [1 as i16, 2] };"),
-    ("a.rs", "static TEMPO_MG: i32 = 1;\nstatic TEMPO_EG: i32 = 2;"),
-    ("A.java", "class Eval { static final int[] TEMPO = {1, 2}; }"),
-    ("A.java", "class Eval { static final int TEMPO_MG = 1, TEMPO_EG = 2; }"),
-    ("A.java", "class Eval { private static final Score TEMPO = new Score(1, 2); }"),
-    ("A.cs", "class Eval { const int MidgameTempo = 1; const int EndgameTempo = 2; }"),
-    ("A.cs", "class Eval { static readonly Score Tempo = new(1, 2); }"),
-    ("A.cs", "class Eval { static readonly int[] Tempo = [1, 2]; }"),
-    ("A.cs", "class Eval { public Score Tempo { get; set; } = new(1, 2); int Other() { return 7; } }"),
-    ("a.cpp", "struct P { P() : x{7}, y(8) { int TempoMg = 9; } Score tempo = S(1, 2); };"),
-    ("a.go", "package a\nconst (\n\tTempoMG = 1\n\tTempoEG int = 2\n)\n"),
-    ("a.go", "package a\nvar tempo = Score{1, 2}\nvar other = 7\n"),
-    ("a.go", "package a\nvar p = Params{Tempo: S(1, 2), Other: 3}\n"),
-])
+# sources with the numbers that they should hold: the numbers of a parameter count up from 1, mg
+# first
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.c", "static const int tempo[2] = {1, 2};"),
+        ("a.h", "#define TEMPO S(1, 2) /* 7 */\n"),
+        ("a.cpp", "constexpr Score Tempo{1, 2};"),
+        ("a.cpp", "constexpr Score Tempo = make_score(1, 2), Other = S(9, 9);"),
+        ("a.cpp", "namespace Tempo { constexpr int MG = 7; constexpr Score tempo = {1, 2}; }"),
+        ("a.cpp", "constexpr int TempoMg = 1;\nconstexpr int TempoEg = 2;"),
+        ("a.cpp", "enum Value : int { MidgameTempo = 1, EndgameTempo = 2, Rook = 5 };"),
+        ("a.cpp", "struct Params { Score tempo = Score(1, 2); };"),
+        ("a.cpp", "int Params::tempo[2] = {[EG] = 2, [MG] = 1};"),
+        ("a.c", "struct P p = {.tempo = {.eg = 2, .mg = 1}, .x = 7};"),
+        ("a.rs", "pub const TEMPO: Score = S(1, 2);"),
+        ("a.rs", "pub const TEMPO: (i32, i32) = (1, 2_i32);"),
+        ("a.rs", "const P: Params = Params { tempo: Score::new(1, 2), other: 5 };"),
+        ("a.rs", "const T: T = T { tempo: [1 as i16, 2] };"),
+        ("a.rs", "static TEMPO_MG: i32 = 1;\nstatic TEMPO_EG: i32 = 2;"),
+        ("A.java", "class Eval { static final int[] TEMPO = {1, 2}; }"),
+        ("A.java", "class Eval { static final int TEMPO_MG = 1, TEMPO_EG = 2; }"),
+        ("A.java", "class Eval { private static final Score TEMPO = new Score(1, 2); }"),
+        ("A.cs", "class Eval { const int MidgameTempo = 1; const int EndgameTempo = 2; }"),
+        ("A.cs", "class Eval { static readonly Score Tempo = new(1, 2); }"),
+        ("A.cs", "class Eval { static readonly int[] Tempo = [1, 2]; }"),
+        (
+            "A.cs",
+            (
+                "class Eval { public Score Tempo { get; set; } = new(1, 2); int Other() { return"
+                " 7; } }"
+            ),
+        ),
+        ("a.cpp", "struct P { P() : x{7}, y(8) { int TempoMg = 9; } Score tempo = S(1, 2); };"),
+        ("a.go", "package a\nconst (\n\tTempoMG = 1\n\tTempoEG int = 2\n)\n"),
+        ("a.go", "package a\nvar tempo = Score{1, 2}\nvar other = 7\n"),
+        ("a.go", "package a\nvar p = Params{Tempo: S(1, 2), Other: 3}\n"),
+    ],
+)
 def test_a_number_with_two_stages_is_found_in_every_form(tmp_path, name, text):
     before = re.sub(r"(?<![\w.\[])([12])(?=\b|_i32)", "40", text)
     assert before != text and into(tmp_path, name, before, parameters(TEMPO)) == text
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("a.c", "int mobility_knight[2][3] = {{1, 2, 3}, {4, 5, 6}};"),
-    ("a.c", "int mobility_knight[3][2] = {{1, 4}, {2, 5}, {3, 6}};"),
-    ("a.c", "int knightMobility[] = {[2] = S(3, 6), [0] = S(1, 4), [1] = S(2, 5)};"),
-    ("a.cpp", "std::array<Score, 3> KnightMobility{{S(1, 4), S(2, 5), S(3, 6)}};"),
-    ("a.cpp", "int MgKnightMobility[] = {1, 2, 3}; int EgKnightMobility[] = {4, 5, 6};"),
-    ("a.rs", "const MOBILITY_KNIGHT: [Score; 3] = [S(1, 4), S(2, 5), S(3, 6)];"),
-    ("a.rs", "static KNIGHT_MOBILITY: &[(i32, i32)] = &[(1, 4), (2, 5), (3, 6)];"),
-    ("a.rs", "lazy! { KNIGHT_MOBILITY: Vec<S> = vec![s!(1, 4), s!(2, 5), s!(3, 6)]; }"),
-    ("A.java", "class E { int[][] knightMobility = new int[][] {{1, 2, 3}, {4, 5, 6}}; }"),
-    ("A.cs", "class E { int[,] KnightMobility = new int[3, 2] { {1, 4}, {2, 5}, {3, 6} }; }"),
-    ("A.cs", "class E { Score[] KnightMobility = [new(1, 4), new(2, 5), new(3, 6)]; }"),
-    ("a.go", "package a\nvar KnightMobility = [2][3]int{{1, 2, 3}, {4, 5, 6}}\n"),
-    ("a.go", "package a\nvar KnightMobility = []Score{\n\t{1, 4},\n\t{2, 5},\n\t{3, 6},\n}\n"),
-])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.c", "int mobility_knight[2][3] = {{1, 2, 3}, {4, 5, 6}};"),
+        ("a.c", "int mobility_knight[3][2] = {{1, 4}, {2, 5}, {3, 6}};"),
+        ("a.c", "int knightMobility[] = {[2] = S(3, 6), [0] = S(1, 4), [1] = S(2, 5)};"),
+        ("a.cpp", "std::array<Score, 3> KnightMobility{{S(1, 4), S(2, 5), S(3, 6)}};"),
+        ("a.cpp", "int MgKnightMobility[] = {1, 2, 3}; int EgKnightMobility[] = {4, 5, 6};"),
+        ("a.rs", "const MOBILITY_KNIGHT: [Score; 3] = [S(1, 4), S(2, 5), S(3, 6)];"),
+        ("a.rs", "static KNIGHT_MOBILITY: &[(i32, i32)] = &[(1, 4), (2, 5), (3, 6)];"),
+        ("a.rs", "lazy! { KNIGHT_MOBILITY: Vec<S> = vec![s!(1, 4), s!(2, 5), s!(3, 6)]; }"),
+        ("A.java", "class E { int[][] knightMobility = new int[][] {{1, 2, 3}, {4, 5, 6}}; }"),
+        ("A.cs", "class E { int[,] KnightMobility = new int[3, 2] { {1, 4}, {2, 5}, {3, 6} }; }"),
+        ("A.cs", "class E { Score[] KnightMobility = [new(1, 4), new(2, 5), new(3, 6)]; }"),
+        ("a.go", "package a\nvar KnightMobility = [2][3]int{{1, 2, 3}, {4, 5, 6}}\n"),
+        ("a.go", "package a\nvar KnightMobility = []Score{\n\t{1, 4},\n\t{2, 5},\n\t{3, 6},\n}\n"),
+    ],
+)
 def test_a_list_is_found_with_stages_first_or_last(tmp_path, name, text):
     head, brace, values = re.match(r"(.*?= ?|.*?(?=\{\{S))(.)(.*)", text, re.DOTALL).groups()
     before = head + brace + re.sub(r"(?<!\[)\b\d\b(?!, 2\]|\]\[|\]int|\])", "8", values)
@@ -74,9 +88,14 @@ def test_a_list_is_found_with_stages_first_or_last(tmp_path, name, text):
 
 def test_a_list_of_two_is_ambiguous_unless_written_as_pairs(tmp_path):
     p = parameters({"pawns.isolated": (2,)})
-    assert into(tmp_path, "a.h", "S PawnsIsolated[2] = {S(0, 0), S(0, 0)};", p) == "S PawnsIsolated[2] = {S(1, 3), S(2, 4)};"
-    assert into(tmp_path, "a.rs", "const ISOLATED_PAWN: [S; 2] = [s!(0, 0), s!(0, 0)];", p) == (
-        "const ISOLATED_PAWN: [S; 2] = [s!(1, 3), s!(2, 4)];")
+    assert (
+        into(tmp_path, "a.h", "S PawnsIsolated[2] = {S(0, 0), S(0, 0)};", p)
+        == "S PawnsIsolated[2] = {S(1, 3), S(2, 4)};"
+    )
+    assert (
+        into(tmp_path, "a.rs", "const ISOLATED_PAWN: [S; 2] = [s!(0, 0), s!(0, 0)];", p)
+        == "const ISOLATED_PAWN: [S; 2] = [s!(1, 3), s!(2, 4)];"
+    )
     names = "pawns.isolated: {mg: 'PawnsIsolated[*][0]', eg: 'PawnsIsolated[*][1]'}"
     plain = "int PawnsIsolated[2][2] = {{0, 0}, {0, 0}};"
     assert into(tmp_path, "a.h", plain, p, names) == "int PawnsIsolated[2][2] = {{1, 3}, {2, 4}};"
@@ -86,26 +105,45 @@ def test_a_list_of_two_is_ambiguous_unless_written_as_pairs(tmp_path):
 
 def test_tables_go_by_rows_and_flip(tmp_path):
     p = parameters(TABLE)
-    source = "int PieceSquareKing[2][6] = {\n  {  0,  0,  0,  // a\n    10, 10, 10 },\n  {0, 0, 0, 0, 0, 0}};\n"
-    assert into(tmp_path, "a.c", source, p) == (
-        "int PieceSquareKing[2][6] = {\n  {  1,  2,  3,  // a\n     4,  5,  6 },\n  {7, 8, 9, 10, 11, 12}};\n")
-    assert into(tmp_path, "a.c", source, p, flipped=True) == (
-        "int PieceSquareKing[2][6] = {\n  {  4,  5,  6,  // a\n     1,  2,  3 },\n  {10, 11, 12, 7, 8, 9}};\n")
+    source = (
+        "int PieceSquareKing[2][6] = {\n  {  0,  0,  0,  // a\n    10, 10, 10 },\n  {0, 0, 0, 0, 0,"
+        " 0}};\n"
+    )
+    assert (
+        into(tmp_path, "a.c", source, p)
+        == "int PieceSquareKing[2][6] = {\n  {  1,  2,  3,  // a\n     4,  5,  6 },\n  {7, 8, 9,"
+        " 10, 11, 12}};\n"
+    )
+    assert (
+        into(tmp_path, "a.c", source, p, flipped=True)
+        == "int PieceSquareKing[2][6] = {\n  {  4,  5,  6,  // a\n     1,  2,  3 },\n  {10, 11, 12,"
+        " 7, 8, 9}};\n"
+    )
 
 
 def test_one_stage_needs_no_stage_names(tmp_path):
     p = parameters({"lines.win": (), "lines.open": (2,)}, ("all",))
-    assert into(tmp_path, "a.go", "package a\n\nconst LinesWin = -4\n\nvar open_lines = []int{0, 0}\n", p) == (
-        "package a\n\nconst LinesWin = 1\n\nvar open_lines = []int{2, 3}\n")
+    assert (
+        into(
+            tmp_path,
+            "a.go",
+            "package a\n\nconst LinesWin = -4\n\nvar open_lines = []int{0, 0}\n",
+            p,
+        )
+        == "package a\n\nconst LinesWin = 1\n\nvar open_lines = []int{2, 3}\n"
+    )
 
 
-@pytest.mark.parametrize(("before", "after"), [
-    ("int Tempo[2] = {+40, - 3};", "int Tempo[2] = {+10, -250};"),
-    ("double Tempo[2] = {0, 0};", "double Tempo[2] = {10, -250};"),
-    ("float Tempo[2] = {1.25f, 3.f};", "float Tempo[2] = {10.0f, -250.0f};"),
-    ("long Tempo[2] = {40L, (int)3};", "long Tempo[2] = {10L, (int)-250};"),
-    ("int Tempo[2] = {1'000, 0};", "int Tempo[2] = {10, -250};"),
-])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("int Tempo[2] = {+40, - 3};", "int Tempo[2] = {+10, -250};"),
+        ("double Tempo[2] = {0, 0};", "double Tempo[2] = {10, -250};"),
+        ("float Tempo[2] = {1.25f, 3.f};", "float Tempo[2] = {10.0f, -250.0f};"),
+        ("long Tempo[2] = {40L, (int)3};", "long Tempo[2] = {10L, (int)-250};"),
+        ("int Tempo[2] = {1'000, 0};", "int Tempo[2] = {10, -250};"),
+    ],
+)
 def test_the_style_of_a_number_is_kept(tmp_path, before, after):
     p = parameters(TEMPO)
     assert into(tmp_path, "a.cpp", before, p.with_weights(np.array([[10.2], [-250.3]]))) == after
@@ -113,15 +151,25 @@ def test_the_style_of_a_number_is_kept(tmp_path, before, after):
 
 def test_decimals_are_written_to_floats_alone(tmp_path):
     p = parameters(TEMPO).with_weights(np.array([[1234.56], [-0.04]]))
-    assert into(tmp_path, "a.rs", "const TEMPO: [f64; 2] = [1_000.0, 3.5];", p, decimals=1) == (
-        "const TEMPO: [f64; 2] = [1_234.6, 0.0];")
-    assert into(tmp_path, "a.c", "double tempo[] = {0, 5};", p, decimals=1) == "double tempo[] = {1234.6, 0.0};"
-    assert into(tmp_path, "a.rs", "const TEMPO: [f64; 2] = [1.0, 3.5];", p, scale_to=50) == (
-        "const TEMPO: [f64; 2] = [100.0, 0.0];")
+    assert (
+        into(tmp_path, "a.rs", "const TEMPO: [f64; 2] = [1_000.0, 3.5];", p, decimals=1)
+        == "const TEMPO: [f64; 2] = [1_234.6, 0.0];"
+    )
+    assert (
+        into(tmp_path, "a.c", "double tempo[] = {0, 5};", p, decimals=1)
+        == "double tempo[] = {1234.6, 0.0};"
+    )
+    assert (
+        into(tmp_path, "a.rs", "const TEMPO: [f64; 2] = [1.0, 3.5];", p, scale_to=50)
+        == "const TEMPO: [f64; 2] = [100.0, 0.0];"
+    )
 
 
 LAYOUTS = [
-    ("#define TEMPO 15   // a\n#define PAIR  130  // b\n", "#define TEMPO 1    // a\n#define PAIR  2    // b\n"),
+    (
+        "#define TEMPO 15   // a\n#define PAIR  130  // b\n",
+        "#define TEMPO 1    // a\n#define PAIR  2    // b\n",
+    ),
     ("int tempo = 15;\nint pair = 5;\n", "int tempo = 1;\nint pair = 2;\n"),
     ("int tempo =  15;\nint pair  = 105;\n", "int tempo =   1;\nint pair  =   2;\n"),
 ]
@@ -129,20 +177,34 @@ LAYOUTS = [
 
 @pytest.mark.parametrize(("before", "after"), LAYOUTS)
 def test_columns_and_comments_stay_in_place(tmp_path, before, after):
-    assert into(tmp_path, "a.h", before, parameters({"tempo.tempo": (), "bishops.pair": ()}, ("all",))) == after
+    assert (
+        into(tmp_path, "a.h", before, parameters({"tempo.tempo": (), "bishops.pair": ()}, ("all",)))
+        == after
+    )
 
 
 def test_a_column_becomes_wider_for_all_its_rows(tmp_path):
     p = parameters({"king.table": (2, 2)}, ("all",), start=99)
-    assert into(tmp_path, "a.h", "int KingTable[] = {\n   5,  6,  // one\n   7,  8,  // two\n};\n", p) == (
-        "int KingTable[] = {\n  99, 100,  // one\n 101, 102,  // two\n};\n")
-    assert into(tmp_path, "a.h", "int KingTable[] = {\n\t5,6,\n\t7,8,\n};\n", p) == (
-        "int KingTable[] = {\n\t 99,100,\n\t101,102,\n};\n")
+    assert (
+        into(tmp_path, "a.h", "int KingTable[] = {\n   5,  6,  // one\n   7,  8,  // two\n};\n", p)
+        == "int KingTable[] = {\n  99, 100,  // one\n 101, 102,  // two\n};\n"
+    )
+    assert (
+        into(tmp_path, "a.h", "int KingTable[] = {\n\t5,6,\n\t7,8,\n};\n", p)
+        == "int KingTable[] = {\n\t 99,100,\n\t101,102,\n};\n"
+    )
 
 
 def template(random: np.random.Generator, macros: bool) -> str:
     """A source of C++ or Rust with @i@ for the numbers of 40 parameters, among traps."""
-    traps = ["// a0 = 5; {", "/* int A1 = 7; \" */", 'auto s = "A2 = 9; { \\" 5";', "f(3, 4);", "auto c = '\"';", "x[3] = 12;"]
+    traps = [
+        "// a0 = 5; {",
+        '/* int A1 = 7; " */',
+        'auto s = "A2 = 9; { \\" 5";',
+        "f(3, 4);",
+        "auto c = '\"';",
+        "x[3] = 12;",
+    ]
     if macros:
         traps += ["#ifdef A3 // '", "#endif", "#define F(x) (x + 5)", 'auto r = R"(A4 = 3; ")";']
     lines, opened = [], False
@@ -154,14 +216,25 @@ def template(random: np.random.Generator, macros: bool) -> str:
             opened = trap.startswith("#ifdef") or opened and not trap.startswith("#endif")
             if not trap.startswith(("x[", "f(")):
                 lines.append(trap)
-        pad, note = " " * random.integers(4), random.choice(["", "  // 5 ", " /* 6 */", "\t// \xe9\xff"])
+        pad, note = (
+            " " * random.integers(4),
+            random.choice(["", "  // 5 ", " /* 6 */", "\t// \xe9\xff"]),
+        )
         name = random.choice([f"NumbersA{i}", f"numbers_a{i}", f"A{i}_NUMBERS"])
         mark = f"@{i}@"
         if macros:
-            form = random.choice([f"constexpr int {name} ={pad}{mark};", f"#define {name} {pad}{mark}", f"int {name}{{{mark}}};",
-                                  f"static const Value {name} = Value({mark});"])
+            form = random.choice(
+                [
+                    f"constexpr int {name} ={pad}{mark};",
+                    f"#define {name} {pad}{mark}",
+                    f"int {name}{{{mark}}};",
+                    f"static const Value {name} = Value({mark});",
+                ]
+            )
         else:
-            form = random.choice([f"pub const {name}: i32 ={pad}{mark};", f"static {name}: V = V({mark});"])
+            form = random.choice(
+                [f"pub const {name}: i32 ={pad}{mark};", f"static {name}: V = V({mark});"]
+            )
         lines.append(form + str(note))
     if opened:
         lines.append("#endif")
@@ -170,19 +243,26 @@ def template(random: np.random.Generator, macros: bool) -> str:
 
 @pytest.mark.parametrize("name", ["a.cpp", "a.rs"])
 def test_nothing_but_the_numbers_changes(tmp_path, name):
-    """Beside a second derivation: templates into which numbers are put, compared without spaces; and written twice."""
+    """Beside a second derivation: templates into which numbers are put, compared without spaces;
+    and written twice."""
     random = np.random.default_rng(2)
     spec = {f"numbers.a{i}": () for i in range(40)}
     for k in range(40):
-        text = ("\xef\xbb\xbf" if k % 2 else "") + template(random, name == "a.cpp").replace("auto ", "let " * (name == "a.rs"))
+        text = ("\xef\xbb\xbf" if k % 2 else "") + template(random, name == "a.cpp").replace(
+            "auto ", "let " * (name == "a.rs")
+        )
         old, new = random.integers(-300, 300, 40), random.integers(-300, 300, 40)
         p = parameters(spec, ("all",)).with_weights(new[None].astype(float))
-        before, expected = (re.sub("@(\\d+)@", lambda match, v=v: str(v[int(match[1])]), text) for v in (old, new))
+        before, expected = (
+            re.sub("@(\\d+)@", lambda match, v=v: str(v[int(match[1])]), text) for v in (old, new)
+        )
         after = into(tmp_path, name, before, p)
         assert re.sub(" ", "", after) == re.sub(" ", "", expected)
         comments = re.compile(r"//[^\r\n]*|/\*.*?\*/")
         assert comments.findall(after) == comments.findall(expected)
-        assert after.count("\r\n") == before.count("\r\n") and into(tmp_path, name, after, p) == after
+        assert (
+            after.count("\r\n") == before.count("\r\n") and into(tmp_path, name, after, p) == after
+        )
 
 
 def calls(run) -> int:
@@ -209,7 +289,9 @@ def test_whatever_a_source_is_the_work_is_in_proportion_and_the_error_one_line(t
     def read(size: int) -> None:
         with pytest.raises(InputError) as problem:
             into(tmp_path, name, make(size), p)
-        assert str(problem.value).startswith(str(tmp_path / name)) and "\n" not in str(problem.value)
+        assert str(problem.value).startswith(str(tmp_path / name)) and "\n" not in str(
+            problem.value
+        )
 
     few, many = (calls(lambda size=size: read(size)) for size in (3000, 6000))
     assert many <= 2.5 * few + 1000
@@ -217,25 +299,36 @@ def test_whatever_a_source_is_the_work_is_in_proportion_and_the_error_one_line(t
 
 def test_a_definition_of_many_names_is_read_to_its_end(tmp_path):
     others = "".join(f"a{i} = {i}, b{i}[2] = {{1, 2}}, " for i in range(100))
-    assert into(tmp_path, "a.c", f"static const int {others}tempo[2] = {{7, 8}};", parameters(TEMPO)) == (
-        f"static const int {others}tempo[2] = {{1, 2}};")
-    with pytest.raises(InputError, match="a.c:1: tempo.tempo.mg is 300, but the type int8_t of tempo .* ends at 127"):
+    assert (
+        into(tmp_path, "a.c", f"static const int {others}tempo[2] = {{7, 8}};", parameters(TEMPO))
+        == f"static const int {others}tempo[2] = {{1, 2}};"
+    )
+    with pytest.raises(
+        InputError,
+        match="a.c:1: tempo.tempo.mg is 300, but the type int8_t of tempo .* ends at 127",
+    ):
         into(tmp_path, "a.c", f"int8_t {others}tempo[2] = {{7, 8}};", parameters(TEMPO, start=300))
 
 
 @pytest.mark.parametrize("between", ["\n", "/* minus */", "// minus\n"])
 def test_a_sign_apart_from_its_number_is_an_expression(tmp_path, between):
-    with pytest.raises(InputError, match="a.c:1: tempo.tempo: .* holds an expression, expected numbers"):
+    with pytest.raises(
+        InputError, match="a.c:1: tempo.tempo: .* holds an expression, expected numbers"
+    ):
         into(tmp_path, "a.c", f"int tempo[2] = {{-{between}8, 5}};", parameters(TEMPO))
 
 
 def test_similar_names_are_looked_for_once(tmp_path):
     names = {f"hostile.pawn{i}": () for i in range(20)}
     source = "".join(f"int Pawn{i}x = 5;" for i in range(200))
-    with pytest.raises(InputError, match=r"hostile.pawn0: no definition has its name; similar: Pawn0x \(.*19 more"):
+    with pytest.raises(
+        InputError, match=r"hostile.pawn0: no definition has its name; similar: Pawn0x \(.*19 more"
+    ):
         into(tmp_path, "a.h", source, parameters(names))
-    one, all_of_them = (calls(lambda p=p: pytest.raises(InputError, into, tmp_path, "a.h", source, p))
-                        for p in (parameters({"hostile.pawn0": ()}), parameters(names)))
+    one, all_of_them = (
+        calls(lambda p=p: pytest.raises(InputError, into, tmp_path, "a.h", source, p))
+        for p in (parameters({"hostile.pawn0": ()}), parameters(names))
+    )
     assert all_of_them < 2 * one
 
 
@@ -244,14 +337,38 @@ def mutated(text: str, dice: random.Random) -> str:
     for _ in range(dice.randint(1, 3)):
         begin = dice.randrange(len(text) + 1)
         end = min(len(text), begin + dice.choice((0, 1, 3, 40)))
-        new = ("", text[begin:end] * 2, "{", "}", "(", ")", ";", '"', "'", "#", "\n", "=", "<", "/*", "*/", "#define S 1", "\\",
-               "#if 1\n", "[", "-", "1e9", chr(dice.randrange(256)))
+        new = (
+            "",
+            text[begin:end] * 2,
+            "{",
+            "}",
+            "(",
+            ")",
+            ";",
+            '"',
+            "'",
+            "#",
+            "\n",
+            "=",
+            "<",
+            "/*",
+            "*/",
+            "#define S 1",
+            "\\",
+            "#if 1\n",
+            "[",
+            "-",
+            "1e9",
+            chr(dice.randrange(256)),
+        )
         text = text[:begin] + dice.choice(new) + text[end:]
     return text
 
 
 @pytest.mark.parametrize("language", ["c", "rust"])
-def test_a_mutated_source_is_refused_in_one_line_or_nothing_but_its_numbers_changes(tmp_path, language, count=200, seed=1):
+def test_a_mutated_source_is_refused_in_one_line_or_nothing_but_its_numbers_changes(
+    tmp_path, language, count=200, seed=1
+):
     name, names, flipped = NUMBERS[language]
     whole = (ENGINES / name).read_bytes().decode("latin-1")
     p, dice, written = load_parameters(ENGINES / "mini.yaml"), random.Random(seed), 0

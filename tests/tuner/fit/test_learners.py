@@ -21,19 +21,24 @@ from tests.tuner.support import (
 )
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.newton import newton, sample_ranges, solve
+from tuner.fit.learners.solvers import newton, sample_ranges, solve
 
 COLUMNS = 5
-OPTIONS = {"newton": {}, "lbfgs": {"tolerance": 1e-9},
-           "adam": {"iterations": 150, "batch": 1000, "learning_rate": 15.0, "final_rate": 0.003},
-           "sgd": {"iterations": 300, "batch": 1000, "final_rate": 0.01}}
+OPTIONS = {
+    "newton": {},
+    "lbfgs": {"tolerance": 1e-9},
+    "adam": {"iterations": 150, "batch": 1000, "learning_rate": 15.0, "final_rate": 0.003},
+    "sgd": {"iterations": 300, "batch": 1000, "final_rate": 0.01},
+}
 EVERY_LEARNER = pytest.mark.parametrize("learner", LEARNERS)
 EVERY_OBJECTIVE = pytest.mark.parametrize("objective", ["cross-entropy", "mse"])
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    return random_sample(tmp_path_factory.mktemp("learners") / "data", seed=1, games=250, columns=COLUMNS)[0]
+    return random_sample(
+        tmp_path_factory.mktemp("learners") / "data", seed=1, games=250, columns=COLUMNS
+    )[0]
 
 
 def reference(sample, stages, objective, bounds=None, extra=lambda w: 0.0, start=None):
@@ -44,8 +49,14 @@ def reference(sample, stages, objective, bounds=None, extra=lambda w: 0.0, start
         return dense_loss(sample, objective, 100 * x.reshape(shape)) + extra(100 * x.reshape(shape))
 
     begin = np.zeros(shape) if start is None else start
-    found = minimize(function, begin.ravel() / 100, jac="3-point", method="L-BFGS-B", bounds=bounds,
-                     options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500, "maxfun": 10**6})
+    found = minimize(
+        function,
+        begin.ravel() / 100,
+        jac="3-point",
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500, "maxfun": 10**6},
+    )
     return 100 * found.x.reshape(shape)
 
 
@@ -53,17 +64,27 @@ def test_cross_entropy_by_newton_is_the_logistic_regression_of_statsmodels(sampl
     for stages in (1, 2):
         design, q = sample.design(stages), (1 + sample.outcome) / 2
         assert (q == 0.5).mean() > 0.02
-        expected = sm.GLM(q, 2 * SCALE * design, family=sm.families.Binomial()).fit(tol=1e-12).params
+        expected = (
+            sm.GLM(q, 2 * SCALE * design, family=sm.families.Binomial()).fit(tol=1e-12).params
+        )
         found, _ = learn(problem_of(sample, stages), tolerance=1e-13)
         np.testing.assert_allclose(found.ravel(), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_weighted_positions_count_as_often_as_their_weight_says(tmp_path):
     random = np.random.default_rng(3)
-    x, outcome = random.integers(-3, 4, (300, 3)).astype(np.int8), random.choice([-1.0, 0.0, 1.0], 300)
+    x, outcome = (
+        random.integers(-3, 4, (300, 3)).astype(np.int8),
+        random.choice([-1.0, 0.0, 1.0], 300),
+    )
     weight = random.choice([1, 2, 0.5], 300)
     sample = write_sample(tmp_path / "data", x, outcome, np.full(30, 10), weight=weight)
-    expected = sm.GLM((1 + outcome) / 2, 2 * SCALE * sample.design(1), family=sm.families.Binomial(), freq_weights=weight)
+    expected = sm.GLM(
+        (1 + outcome) / 2,
+        2 * SCALE * sample.design(1),
+        family=sm.families.Binomial(),
+        freq_weights=weight,
+    )
     found, _ = learn(problem_of(sample, 1), tolerance=1e-13)
     np.testing.assert_allclose(found.ravel(), expected.fit(tol=1e-12).params, rtol=1e-6, atol=1e-6)
 
@@ -71,11 +92,20 @@ def test_weighted_positions_count_as_often_as_their_weight_says(tmp_path):
 @pytest.mark.parametrize("stages", [1, 2])
 def test_squared_error_by_newton_is_that_of_scipy_least_squares(sample, stages):
     design, q = sample.design(stages), (1 + sample.outcome) / 2
-    expected = least_squares(lambda w: chances(design @ w, SCALE) - q, np.zeros(design.shape[1]), xtol=1e-14, ftol=1e-14,
-                             gtol=1e-14, x_scale=100).x
+    expected = least_squares(
+        lambda w: chances(design @ w, SCALE) - q,
+        np.zeros(design.shape[1]),
+        xtol=1e-14,
+        ftol=1e-14,
+        gtol=1e-14,
+        x_scale=100,
+    ).x
     found, _ = learn(problem_of(sample, stages, "mse"), tolerance=1e-14)
     np.testing.assert_allclose(found.ravel(), expected, rtol=0, atol=1e-3)
-    assert problem_of(sample, stages, "mse").loss(found) <= np.mean((chances(design @ expected, SCALE) - q) ** 2) + 1e-12
+    assert (
+        problem_of(sample, stages, "mse").loss(found)
+        <= np.mean((chances(design @ expected, SCALE) - q) ** 2) + 1e-12
+    )
 
 
 @EVERY_LEARNER
@@ -85,7 +115,10 @@ def test_every_learner_reaches_the_optimum_of_scipy(sample, learner, objective):
     found, record = learn(problem_of(sample, 2, objective), learner, **OPTIONS[learner])
     excess = dense_loss(sample, objective, found) - dense_loss(sample, objective, best)
     assert -1e-9 < excess < (1e-6 if learner in ("newton", "lbfgs") else 2e-4)
-    assert dense_loss(sample, objective, np.zeros(best.shape)) - dense_loss(sample, objective, best) > 0.01
+    assert (
+        dense_loss(sample, objective, np.zeros(best.shape)) - dense_loss(sample, objective, best)
+        > 0.01
+    )
     assert record.history[-1]["cpu_seconds"] >= 0 and len(record.history) > 2
 
 
@@ -93,11 +126,17 @@ def test_every_learner_reaches_the_optimum_of_scipy(sample, learner, objective):
 def test_every_learner_finds_the_most_probable_weights_under_a_prior(sample, learner):
     mean = np.random.default_rng(6).normal(0, 50, (2, COLUMNS + 1))
     precision = np.full(mean.shape, 1e-5)
-    best = reference(sample, 2, "cross-entropy", extra=lambda w: (precision * (w - mean) ** 2).sum() / 2)
+    best = reference(
+        sample, 2, "cross-entropy", extra=lambda w: (precision * (w - mean) ** 2).sum() / 2
+    )
     problem = problem_of(sample, 2, mean=mean, precision=precision)
     found, _ = learn(problem, learner, **OPTIONS[learner])
-    assert objective_of(problem, found) < objective_of(problem, best) + (1e-7 if learner in ("newton", "lbfgs") else 1e-4)
-    assert objective_of(problem, found) < objective_of(problem, learn(problem_of(sample, 2))[0]) - 1e-3
+    assert objective_of(problem, found) < objective_of(problem, best) + (
+        1e-7 if learner in ("newton", "lbfgs") else 1e-4
+    )
+    assert (
+        objective_of(problem, found) < objective_of(problem, learn(problem_of(sample, 2))[0]) - 1e-3
+    )
 
 
 @EVERY_LEARNER
@@ -111,7 +150,9 @@ def test_bounds_are_kept_and_the_rest_is_at_its_optimum(sample, learner):
     problem = problem_of(sample, 2, low=low, high=high)
     found, _ = learn(problem, learner, **OPTIONS[learner])
     assert (found >= low).all() and (found <= high).all()
-    assert problem.loss(found) < problem.loss(best) + (1e-6 if learner in ("newton", "lbfgs") else 2e-4)
+    assert problem.loss(found) < problem.loss(best) + (
+        1e-6 if learner in ("newton", "lbfgs") else 2e-4
+    )
     if learner == "newton":
         np.testing.assert_allclose(found, best, rtol=0, atol=0.5)
         assert found[0, 0] == low[0, 0] and found[0, 1] == high[0, 1]
@@ -128,10 +169,17 @@ def test_fixed_numbers_do_not_move(sample, learner):
 
     design, q = 2 * SCALE * sample.design(2), (1 + sample.outcome) / 2
     chosen = free.ravel()
-    held = sm.GLM(q, design[:, chosen], family=sm.families.Binomial(), offset=design[:, ~chosen] @ start[~free])
+    held = sm.GLM(
+        q,
+        design[:, chosen],
+        family=sm.families.Binomial(),
+        offset=design[:, ~chosen] @ start[~free],
+    )
     best = start.copy()
     best[free] = held.fit(tol=1e-12).params
-    assert problem.loss(found) < problem.loss(best) + (1e-7 if learner in ("newton", "lbfgs") else 2e-4)
+    assert problem.loss(found) < problem.loss(best) + (
+        1e-7 if learner in ("newton", "lbfgs") else 2e-4
+    )
 
 
 @EVERY_LEARNER
@@ -153,9 +201,15 @@ def test_an_absurd_learning_rate_returns_the_best_weights_seen_not_the_last(samp
     best, _ = learn(problem_of(sample, 2))
     start = best + 5
     problem = problem_of(sample, 2, start=start)
-    found, record = learn(problem, learner, learning_rate=rate, iterations=3, batch=500, final_rate=0.9)
+    found, record = learn(
+        problem, learner, learning_rate=rate, iterations=3, batch=500, final_rate=0.9
+    )
     assert record.history[-1]["objective"] > 2 * problem.loss(start)
-    assert problem.loss(found) == min(line["objective"] for line in record.history) <= problem.loss(start)
+    assert (
+        problem.loss(found)
+        == min(line["objective"] for line in record.history)
+        <= problem.loss(start)
+    )
 
 
 @pytest.mark.parametrize("far", [500.0, 5000.0])
@@ -190,7 +244,9 @@ def test_newton_does_not_move_what_the_data_do_not_identify(tmp_path):
     start = np.full((1, 5), 7.0)
     found, _ = learn(problem_of(sample, 1, start=start), tolerance=1e-16)
     design = sample.design(1)[:, [0, 1, 4]]
-    expected = sm.GLM((1 + sample.outcome) / 2, 2 * SCALE * design, family=sm.families.Binomial()).fit(tol=1e-12)
+    expected = sm.GLM(
+        (1 + sample.outcome) / 2, 2 * SCALE * design, family=sm.families.Binomial()
+    ).fit(tol=1e-12)
     np.testing.assert_allclose(sample.design(1) @ found[0], design @ expected.params, atol=1e-5)
     assert found[0, 3] == 7.0
     assert abs(found).max() < 1000
@@ -198,7 +254,7 @@ def test_newton_does_not_move_what_the_data_do_not_identify(tmp_path):
 
 def test_newton_with_sampled_matrices_reaches_the_same_optimum(sample, monkeypatch):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
-    monkeypatch.setattr(importlib.import_module("tuner.fit.learners.newton"), "SAMPLE", 300)
+    monkeypatch.setattr(importlib.import_module("tuner.fit.learners.solvers"), "SAMPLE", 300)
     ranges = sample_ranges(problem_of(sample, 2), 300)
     assert 150 < (ranges[:, 1] - ranges[:, 0]).sum() < 600
     found, record = learn(problem_of(sample, 2), tolerance=1e-9)
@@ -209,7 +265,11 @@ def test_newton_with_sampled_matrices_reaches_the_same_optimum(sample, monkeypat
 def test_newton_recovers_from_a_start_and_a_matrix_of_elsewhere(sample):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
     problem = problem_of(sample, 2)
-    for matrix in (problem.gauss_newton(best), 1e-3 * problem.gauss_newton(best), np.eye(best.size) * 1e-12):
+    for matrix in (
+        problem.gauss_newton(best),
+        1e-3 * problem.gauss_newton(best),
+        np.eye(best.size) * 1e-12,
+    ):
         found = newton(problem, LearnerOptions(tolerance=1e-10), Record(), best + 50, matrix)
         assert problem.loss(found) < problem.loss(best) + 1e-7
 
@@ -220,7 +280,9 @@ def test_solving_with_a_singular_matrix_solves_what_can_be_solved(size, rank):
     half = random.normal(size=(size, rank)) * 10.0 ** random.integers(-3, 4, size)[:, None]
     matrix = half @ half.T
     right = matrix @ random.normal(size=size)
-    np.testing.assert_allclose(matrix @ solve(matrix, right), right, rtol=1e-6, atol=1e-9 * abs(matrix).max(initial=0))
+    np.testing.assert_allclose(
+        matrix @ solve(matrix, right), right, rtol=1e-6, atol=1e-9 * abs(matrix).max(initial=0)
+    )
 
 
 def test_held_out_games_of_a_large_dataset_are_read_once(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
-"""Sampling noise of evaluations: by the dense matrix, by resampled games, by simulations, and the matches that price it."""
+"""Sampling noise of evaluations: by the dense matrix, by resampled games, by simulations, and the
+matches that price it."""
 
 from __future__ import annotations
 
@@ -6,20 +7,42 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
+from games.streams import InputError
 from tests.tuner.simulation import simulated
-from tests.tuner.support import problem_of, random_sample, write_sample
+from tests.tuner.support import SCALE, problem_of, random_sample, write_sample
 from tuner.fit import noise as module
+from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.newton import newton
-from tuner.fit.noise import PRICE, Noise, neighbours, noise_of
-from tuner.fit.null_space import find_null_space
-from tuner.fit.phase_slopes import with_slopes
-from tuner.fit.standard_errors import standard_errors
+from tuner.fit.learners.solvers import newton
+from tuner.fit.noise import (
+    MISFIT,
+    OWN_USEFUL,
+    PRICE,
+    USEFUL,
+    Noise,
+    best_step,
+    neighbours,
+    noise_of,
+    play_line,
+)
+from tuner.fit.prior import with_slopes
+from tuner.fit.regression import fit
+from tuner.fit.setup import FitOptions
+from tuner.parameters.parameters import Parameters
 
-# matches of `classic` plus noise against `classic`, depth 4: centipawns between neighbouring positions, Elo, 95 % interval
-MATCHES = ((15.2, -41, -63, -19), (17.0, -64, -89, -41), (8.7, -23, -46, -1), (21.7, -101, -128, -76), (20.5, -92, -117, -69),
-           (11.7, -15, -38, 8), (8.5, -17, -41, 6))
+# matches of `classic` plus noise against `classic`, depth 4: centipawns between neighbouring
+# positions, Elo, 95 % interval
+MATCHES = (
+    (15.2, -41, -63, -19),
+    (17.0, -64, -89, -41),
+    (8.7, -23, -46, -1),
+    (21.7, -101, -128, -76),
+    (20.5, -92, -117, -69),
+    (11.7, -15, -38, 8),
+    (8.5, -17, -41, 6),
+)
 
 
 def fitted(problem):
@@ -31,9 +54,14 @@ def fitted(problem):
 
 
 def dense(sample, stages):
-    """Coefficients of all positions, those of the next position of the same game, and where there is one."""
+    """Coefficients of all positions, those of the next position of the same game, and where there
+    is one."""
     design = sample.design(stages)
-    return design, np.roll(design, -1, axis=0), np.append(sample.group[1:] == sample.group[:-1], False)
+    return (
+        design,
+        np.roll(design, -1, axis=0),
+        np.append(sample.group[1:] == sample.group[:-1], False),
+    )
 
 
 def without_intercept(found, design, columns, stages):
@@ -51,10 +79,14 @@ def test_noise_is_that_of_the_dense_matrix(tmp_path, stages):
     result = noise_of(found, problem, problem.start)
     covariance, x = without_intercept(found, here, 6, stages)
     x = x - x.mean(axis=0)
-    assert result.evaluations == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x).mean()), rel=1e-9)
+    assert result.evaluations == pytest.approx(
+        np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x).mean()), rel=1e-9
+    )
     _, z = without_intercept(found, (there - here)[both], 6, stages)
-    assert result.differences == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", z, covariance, z).mean()), rel=1e-9)
-    assert result.elo(0.5).elo == pytest.approx(PRICE.elo * (result.differences / 2)**2)
+    assert result.differences == pytest.approx(
+        np.sqrt(np.einsum("ij,jk,ik->i", z, covariance, z).mean()), rel=1e-9
+    )
+    assert result.elo(0.5).elo == pytest.approx(PRICE.elo * (result.differences / 2) ** 2)
     assert result.elo(1.0).low < result.elo(1.0).elo < result.elo(1.0).high
 
 
@@ -74,13 +106,15 @@ def test_large_datasets_are_sampled(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SAMPLE", 1000)
     some = noise_of(found, problem, problem.start)
     assert some != whole and some.evaluations == pytest.approx(whole.evaluations, rel=0.05)
-    places = module.sampled(problem)
+    places = module.sample_places(problem)
     assert len(np.unique(places)) == 1000 and (sample.group[places] % 2 == 1).all()
 
 
 def test_games_of_one_position_have_no_neighbours(tmp_path):
     sample, _ = random_sample(tmp_path / "data", seed=5, games=400, columns=4)
-    alone = write_sample(tmp_path / "alone", sample.coefficients[:300], sample.outcome[:300], np.ones(300, int))
+    alone = write_sample(
+        tmp_path / "alone", sample.coefficients[:300], sample.outcome[:300], np.ones(300, int)
+    )
     problem = problem_of(alone, 1)
     _, _, _, found = fitted(problem)
     assert neighbours(problem, problem.start) is None
@@ -93,7 +127,12 @@ def test_positions_drawn_from_games_are_no_neighbours_unless_there_are_many(tmp_
     problem = problem_of(sample, 1)
     _, _, _, found = fitted(problem)
     for drawn, known in ((0, True), (4, False), (39, False), (50, True)):
-        again = replace(problem, data=replace(sample.data, manifest={**sample.data.manifest, "options": {"per_game": drawn}}))
+        again = replace(
+            problem,
+            data=replace(
+                sample.data, manifest={**sample.data.manifest, "options": {"per_game": drawn}}
+            ),
+        )
         assert (noise_of(found, again, again.start).differences is not None) == known
 
 
@@ -107,15 +146,21 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     refits = []
     for _ in range(60):
         times = np.bincount(random.integers(0, 300, 300), minlength=300)
-        again = replace(problem, data=replace(sample.data, weight=times.repeat(lengths).astype(np.float32)))
+        again = replace(
+            problem, data=replace(sample.data, weight=times.repeat(lengths).astype(np.float32))
+        )
         refits.append(newton(again, LearnerOptions(), Record(), weights, matrix).ravel())
     spread = np.cov(np.array(refits)[:, :4], rowvar=False)
     here, there = here[:, :4], there[:, :4]
     centred = here - here.mean(axis=0)
     result = noise_of(found, problem, problem.start)
-    assert result.evaluations == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", centred, spread, centred).mean()), rel=0.2)
+    assert result.evaluations == pytest.approx(
+        np.sqrt(np.einsum("ij,jk,ik->i", centred, spread, centred).mean()), rel=0.2
+    )
     z = (there - here)[both]
-    assert result.differences == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", z, spread, z).mean()), rel=0.2)
+    assert result.differences == pytest.approx(
+        np.sqrt(np.einsum("ij,jk,ik->i", z, spread, z).mean()), rel=0.2
+    )
 
 
 @pytest.mark.long
@@ -128,7 +173,9 @@ def test_fits_to_independent_games_differ_by_this_noise():
         here, there = neighbours(result.problem, result.weights)
         z = (there - here)[:, :3]
         true.append(np.einsum("ij,jk,ik->i", z, spread, z).mean())
-        predicted.append(noise_of(result.uncertainty, result.problem, result.weights).differences**2)
+        predicted.append(
+            noise_of(result.uncertainty, result.problem, result.weights).differences ** 2
+        )
     assert np.mean(predicted) == pytest.approx(np.mean(true), rel=0.2)
 
 
@@ -139,7 +186,157 @@ def test_the_price_is_that_of_the_matches():
     price = -(weight * sd**2 * elo).sum() / (weight * sd**4).sum()
     error = (weight * sd**4).sum() ** -0.5
     assert price == pytest.approx(PRICE.elo, abs=0.005)
-    assert (PRICE.low, PRICE.high) == pytest.approx((price - 1.96 * error, price + 1.96 * error), abs=0.01)
+    assert (PRICE.low, PRICE.high) == pytest.approx(
+        (price - 1.96 * error, price + 1.96 * error), abs=0.01
+    )
     chi = (weight * (elo + price * sd**2) ** 2).sum()
-    assert chi < 12.6  # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
+    assert (
+        chi < 12.6
+    )  # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
     assert Noise(0.0, 10.0).elo(1.0).elo == pytest.approx(100 * PRICE.elo)
+
+
+def parameters_of(sample, weights, game="none", **changes):
+    return Parameters(game, sample.layout, ("mg", "eg"), weights[:, :-1], SCALE, **changes)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    """Games, and an evaluation that is good but not the best."""
+    sample, truth = random_sample(
+        tmp_path_factory.mktemp("play") / "data", seed=1, games=500, columns=8
+    )
+    return sample, truth, 0.8 * truth
+
+
+@pytest.mark.parametrize("least", [USEFUL, OWN_USEFUL])
+@pytest.mark.parametrize(
+    ("taught", "noise"), [(400.0, 50.0), (400.0, 1000.0), (1e6, 50.0), (2500.0, 2500.0)]
+)
+def test_the_step_maximises_gain_minus_cost(taught, noise, least):
+    step = best_step(taught + noise, noise, least)
+    useful = max(least, 1 - MISFIT**2 / taught)
+
+    def loss(share):
+        return PRICE.elo * (share**2 * noise - (2 * useful * share - share**2) * taught)
+
+    best = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9})
+    assert step.share == pytest.approx(best.x, abs=1e-6) and step.cost - step.gain == pytest.approx(
+        best.fun, rel=1e-6
+    )
+    assert step.gain > step.cost > 0
+
+
+def test_noise_alone_teaches_nothing():
+    assert best_step(100.0, 120.0) == (0.0, 0.0, 0.0)
+    assert "does not exceed sampling noise" in play_line(best_step(100.0, 120.0), True)
+
+
+def test_the_gain_is_that_of_simulated_changes():
+    """Second derivation: squared distances to what wins, which results show with an error that is
+    the same in all games."""
+    random = np.random.default_rng(2)
+    taught, noise, useful = 900.0, 300.0, USEFUL
+    shown = random.normal(0, taught**0.5, 400_000)
+    wins = useful * shown + random.normal(0, (useful * (1 - useful) * taught) ** 0.5, len(shown))
+    step = best_step(taught + noise, noise)
+    learned = step.share * (shown + random.normal(0, noise**0.5, len(shown)))
+    gained = PRICE.elo * (wins**2 - (learned - wins) ** 2).mean()
+    assert gained == pytest.approx(step.gain - step.cost, rel=0.03)
+
+
+def test_weights_go_a_share_of_the_way(games):
+    sample, _, start = games
+    notes = []
+    options = FitOptions(prior="play", held_out=0.0, centipawn=1.0)
+    result = fit(sample.data, parameters_of(sample, start), options, note=notes.append)
+    share = result.share
+    assert 0 < share < 1 and any(line == play_line(result.step, False) for line in notes)
+    problem = result.problem
+    # the way ends at the optimum of the same problem
+    ahead = problem.start + (result.weights - problem.start) / share
+    ahead[:, -1] = result.weights[:, -1]
+    _, gradient = problem.loss_gradient(ahead)
+    assert (
+        np.abs(gradient + problem.prior_gradient(ahead)).max()
+        < 0.01 * np.abs(problem.loss_gradient(problem.start)[1]).max()
+    )
+    noise = noise_of(result.uncertainty, problem, problem.start)
+    assert result.step.cost == pytest.approx(noise.elo(1.0).elo, rel=1e-9)
+    diagonal = np.sqrt(np.diag(result.uncertainty.covariance))
+    np.testing.assert_allclose(
+        result.uncertainty.standard_errors.ravel()[result.uncertainty.coordinates],
+        diagonal,
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_step_does_not_depend_on_what_an_evaluation_calls_a_centipawn(games, known):
+    """Neither where its worth is known, nor where the scale of the fit says it."""
+    sample, _, start = games
+    found, notes, unit = [], [], 3.0
+    for times in (1.0, unit):
+        parameters = parameters_of(sample, times * start, game="chess")
+        parameters = replace(parameters, scale=SCALE / times)
+        options = FitOptions(prior="play", held_out=0.0, centipawn=1 / times if known else None)
+        found.append(fit(sample.data, parameters, options, note=notes.append))
+    assert found[1].share == pytest.approx(found[0].share, rel=0.02)
+    assert found[1].step.cost == pytest.approx(found[0].step.cost, rel=0.05)
+    np.testing.assert_allclose(found[1].weights, unit * found[0].weights, rtol=0.01, atol=0.6)
+    for line in notes:
+        if line.startswith("prior play"):
+            assert ("expected gain " in line) == known
+            assert ("how far is best was measured with `classic` in chess alone" in line) != known
+
+
+def test_gains_beyond_those_of_the_matches_are_not_extrapolated():
+    line = play_line(best_step(60.0**2, 50.0), True)
+    assert "expected gain more than 100 Elo, cost of sampling noise 3" in line
+
+
+def test_constants_and_bounds_are_kept(games):
+    sample, _, start = games
+    names = [place.path for place in sample.layout.places]
+    high = float(start[:, 1].max() - 5)
+    parameters = parameters_of(
+        sample, start, fixed=(names[0],), bounds=((names[1], (-500.0, high)),)
+    )
+    result = fit(sample.data, parameters, FitOptions(prior="play", held_out=0.0))
+    np.testing.assert_array_equal(result.parameters.weights[:, 0], start[:, 0])
+    assert (result.parameters.weights[:, 1] <= high).all()
+
+
+def test_priors_of_the_file_are_followed_all_the_way(games):
+    sample, _, start = games
+    name = sample.layout.places[0].path
+    parameters = parameters_of(sample, start, prior=((name, (70.0, 0.01)),))
+    result = fit(sample.data, parameters, FitOptions(prior="play", held_out=0.0))
+    np.testing.assert_allclose(result.parameters.weights[:, 0], 70.0, atol=0.1)
+    assert 0 < result.share < 1
+
+
+def test_a_poor_start_is_left_behind(games):
+    sample, truth, start = games
+    steps = [
+        fit(
+            sample.data, parameters_of(sample, weights), FitOptions(prior="play", held_out=0.0)
+        ).share
+        for weights in (0.98 * truth, -0.5 * truth)
+    ]
+    assert steps[0] < 0.3 and steps[1] > 0.8
+
+
+def test_positions_without_neighbours_are_refused(tmp_path, games):
+    sample, _, start = games
+    alone = write_sample(
+        tmp_path / "alone",
+        sample.coefficients,
+        sample.outcome,
+        np.ones(len(sample.outcome), int),
+        phase=sample.phase,
+    )
+    with pytest.raises(
+        InputError, match="--prior play: needs games of which several positions are learned from"
+    ):
+        fit(alone.data, parameters_of(alone, start), FitOptions(prior="play", held_out=0.0))

@@ -7,27 +7,35 @@ import pytest
 from scipy import linalg
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
-from tuner.datasets.ranges import ranges_of
-from tuner.fit.null_space import find_null_space, null_basis
-from tuner.fit.options import FitOptions
-from tuner.fit.setup import make_problem
+from tuner.datasets.dataset import ranges_of
+from tuner.fit.errors import find_null_space, null_basis
+from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.layout import Layout, Place
 
 # a man has a value, and more or less on each square; a list counts by rank what a table does
-PLACES = (Place("material", "man", (), 0), Place("material", "king", (), 1), Place("squares", "man", (3, 3), 2),
-          Place("squares", "king", (3, 3), 11), Place("rank", "man", (4,), 20), Place("side", "tempo", (), 24))
+PLACES = (
+    Place("material", "man", (), 0),
+    Place("material", "king", (), 1),
+    Place("squares", "man", (3, 3), 2),
+    Place("squares", "king", (3, 3), 11),
+    Place("rank", "man", (4,), 20),
+    Place("side", "tempo", (), 24),
+)
 SQUARES = 9
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Boards of three by three: one king a side and 0 to 3 men; rank 3 of the list never applies."""
+    """Boards of three by three: one king a side and 0 to 3 men; rank 3 of the list never
+    applies."""
     random = np.random.default_rng(1)
     n = 1200
     x = np.zeros((n, 25), np.int8)
     for row in x:
         for sign in (1, -1):
-            men = random.choice(SQUARES, random.integers(0, 4), replace=False, p=np.arange(1, 10) / 45)
+            men = random.choice(
+                SQUARES, random.integers(0, 4), replace=False, p=np.arange(1, 10) / 45
+            )
             row[0] += sign * len(men)
             row[2 + men] += sign
             np.add.at(row, 20 + men // 3, sign)
@@ -35,8 +43,14 @@ def sample(tmp_path_factory):
         row[24] = random.choice([-1, 1])
     chance = 1 / (1 + np.exp(-0.5 * x[:, 0] - 0.1 * x[:, 2:11] @ np.arange(-4, 5)))
     outcome = np.where(random.random(n) < chance, 1.0, -1.0)
-    return write_sample(tmp_path_factory.mktemp("null_space") / "data", x, outcome, np.full(n // 10, 10),
-                        phase=random.integers(0, PHASES + 1, n), layout=Layout(PLACES))
+    return write_sample(
+        tmp_path_factory.mktemp("null_space") / "data",
+        x,
+        outcome,
+        np.full(n // 10, 10),
+        phase=random.integers(0, PHASES + 1, n),
+        layout=Layout(PLACES),
+    )
 
 
 def null_space_of(problem, weights):
@@ -48,13 +62,23 @@ def start_weights(stages):
 
 
 def means(sample, stages, weights):
-    """Mean of each list or table, each number counted as often as it applies, by stage: from the dense matrix."""
+    """Mean of each list or table, each number counted as often as it applies, by stage: from the
+    dense matrix."""
     first = sample.phase / PHASES
     shares = np.ones((1, len(first))) if stages == 1 else np.array([first, 1 - first])
     used = shares @ abs(sample.coefficients)
-    return np.array([np.average(weights[:, p.columns], axis=1, weights=None) if p.size == 1 else
-                     (weights[:, p.columns] * used[:, p.columns]).sum(axis=1) / used[:, p.columns].sum(axis=1)
-                     for p in PLACES if p.size > 1])
+    return np.array(
+        [
+            (
+                np.average(weights[:, p.columns], axis=1, weights=None)
+                if p.size == 1
+                else (weights[:, p.columns] * used[:, p.columns]).sum(axis=1)
+                / used[:, p.columns].sum(axis=1)
+            )
+            for p in PLACES
+            if p.size > 1
+        ]
+    )
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -62,12 +86,15 @@ def test_there_are_as_many_directions_as_the_matrix_lacks_rank(sample, stages):
     problem = problem_of(sample, stages)
     null_space = null_space_of(problem, np.zeros((stages, 26)))
     design = sample.design(stages)
-    # by stage: table of men, list of ranks, table of kings, the king that never counts by itself, a rank that never applies
+    # by stage: table of men, list of ranks, table of kings, the king that never counts by itself, a
+    # rank that never applies
     assert null_space.dimension == design.shape[1] - np.linalg.matrix_rank(design)
     assert null_space.dimension == stages * (1 + 3 + 1 + 1 + 1)
     assert abs(design @ null_space.basis).max() < 1e-9
     expected = linalg.null_space(design)
-    np.testing.assert_allclose(expected @ (expected.T @ null_space.basis), null_space.basis, atol=1e-9)
+    np.testing.assert_allclose(
+        expected @ (expected.T @ null_space.basis), null_space.basis, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -77,26 +104,36 @@ def test_restoring_changes_no_evaluation_and_keeps_the_means_of_tables(sample, s
     weights, _ = learn(problem)
     random = np.random.default_rng(3)
     null_space = null_space_of(problem, weights)
-    shifted = weights + (null_space.basis @ random.normal(0, 100, null_space.dimension)).reshape(weights.shape)
+    shifted = weights + (null_space.basis @ random.normal(0, 100, null_space.dimension)).reshape(
+        weights.shape
+    )
     for given in (weights, shifted):
         restored = null_space.restore(problem, given)
         design = sample.design(stages)
-        np.testing.assert_allclose(design @ restored.ravel(), design @ given.ravel(), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            design @ restored.ravel(), design @ given.ravel(), rtol=0, atol=1e-9
+        )
         np.testing.assert_allclose(restored, null_space.restore(problem, weights), atol=1e-6)
     before, after = (means(sample, stages, w) for w in (start, restored))
-    # the ranks' three directions against the table's rows are held by least change; their mean is part of it
+    # the ranks' three directions against the table's rows are held by least change; their mean is
+    # part of it
     np.testing.assert_allclose(after, before, atol=1e-4)
     np.testing.assert_allclose(restored[:, [1, 23]], start[:, [1, 23]], atol=1e-9)
 
 
 def test_along_null_directions_lists_and_tables_change_least(sample):
-    """The same by brute force: of all weights with these evaluations, the nearest to the start in the weighted square."""
+    """The same by brute force: of all weights with these evaluations, the nearest to the start in
+    the weighted square."""
     start = start_weights(1)
     problem = problem_of(sample, 1, start=start)
     weights, _ = learn(problem)
     restored = null_space_of(problem, weights).restore(problem, weights)
     used = abs(sample.coefficients).sum(axis=0)
-    root = np.sqrt(np.concatenate([np.where([p.size > 1 for p in PLACES for _ in range(p.size)], used, 0), [0]]))
+    root = np.sqrt(
+        np.concatenate(
+            [np.where([p.size > 1 for p in PLACES for _ in range(p.size)], used, 0), [0]]
+        )
+    )
     basis = linalg.null_space(sample.design(1))
     step, *_ = np.linalg.lstsq(root[:, None] * basis, root * (weights - start)[0], rcond=None)
     listed = root > 0
@@ -104,7 +141,8 @@ def test_along_null_directions_lists_and_tables_change_least(sample):
 
 
 def test_a_square_identified_by_few_positions_does_not_move_the_rest_far(tmp_path):
-    """Two tables that share one rare number: to hold their means by moving that number alone would take thousands."""
+    """Two tables that share one rare number: to hold their means by moving that number alone would
+    take thousands."""
     random = np.random.default_rng(4)
     n = 4000
     x = random.integers(-2, 3, (n, 8)).astype(np.int8)
@@ -112,7 +150,9 @@ def test_a_square_identified_by_few_positions_does_not_move_the_rest_far(tmp_pat
     x[:3, 3] = x[:3, 7] = 1
     places = (Place("a", "list", (4,), 0), Place("b", "list", (4,), 4))
     outcome = np.where(random.random(n) < 1 / (1 + np.exp(-x[:, :3] @ [0.5, 0.2, 0.1])), 1.0, -1.0)
-    sample = write_sample(tmp_path / "data", x, outcome, np.full(n // 10, 10), layout=Layout(places))
+    sample = write_sample(
+        tmp_path / "data", x, outcome, np.full(n // 10, 10), layout=Layout(places)
+    )
     problem = problem_of(sample, 1, precision=1e-9)
     weights, _ = learn(problem)
     null_space = find_null_space(problem, problem.gauss_newton(weights), places)
@@ -131,7 +171,9 @@ def test_restoring_keeps_within_bounds_and_still_changes_no_evaluation(sample):
     restored = null_space.restore(problem, weights)
     assert (restored >= low).all() and (restored <= high).all()
     design = sample.design(2)
-    np.testing.assert_allclose(design @ restored.ravel(), design @ weights.ravel(), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        design @ restored.ravel(), design @ weights.ravel(), rtol=0, atol=1e-9
+    )
     unbounded = null_space.restore(problem_of(sample, 2, start=start), weights)
     assert (unbounded < low).any() or (unbounded > high).any()
 
@@ -162,16 +204,24 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     options = FitOptions(only=("material", "piece_square", "space.tempo"), intercept=False)
     games = np.arange(120)
     problem = make_problem(data, parameters, options, games, parameters.scale)
-    weights, _ = learn(problem, iterations=2)  # few games: at the optimum some positions would be certain, without information
+    weights, _ = learn(
+        problem, iterations=2
+    )  # few games: at the optimum some positions would be certain, without information
     null_space = find_null_space(problem, problem.gauss_newton(problem.start), engine.layout.places)
 
     low, high = ranges_of(data, games)[0]
-    rows = np.repeat(np.arange(low, high), np.diff(data.row[low:high + 1]))
+    rows = np.repeat(np.arange(low, high), np.diff(data.row[low : high + 1]))
     dense = np.zeros((high - low, engine.layout.size))
-    dense[rows, data.index[data.row[low]:data.row[high]]] = data.count[data.row[low]:data.row[high]]
+    dense[rows, data.index[data.row[low] : data.row[high]]] = data.count[
+        data.row[low] : data.row[high]
+    ]
     share = (data.phase[low:high] / engine.phases)[:, None]
     chosen = parameters.mask(options.only)[0]
-    dense = dense[:, chosen] if untapered else np.hstack([share * dense[:, chosen], (1 - share) * dense[:, chosen]])
+    dense = (
+        dense[:, chosen]
+        if untapered
+        else np.hstack([share * dense[:, chosen], (1 - share) * dense[:, chosen]])
+    )
     assert chosen.sum() == 390
     # 16 squares without pawns, five pieces against their tables, and the king's table
     lacking = dense.shape[1] - np.linalg.matrix_rank(dense)
@@ -179,10 +229,15 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     assert null_space.dimension == lacking
 
     restored = null_space.restore(problem, weights)
-    np.testing.assert_allclose(dense @ (restored - weights)[:, :-1][:, chosen].ravel(), 0, atol=1e-7)
+    np.testing.assert_allclose(
+        dense @ (restored - weights)[:, :-1][:, chosen].ravel(), 0, atol=1e-7
+    )
     used = problem.shares @ problem.use[1]
     for place in engine.layout.places:
         if place.term == "piece_square":
-            before, after = ((w[:, place.columns] * used[:, place.columns]).sum(axis=1) / used[:, place.columns].sum(axis=1)
-                             for w in (parameters.weights, restored))
+            before, after = (
+                (w[:, place.columns] * used[:, place.columns]).sum(axis=1)
+                / used[:, place.columns].sum(axis=1)
+                for w in (parameters.weights, restored)
+            )
             np.testing.assert_allclose(after, before, atol=1e-3)

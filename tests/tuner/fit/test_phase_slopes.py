@@ -1,4 +1,5 @@
-"""Slopes by phase: evaluations are multiplied by them in every pass, and they are those of single logistic regressions."""
+"""Slopes by phase: evaluations are multiplied by them in every pass, and they are those of single
+logistic regressions."""
 
 from __future__ import annotations
 
@@ -6,21 +7,33 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from tests.tuner.support import PHASES, SCALE, chances, learn, problem_of, random_coefficients, random_sample, write_sample
-from tuner.fit.phase_slopes import LEAST, fit_slopes, slope_lines, with_slopes
+from tests.tuner.support import (
+    PHASES,
+    SCALE,
+    chances,
+    learn,
+    problem_of,
+    random_coefficients,
+    random_sample,
+    write_sample,
+)
+from tuner.fit.prior import LEAST, fit_slopes, slope_lines, with_slopes
 
 SLOPES = np.linspace(0.4, 2.0, PHASES + 1)
 
 
 def drawn(folder, slopes, games=4000, seed=1):
-    """Games of one position in each phase 0, 8, 16 and 24, with results drawn with these slopes; and the true weights."""
+    """Games of one position in each phase 0, 8, 16 and 24, with results drawn with these slopes;
+    and the true weights."""
     random = np.random.default_rng(seed)
     phase = np.tile([24, 16, 8, 0], games)
     x = random_coefficients(random, 4 * games, 4)
     weights = np.array([150.0, -80.0, 60.0, 100.0])
     chance = chances(slopes[phase] * (x @ weights), SCALE)
     outcome = np.where(random.random(4 * games) < chance, 1.0, -1.0)
-    return write_sample(folder, x, outcome, np.full(games, 4), phase=phase), np.array([[*weights, 0.0]] * 2)
+    return write_sample(folder, x, outcome, np.full(games, 4), phase=phase), np.array(
+        [[*weights, 0.0]] * 2
+    )
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -29,11 +42,15 @@ def test_passes_multiply_evaluations_by_slopes(tmp_path, stages):
     problem = with_slopes(problem_of(sample, stages), SLOPES)
     weights = truth[:stages] / 2
     design = SLOPES[sample.phase][:, None] * sample.design(stages)
-    np.testing.assert_allclose(problem.evaluations(weights, problem.ranges), design @ weights.ravel(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        problem.evaluations(weights, problem.ranges), design @ weights.ravel(), rtol=1e-9, atol=1e-9
+    )
     p, q = chances(design @ weights.ravel(), SCALE), (1 + sample.outcome) / 2
     loss, gradient = problem.loss_gradient(weights)
     assert loss == pytest.approx(-(q * np.log(p) + (1 - q) * np.log1p(-p)).mean(), rel=1e-9)
-    np.testing.assert_allclose(gradient.ravel(), 2 * SCALE * design.T @ (p - q) / len(p), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(
+        gradient.ravel(), 2 * SCALE * design.T @ (p - q) / len(p), rtol=1e-8, atol=1e-12
+    )
     matrix = 4 * SCALE**2 * design.T @ (design * (p * (1 - p))[:, None]) / len(p)
     np.testing.assert_allclose(problem.gauss_newton(weights), matrix, rtol=1e-8, atol=1e-14)
     scores = 2 * SCALE * (p - q)[:, None] * design
@@ -54,7 +71,11 @@ def test_slopes_are_those_of_one_regression_for_each_phase(tmp_path):
         assert found[phase] == pytest.approx(slope, rel=1e-4)
         assert found[phase] == pytest.approx(SLOPES[phase], rel=0.15)
     # phases without positions share those of the nearest
-    assert found[1] == found[0] and found[23] == found[24] and found[4] == pytest.approx(found[:9:8].mean(), rel=0.3)
+    assert (
+        found[1] == found[0]
+        and found[23] == found[24]
+        and found[4] == pytest.approx(found[:9:8].mean(), rel=0.3)
+    )
 
 
 def test_weights_are_not_bent_by_phases_in_which_results_follow_less(tmp_path):
@@ -72,7 +93,10 @@ def test_a_phase_that_is_drawn_anyhow_hardly_counts(tmp_path):
     sample, weights = drawn(tmp_path / "data", np.where(np.arange(PHASES + 1) < 8, 0.0, 1.0))
     found = fit_slopes(problem_of(sample, 2, start=weights), SCALE)
     assert LEAST <= found[0] < 0.1 and found[24] == pytest.approx(1, rel=0.15)
-    assert "(phase 0) to 1." in slope_lines(found)[0] and "times as steeply as the scale says" in slope_lines(found)[0]
+    assert (
+        "(phase 0) to 1." in slope_lines(found)[0]
+        and "times as steeply as the scale says" in slope_lines(found)[0]
+    )
     assert slope_lines(np.linspace(0.95, 1.05, 25)) == []
 
 

@@ -1,4 +1,5 @@
-"""Loss, derivatives and scores of a problem, compared with dense NumPy and with finite differences."""
+"""Loss, derivatives and scores of a problem, compared with dense NumPy and with finite
+differences."""
 
 from __future__ import annotations
 
@@ -20,29 +21,38 @@ from tests.tuner.support import (
     random_coefficients,
     write_sample,
 )
-from tuner.datasets.ranges import blocks, ranges_of
-from tuner.device import model as module
-from tuner.device.cpu import sums
-from tuner.device.cpu.device import Cpu
+from tuner.datasets.dataset import blocks, ranges_of
+from tuner.fit.device import base as module
+from tuner.fit.device.cpu import sums
+from tuner.fit.device.cpu.device import Cpu
 from tuner.objectives.table import OBJECTIVES
 
 COLUMNS, GAMES = LAYOUT.size, 150
 TWO_OUTCOMES = ["cross-entropy", "mse"]
-KINDS = pytest.mark.parametrize(("objective", "stages"), list(itertools.product(TWO_OUTCOMES, (1, 2))))
+KINDS = pytest.mark.parametrize(
+    ("objective", "stages"), list(itertools.product(TWO_OUTCOMES, (1, 2)))
+)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Games of 0 to 29 positions (one has 1500), some with two entries, with fractional outcomes and uneven weights."""
+    """Games of 0 to 29 positions (one has 1500), some with two entries, with fractional outcomes
+    and uneven weights."""
     random = np.random.default_rng(1)
     lengths = random.integers(0, 30, GAMES)
     lengths[40], lengths[-1] = 1500, 0
     identities = np.where(np.arange(GAMES) % 10 == 3, 5, np.arange(GAMES))
     n = int(lengths.sum())
     return write_sample(
-        tmp_path_factory.mktemp("problem") / "data", random_coefficients(random, n, COLUMNS), random.choice([-1, -0.5, 0, 1], n),
-        lengths, phase=random.integers(0, PHASES + 1, n), weight=random.choice([1, 1, 0.25, 3], n), layout=LAYOUT,
-        identities=identities)
+        tmp_path_factory.mktemp("problem") / "data",
+        random_coefficients(random, n, COLUMNS),
+        random.choice([-1, -0.5, 0, 1], n),
+        lengths,
+        phase=random.integers(0, PHASES + 1, n),
+        weight=random.choice([1, 1, 0.25, 3], n),
+        layout=LAYOUT,
+        identities=identities,
+    )
 
 
 @pytest.fixture
@@ -69,7 +79,8 @@ def some_games(sample):
 
 
 def slopes(sample, objective, weights):
-    """dLoss/de and the curvature of each position, from finite differences of the loss in extended precision."""
+    """dLoss/de and the curvature of each position, from finite differences of the loss in extended
+    precision."""
     e = (sample.design(len(weights)) @ weights.ravel()).astype(np.longdouble)
     q, h = (1 + sample.outcome) / 2, np.longdouble(1e-4)
 
@@ -78,7 +89,8 @@ def slopes(sample, objective, weights):
 
     first = (losses(objective, p(e + h), q) - losses(objective, p(e - h), q)) / (2 * h)
     slope = (p(e + h) - p(e - h)) / (2 * h)
-    # Gauss-Newton: the curvature of the loss in p times the squared slope of p; for cross-entropy the whole of it
+    # Gauss-Newton: the curvature of the loss in p times the squared slope of p; for cross-entropy
+    # the whole of it
     second = 2 * slope**2 if objective == "mse" else slope**2 / (p(e) * (1 - p(e)))
     return first.astype(np.float64), second.astype(np.float64)
 
@@ -86,9 +98,13 @@ def slopes(sample, objective, weights):
 @KINDS
 def test_loss_is_the_mean_by_definition(sample, weights, objective, stages, small_blocks):
     games, chosen = some_games(sample)
-    assert problem_of(sample, stages, objective).loss(weights) == pytest.approx(dense_loss(sample, objective, weights), rel=1e-12)
+    assert problem_of(sample, stages, objective).loss(weights) == pytest.approx(
+        dense_loss(sample, objective, weights), rel=1e-12
+    )
     part = problem_of(sample, stages, objective, games=games)
-    assert part.loss(weights) == pytest.approx(dense_loss(sample, objective, weights, chosen=chosen), rel=1e-12)
+    assert part.loss(weights) == pytest.approx(
+        dense_loss(sample, objective, weights, chosen=chosen), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("objective", TWO_OUTCOMES)
@@ -96,7 +112,9 @@ def test_loss_is_the_mean_by_definition(sample, weights, objective, stages, smal
 def test_loss_and_gradient_stay_finite_however_large_the_evaluation(sample, objective, factor):
     weights = factor * np.random.default_rng(2).normal(0, 60, (2, COLUMNS + 1))
     loss, gradient = problem_of(sample, 2, objective).loss_gradient(weights)
-    expected = OBJECTIVES[objective].loss(SCALE, sample.design(2) @ weights.ravel(), 0.0, sample.outcome)
+    expected = OBJECTIVES[objective].loss(
+        SCALE, sample.design(2) @ weights.ravel(), 0.0, sample.outcome
+    )
     assert loss == pytest.approx(np.average(expected, weights=sample.weight), rel=1e-9)
     assert np.isfinite(gradient).all()
 
@@ -104,24 +122,24 @@ def test_loss_and_gradient_stay_finite_however_large_the_evaluation(sample, obje
 @KINDS
 def test_gradient_is_that_of_the_dense_loss(sample, weights, objective, stages, small_blocks):
     residual, _ = slopes(sample, objective, weights)
-    for games, chosen in ((np.arange(GAMES), np.ones(len(sample.phase), np.bool_)), some_games(sample)):
+    for games, chosen in (
+        (np.arange(GAMES), np.ones(len(sample.phase), np.bool_)),
+        some_games(sample),
+    ):
         _, gradient = problem_of(sample, stages, objective, games=games).loss_gradient(weights)
         mass = sample.weight * chosen
         expected = sample.design(stages).T @ (mass * residual) / mass.sum()
-        np.testing.assert_allclose(gradient.ravel(), expected, rtol=0, atol=1e-8 * abs(expected).max())
-
-
-@KINDS
-def test_gradient_agrees_with_scipy_differences(sample, weights, objective, stages):
-    problem = problem_of(sample, stages, objective)
-    expected = approx_fprime(weights.ravel(), lambda w: dense_loss(sample, objective, w.reshape(weights.shape)), 1e-3)
-    np.testing.assert_allclose(problem.loss_gradient(weights)[1].ravel(), expected, rtol=0, atol=2e-5 * abs(expected).max())
+        np.testing.assert_allclose(
+            gradient.ravel(), expected, rtol=0, atol=1e-8 * abs(expected).max()
+        )
 
 
 @KINDS
 def test_gradient_over_some_ranges_is_that_of_their_positions(sample, weights, objective, stages):
     games, chosen = some_games(sample)
-    loss, gradient = problem_of(sample, stages, objective).loss_gradient(weights, ranges_of(sample.data, games))
+    loss, gradient = problem_of(sample, stages, objective).loss_gradient(
+        weights, ranges_of(sample.data, games)
+    )
     part = problem_of(sample, stages, objective, games=games)
     assert loss == pytest.approx(dense_loss(sample, objective, weights, chosen=chosen), rel=1e-12)
     np.testing.assert_allclose(gradient, part.loss_gradient(weights)[1], rtol=1e-12)
@@ -134,8 +152,12 @@ def test_gauss_newton_is_the_dense_matrix(sample, weights, objective, stages, sm
     design, mass = sample.design(stages), sample.weight * chosen
     expected = design.T @ (design * (mass * curvature)[:, None]) / mass.sum()
     close = {"rtol": 0, "atol": 1e-7 * abs(expected).max()}
-    np.testing.assert_allclose(problem_of(sample, stages, objective, games=games).gauss_newton(weights), expected, **close)
-    of_ranges = problem_of(sample, stages, objective).gauss_newton(weights, ranges_of(sample.data, games))
+    np.testing.assert_allclose(
+        problem_of(sample, stages, objective, games=games).gauss_newton(weights), expected, **close
+    )
+    of_ranges = problem_of(sample, stages, objective).gauss_newton(
+        weights, ranges_of(sample.data, games)
+    )
     np.testing.assert_allclose(of_ranges, expected, **close)
 
 
@@ -144,13 +166,21 @@ def test_gauss_newton_of_cross_entropy_is_its_hessian(sample, weights, stages):
     problem = problem_of(sample, stages)
     matrix, step, flat = problem.gauss_newton(weights), 1e-3, weights.ravel()
     for i in np.random.default_rng(4).permutation(len(flat))[:6]:
-        above, below = (problem.loss_gradient((flat + sign * step * (np.arange(len(flat)) == i)).reshape(weights.shape))[1]
-                        for sign in (1, -1))
-        np.testing.assert_allclose((above - below).ravel() / (2 * step), matrix[i], rtol=0, atol=1e-7 * abs(matrix).max())
+        above, below = (
+            problem.loss_gradient(
+                (flat + sign * step * (np.arange(len(flat)) == i)).reshape(weights.shape)
+            )[1]
+            for sign in (1, -1)
+        )
+        np.testing.assert_allclose(
+            (above - below).ravel() / (2 * step), matrix[i], rtol=0, atol=1e-7 * abs(matrix).max()
+        )
 
 
 @KINDS
-def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weights, objective, stages, small_blocks, monkeypatch):
+def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(
+    sample, weights, objective, stages, small_blocks, monkeypatch
+):
     residual, _ = slopes(sample, objective, weights)
     design = sample.design(stages) * (sample.weight * residual)[:, None]
     names = list(dict.fromkeys(sample.data.game.tolist()))  # in the order in which they come
@@ -161,27 +191,28 @@ def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(sample, weight
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * abs(expected).max())
 
 
-def test_a_game_in_two_places_has_one_score(sample):
-    found = game_scores(problem_of(sample), np.zeros((2, COLUMNS + 1)))
-    assert len(found) == len(np.unique(sample.data.game)) == GAMES - 15
-    total = problem_of(sample).loss_gradient(np.zeros((2, COLUMNS + 1)))[1] * sample.weight.sum()
-    np.testing.assert_allclose(found.sum(axis=0), total.ravel(), rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("stages", [1, 2])
 def test_evaluations_are_coefficients_times_weights(sample, weights, stages, small_blocks):
     games, chosen = some_games(sample)
     found = problem_of(sample, stages).evaluations(weights, ranges_of(sample.data, games))
-    np.testing.assert_allclose(found, sample.design(stages)[chosen] @ weights.ravel(), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        found, sample.design(stages)[chosen] @ weights.ravel(), rtol=0, atol=1e-9
+    )
 
 
 def test_the_prior_is_a_parabola_round_its_mean(sample):
     random = np.random.default_rng(5)
     mean, precision, weights = (random.random((2, COLUMNS + 1)) for _ in range(3))
     problem = problem_of(sample, mean=mean, precision=precision)
-    assert problem.prior(weights) == pytest.approx(sum(p * (w - m) ** 2 / 2 for p, w, m in zip(
-        precision.ravel(), weights.ravel(), mean.ravel(), strict=True)))
-    expected = approx_fprime(weights.ravel(), lambda w: problem.prior(w.reshape(weights.shape)), 1e-6)
+    assert problem.prior(weights) == pytest.approx(
+        sum(
+            p * (w - m) ** 2 / 2
+            for p, w, m in zip(precision.ravel(), weights.ravel(), mean.ravel(), strict=True)
+        )
+    )
+    expected = approx_fprime(
+        weights.ravel(), lambda w: problem.prior(w.reshape(weights.shape)), 1e-6
+    )
     np.testing.assert_allclose(problem.prior_gradient(weights).ravel(), expected, atol=1e-6)
 
 
@@ -202,13 +233,18 @@ def test_blocks_hold_every_position_once_and_span_no_more_than_they_may(seed):
     ranges, size = ends.reshape(-1, 2), int(random.integers(1, 60))
     found = list(blocks(ranges, size))
     assert [i for piece in found for low, high in piece for i in range(low, high)] == [
-        i for low, high in ranges for i in range(low, high)]
-    assert all(piece[-1, 1] - piece[0, 0] <= size and (piece[:, 0] < piece[:, 1]).all() for piece in found)
+        i for low, high in ranges for i in range(low, high)
+    ]
+    assert all(
+        piece[-1, 1] - piece[0, 0] <= size and (piece[:, 0] < piece[:, 1]).all() for piece in found
+    )
 
 
 @KINDS
 def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages, small_blocks):
-    one, three = (replace(problem_of(sample, stages, objective), device=Cpu(workers)) for workers in (1, 3))
+    one, three = (
+        replace(problem_of(sample, stages, objective), device=Cpu(workers)) for workers in (1, 3)
+    )
     assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()

@@ -1,4 +1,5 @@
-"""Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated samples do."""
+"""Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated
+samples do."""
 
 from __future__ import annotations
 
@@ -7,15 +8,27 @@ import pytest
 import statsmodels.api as sm
 from scipy.linalg import null_space
 
-from tests.tuner.support import SCALE, chances, flat_layout, learn, problem_of, random_coefficients, random_sample, write_sample
-from tuner.fit.null_space import find_null_space
-from tuner.fit.standard_errors import standard_errors
+from games.compile.jit import PLAIN
+from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, walked
+from tests.tuner.support import (
+    SCALE,
+    chances,
+    flat_layout,
+    learn,
+    problem_of,
+    random_coefficients,
+    random_sample,
+    write_sample,
+)
+from tuner.fit.errors import find_null_space, standard_errors
 from tuner.parameters.layout import Layout, Place
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    return random_sample(tmp_path_factory.mktemp("uncertainty") / "data", seed=5, games=150, columns=4)[0]
+    return random_sample(
+        tmp_path_factory.mktemp("uncertainty") / "data", seed=5, games=150, columns=4
+    )[0]
 
 
 def errors_of(problem, places, tolerance=1e-14):
@@ -28,19 +41,30 @@ def errors_of(problem, places, tolerance=1e-14):
 
 
 def statsmodels_fit(sample, stages, **more):
-    model = sm.GLM((1 + sample.outcome) / 2, 2 * SCALE * sample.design(stages), family=sm.families.Binomial())
+    model = sm.GLM(
+        (1 + sample.outcome) / 2, 2 * SCALE * sample.design(stages), family=sm.families.Binomial()
+    )
     return model.fit(tol=1e-12, **more)
 
 
 @pytest.mark.parametrize("stages", [1, 2])
 def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
-    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples; naive ones with n / n, and no clusters."""
+    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples; naive ones with n /
+    n, and no clusters."""
     _, found = errors_of(problem_of(sample, stages), sample.layout.places)
-    clustered = statsmodels_fit(sample, stages, cov_type="cluster",
-                                cov_kwds={"groups": sample.group.astype(int), "use_correction": True})
+    clustered = statsmodels_fit(
+        sample,
+        stages,
+        cov_type="cluster",
+        cov_kwds={"groups": sample.group.astype(int), "use_correction": True},
+    )
     np.testing.assert_allclose(found.standard_errors.ravel(), clustered.bse, rtol=1e-5)
-    np.testing.assert_allclose(found.covariance, clustered.cov_params(), rtol=1e-4, atol=1e-5 * abs(found.covariance).max())
-    np.testing.assert_allclose(found.naive.ravel(), statsmodels_fit(sample, stages, cov_type="HC0").bse, rtol=1e-5)
+    np.testing.assert_allclose(
+        found.covariance, clustered.cov_params(), rtol=1e-4, atol=1e-5 * abs(found.covariance).max()
+    )
+    np.testing.assert_allclose(
+        found.naive.ravel(), statsmodels_fit(sample, stages, cov_type="HC0").bse, rtol=1e-5
+    )
     assert found.games == 150
     assert np.median(found.standard_errors / found.naive) > 1.5
 
@@ -52,7 +76,9 @@ def test_a_game_in_two_places_counts_as_one(tmp_path):
     outcome = random.choice([-1.0, 1.0], 60)[identities].repeat(10)
     sample = write_sample(tmp_path / "data", x, outcome, lengths, identities=identities)
     _, found = errors_of(problem_of(sample, 1), sample.layout.places)
-    expected = statsmodels_fit(sample, 1, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)})
+    expected = statsmodels_fit(
+        sample, 1, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)}
+    )
     np.testing.assert_allclose(found.standard_errors.ravel(), expected.bse, rtol=1e-5)
     assert found.games == 45
 
@@ -75,9 +101,15 @@ def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sa
     free[0, 1] = free[1, 3] = free[1, 4] = False
     _, found = errors_of(problem_of(sample, 2, start=start, free=free), sample.layout.places)
     design, chosen = 2 * SCALE * sample.design(2), free.ravel()
-    model = sm.GLM((1 + sample.outcome) / 2, design[:, chosen], family=sm.families.Binomial(),
-                   offset=design[:, ~chosen].sum(axis=1) * 20)
-    expected = model.fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)})
+    model = sm.GLM(
+        (1 + sample.outcome) / 2,
+        design[:, chosen],
+        family=sm.families.Binomial(),
+        offset=design[:, ~chosen].sum(axis=1) * 20,
+    )
+    expected = model.fit(
+        tol=1e-12, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)}
+    )
     np.testing.assert_allclose(found.standard_errors[free], expected.bse, rtol=1e-5)
     assert (found.standard_errors[~free] == 0).all()
 
@@ -85,10 +117,18 @@ def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sa
 def test_a_weight_that_never_applies_has_no_standard_error(tmp_path):
     x = random_coefficients(np.random.default_rng(7), 400, 4)
     x[:, 2] = 0
-    sample = write_sample(tmp_path / "data", x, np.random.default_rng(8).choice([-1.0, 1.0], 400), np.full(40, 10))
+    sample = write_sample(
+        tmp_path / "data", x, np.random.default_rng(8).choice([-1.0, 1.0], 400), np.full(40, 10)
+    )
     for precision in (0, 1e-6):
         _, found = errors_of(problem_of(sample, 1, precision=precision), sample.layout.places)
-        assert np.isnan(found.standard_errors).ravel().tolist() == [False, False, True, False, False]
+        assert np.isnan(found.standard_errors).ravel().tolist() == [
+            False,
+            False,
+            True,
+            False,
+            False,
+        ]
         assert (found.standard_errors[0, [0, 1, 3, 4]] > 0).all()
 
 
@@ -97,11 +137,19 @@ def test_if_nothing_applies_there_are_no_standard_errors(tmp_path):
     sample = write_sample(tmp_path / "data", x, np.tile([-1.0, 1.0], 20), np.full(10, 4))
     free = np.array([[True, True, False]])
     weights, found = errors_of(problem_of(sample, 1, free=free), sample.layout.places)
-    assert (weights == 0).all() and np.isnan(found.standard_errors[0, :2]).all() and found.standard_errors[0, 2] == 0
+    assert (
+        (weights == 0).all()
+        and np.isnan(found.standard_errors[0, :2]).all()
+        and found.standard_errors[0, 2] == 0
+    )
 
 
 # a value and a table of four squares (whose counts add up to the value's), and a number by itself
-PLACES = (Place("material", "man", (), 0), Place("squares", "man", (2, 2), 1), Place("side", "tempo", (), 5))
+PLACES = (
+    Place("material", "man", (), 0),
+    Place("squares", "man", (2, 2), 1),
+    Place("side", "tempo", (), 5),
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,17 +165,24 @@ def redundant(tmp_path_factory):
     outcome = np.where(random.random(games)[group] < p, 1.0, -1.0)
     folder = tmp_path_factory.mktemp("redundant")
     whole = write_sample(folder / "whole", x, outcome, np.full(games, 10), layout=Layout(PLACES))
-    return whole, write_sample(folder / "less", x[:, 1:], outcome, np.full(games, 10), layout=flat_layout(5))
+    return whole, write_sample(
+        folder / "less", x[:, 1:], outcome, np.full(games, 10), layout=flat_layout(5)
+    )
 
 
 @pytest.mark.parametrize("start", [0.0, 50.0])
 def test_errors_with_a_null_direction_are_finite_and_those_of_the_smaller_model(redundant, start):
     whole, less = redundant
     weights, found = errors_of(problem_of(whole, 1, start=start), PLACES)
-    smaller = statsmodels_fit(less, 1, cov_type="cluster", cov_kwds={"groups": less.group.astype(int)})
-    np.testing.assert_allclose(whole.design(1) @ weights[0], less.design(1) @ smaller.params, atol=1e-4)
+    smaller = statsmodels_fit(
+        less, 1, cov_type="cluster", cov_kwds={"groups": less.group.astype(int)}
+    )
+    np.testing.assert_allclose(
+        whole.design(1) @ weights[0], less.design(1) @ smaller.params, atol=1e-4
+    )
     assert (found.standard_errors > 0).all()
-    # the table keeps its mean by use, and the value has what all squares have in common: delta method
+    # the table keeps its mean by use, and the value has what all squares have in common: delta
+    # method
     used = abs(less.coefficients[:, :4]).sum(axis=0)
     mean = np.concatenate([used / used.sum(), [0, 0]])
     change = np.vstack([mean, np.eye(6)[:4] - mean, np.eye(6)[4:]])
@@ -137,11 +192,18 @@ def test_errors_with_a_null_direction_are_finite_and_those_of_the_smaller_model(
 
 
 def test_errors_with_null_directions_are_those_under_the_constraints_that_fix_them(redundant):
-    """V = N (N'HN)^-1 N'MN (N'HN)^-1 N', N a basis of the weights that satisfy the constraints; two stages."""
+    """V = N (N'HN)^-1 N'MN (N'HN)^-1 N', N a basis of the weights that satisfy the constraints; two
+    stages."""
     whole, _ = redundant
     phase = np.random.default_rng(10).integers(0, 25, len(whole.phase))
-    sample = write_sample(whole.data.path.with_name("tapered"), whole.coefficients.astype(np.int8), whole.outcome,
-                          np.diff(whole.data.first), phase=phase, layout=Layout(PLACES))
+    sample = write_sample(
+        whole.data.path.with_name("tapered"),
+        whole.coefficients.astype(np.int8),
+        whole.outcome,
+        np.diff(whole.data.first),
+        phase=phase,
+        layout=Layout(PLACES),
+    )
     weights, found = errors_of(problem_of(sample, 2), PLACES)
     design, q = sample.design(2), (1 + sample.outcome) / 2
     shares = np.array([phase / 24, 1 - phase / 24])
@@ -155,21 +217,30 @@ def test_errors_with_null_directions_are_those_under_the_constraints_that_fix_th
     sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
     half = np.linalg.solve(basis.T @ hessian @ basis, basis.T @ sums.T)
     n, games = len(q), len(sums)
-    expected = basis @ half @ half.T @ basis.T * games / (games - 1) * (n - 1) / (n - basis.shape[1])
+    expected = (
+        basis @ half @ half.T @ basis.T * games / (games - 1) * (n - 1) / (n - basis.shape[1])
+    )
     np.testing.assert_allclose(found.standard_errors.ravel(), np.sqrt(np.diag(expected)), rtol=1e-4)
 
 
 @pytest.mark.parametrize("columns", [[4, 0, 1, 2, 3, 5], [5, 4, 3, 2, 1, 0], [0, 4, 3, 2, 1, 5]])
 def test_errors_do_not_depend_on_the_order_of_the_columns(redundant, columns, tmp_path):
     whole, _ = redundant
-    places = (Place("material", "man", (), columns[0]), Place("squares", "man", (4,), min(columns[1:5])),
-              Place("side", "tempo", (), columns[5]))
+    places = (
+        Place("material", "man", (), columns[0]),
+        Place("squares", "man", (4,), min(columns[1:5])),
+        Place("side", "tempo", (), columns[5]),
+    )
     x = np.zeros(whole.coefficients.shape, np.int8)
     x[:, columns] = whole.coefficients
-    sample = write_sample(tmp_path / "data", x, whole.outcome, np.diff(whole.data.first), layout=Layout(places))
+    sample = write_sample(
+        tmp_path / "data", x, whole.outcome, np.diff(whole.data.first), layout=Layout(places)
+    )
     _, expected = errors_of(problem_of(whole, 1), PLACES)
     _, found = errors_of(problem_of(sample, 1), places)
-    np.testing.assert_allclose(found.standard_errors[0, [*columns, 6]], expected.standard_errors[0], rtol=1e-5)
+    np.testing.assert_allclose(
+        found.standard_errors[0, [*columns, 6]], expected.standard_errors[0], rtol=1e-5
+    )
 
 
 def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
@@ -179,12 +250,16 @@ def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
     _, found = errors_of(problem, sample.layout.places)
     np.testing.assert_allclose(found.standard_errors, sd, rtol=0.25)
     weak = problem_of(sample, 2, precision=effect / 1e8 / n, design_effect=effect)
-    np.testing.assert_allclose(errors_of(weak, sample.layout.places)[1].standard_errors,
-                               errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors, rtol=1e-3)
+    np.testing.assert_allclose(
+        errors_of(weak, sample.layout.places)[1].standard_errors,
+        errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors,
+        rtol=1e-3,
+    )
 
 
 def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
-    """Hardly more positions than weights, a strong prior: errors are the prior's, and hardly any comes from sampling."""
+    """Hardly more positions than weights, a strong prior: errors are the prior's, and hardly any
+    comes from sampling."""
     sample, _ = random_sample(tmp_path / "data", seed=6, games=24, columns=90, length=4)
     n, sd = len(sample.outcome), 2.0
     assert 91 < n < 120
@@ -195,15 +270,23 @@ def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say_if_clustered_and_not_if_naive(tmp_path):
-    """200 samples of 100 games of one file, each with outcomes that have the stated expectation but share their chance."""
+    """200 samples of 100 games of one file, each with outcomes that have the stated expectation but
+    share their chance."""
     replicates, games, columns = 200, 100, 3
-    sample, truth = random_sample(tmp_path / "data", seed=11, games=replicates * games, columns=columns, length=6)
+    sample, truth = random_sample(
+        tmp_path / "data", seed=11, games=replicates * games, columns=columns, length=6
+    )
     # one stage: the outcomes are drawn from the truth anew
-    random, group = np.random.default_rng(12), np.repeat(np.arange(replicates * games), np.diff(sample.data.first))
+    random, group = (
+        np.random.default_rng(12),
+        np.repeat(np.arange(replicates * games), np.diff(sample.data.first)),
+    )
     truth = truth[:1]
     p = chances(sample.design(1) @ truth[0], SCALE)
     outcome = np.where(random.random(replicates * games)[group] < p, 1.0, -1.0)
-    sample = write_sample(tmp_path / "data", sample.coefficients.astype(np.int8), outcome, np.diff(sample.data.first))
+    sample = write_sample(
+        tmp_path / "data", sample.coefficients.astype(np.int8), outcome, np.diff(sample.data.first)
+    )
     hits = np.zeros((2, replicates, columns + 1), np.bool_)
     for r in range(replicates):
         problem = problem_of(sample, 1, games=np.arange(r * games, (r + 1) * games))
@@ -214,3 +297,29 @@ def test_intervals_hold_the_truth_as_often_as_they_say_if_clustered_and_not_if_n
     assert 0.90 < clustered < 0.98
     assert naive < 0.75
     assert (hits[0].mean(axis=0) > 0.88).all()
+
+
+SIMULATIONS = 150
+
+
+@pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "cross-entropy",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("mse", "ordered", "davidson")),
+    ],
+)
+def test_intervals_of_regressions_cover_the_truth_and_naive_ones_do_not(loss):
+    clustered, naive = covered([simulated(loss, seed) for seed in range(SIMULATIONS)], WEIGHTS)
+    assert 0.91 < clustered < 0.98 and naive < 0.8
+
+
+@pytest.mark.long
+@pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_intervals_of_td_cover_the_truth(lambda_):
+    clustered, naive = covered(
+        [walked(seed, lambda_) for seed in range(SIMULATIONS)], walk_weights()
+    )
+    assert 0.91 < clustered < 0.98 and (lambda_ == 0 or naive < 0.85)

@@ -1,22 +1,28 @@
-"""TD(lambda) solved: against regression by squared error, against descent, and against its own derivatives."""
+"""TD(lambda) solved: against regression by squared error, against descent, and against its own
+derivatives."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
+from tuner.fit.errors import find_null_space
+from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.lbfgs import lbfgs
-from tuner.fit.null_space import find_null_space
-from tuner.fit.options import FitOptions
-from tuner.fit.setup import make_problem
-from tuner.fit.temporal import LEARNERS, TemporalProblem, newton, standard_errors
+from tuner.fit.learners.equation import newton
+from tuner.fit.learners.solvers import lbfgs
+from tuner.fit.setup import FitOptions, make_problem
+from tuner.fit.temporal import standard_errors
 from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
 
 
-def walk(folder, lambda_: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0):
+def walk(
+    folder, lambda_: float, games: int = 60, seed: int = 3, loss: str = "mse", known: float = 0.0
+):
     """Games whose counts are random walks and whose results depend on them."""
     rng = np.random.default_rng(seed)
     lengths, rows, outcomes, phases = rng.integers(3, 40, games), [], [], []
@@ -27,28 +33,38 @@ def walk(folder, lambda_: float, games: int = 60, seed: int = 3, loss: str = "ms
         p = 1 / (1 + np.exp(-2 * SCALE * counts[-1] @ truth))
         outcomes.append(np.full(n, 1.0 if rng.random() < p else -1.0))
         phases.append(np.linspace(PHASES, 2, n).round())
-    sample = write_sample(folder / "data", np.concatenate(rows), np.concatenate(outcomes), lengths,
-                          phase=np.concatenate(phases), layout=LAYOUT)
+    sample = write_sample(
+        folder / "data",
+        np.concatenate(rows),
+        np.concatenate(outcomes),
+        lengths,
+        phase=np.concatenate(phases),
+        layout=LAYOUT,
+    )
     parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
-    problem = make_problem(sample.data, parameters, FitOptions(loss=loss, prior=None, intercept=False), np.arange(games),
-                           SCALE)
+    problem = make_problem(
+        sample.data,
+        parameters,
+        FitOptions(loss=loss, prior=None, intercept=False),
+        np.arange(games),
+        SCALE,
+    )
     n = int(lengths.sum())
     values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)
     decay = lambda_ ** rng.integers(1, 4, n) if lambda_ < 1 else np.ones(n)
-    return sample, TemporalProblem(problem, TemporalData(decay, values))
+    return sample, replace(problem, temporal=TemporalData(decay, values))
 
 
 def errors_at(temporal, weights) -> np.ndarray:
     """Standard errors (stages, columns + 1)."""
-    null_space = find_null_space(temporal.problem, temporal.problem.gauss_newton(weights), LAYOUT.places)
+    null_space = find_null_space(temporal, temporal.gauss_newton(weights), LAYOUT.places)
     return standard_errors(temporal, weights, null_space).standard_errors
 
 
 def plain_equation(sample, temporal, weights) -> np.ndarray:
     """The sum of c dv/dw, game by game, from dense matrices; per position."""
-    problem, extra = temporal.problem, temporal.extra
-    total, design = np.zeros(problem.start.size), sample.design(2)
-    for low, high in temporal.games:
+    extra, total, design = temporal.temporal, np.zeros(temporal.start.size), sample.design(2)
+    for low, high in temporal.model.whole_games:
         x, known = design[low:high], extra.known[low:high]
         v = np.tanh(SCALE * x @ weights.ravel())
         slope = np.where(np.isnan(known), SCALE * (1 - v**2), 0)
@@ -61,32 +77,39 @@ def plain_equation(sample, temporal, weights) -> np.ndarray:
 def test_the_equation_and_its_derivative(tmp_path, lambda_):
     sample, temporal = walk(tmp_path, lambda_, games=20, known=0.1)
     rng = np.random.default_rng(1)
-    weights = rng.normal(0, 40, temporal.problem.start.shape)
-    found, _ = temporal.equation(weights, temporal.games)
+    weights = rng.normal(0, 40, temporal.start.shape)
+    found, _ = temporal.equation(weights)
     assert np.abs(found - plain_equation(sample, temporal, weights)).max() < 1e-12
-    matrix = temporal.matrix(weights, temporal.games, exact=True)
+    matrix = temporal.equation_matrix(weights, temporal.model.whole_games, exact=True)
     for direction in rng.normal(size=(5, *weights.shape)):
-        difference = (plain_equation(sample, temporal, weights + 1e-3 * direction)
-                      - plain_equation(sample, temporal, weights - 1e-3 * direction)) / 2e-3
-        assert np.abs(difference + matrix @ direction.ravel()).max() < 1e-7 * np.abs(difference).max() + 1e-12
+        difference = (
+            plain_equation(sample, temporal, weights + 1e-3 * direction)
+            - plain_equation(sample, temporal, weights - 1e-3 * direction)
+        ) / 2e-3
+        assert (
+            np.abs(difference + matrix @ direction.ravel()).max()
+            < 1e-7 * np.abs(difference).max() + 1e-12
+        )
 
 
 def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
     _, temporal = walk(tmp_path, 1.0)
     found = newton(temporal, LearnerOptions(tolerance=1e-13), Record())
     record = Record()
-    wanted = lbfgs(temporal.problem, LearnerOptions(tolerance=1e-15, iterations=5000), record)
-    loss = temporal.problem.loss
+    wanted = lbfgs(temporal, LearnerOptions(tolerance=1e-15, iterations=5000), record)
+    loss = temporal.loss
     assert abs(loss(found) - loss(wanted)) < 1e-8 * loss(wanted)
-    assert np.abs(temporal.equation(found, temporal.games)[0][temporal.problem.free.ravel()]).max() < 1e-10
+    assert np.abs(temporal.equation(found)[0][temporal.free.ravel()]).max() < 1e-10
 
 
 @pytest.mark.parametrize("lambda_", [0.0, 0.5, 0.9])
 def test_descent_by_td_reaches_the_solution(tmp_path, lambda_):
     _, temporal = walk(tmp_path, lambda_, games=300)
     solved = newton(temporal, LearnerOptions(), Record())
-    learned = LEARNERS["adam"](temporal, LearnerOptions(iterations=400, learning_rate=3.0, final_rate=1e-4), Record())
-    chosen = temporal.problem.free
+    learned = LEARNERS["adam"].solve(
+        temporal, LearnerOptions(iterations=400, learning_rate=3.0, final_rate=1e-4), Record()
+    )
+    chosen = temporal.free
     assert np.linalg.norm((learned - solved)[chosen]) < 0.03 * np.linalg.norm(solved[chosen])
 
 
@@ -105,17 +128,20 @@ def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
     solutions, reported = [], []
     for seed in range(60):
         _, temporal = walk(tmp_path / str(seed), 0.8, games=150, seed=1000)
-        problem = temporal.problem
         drawn = np.sort(np.random.default_rng(seed).choice(150, 150))
         drawn = np.unique(drawn)
-        part = TemporalProblem(problem.on(drawn), temporal.extra)
+        part = temporal.on(drawn)
         weights = newton(part, LearnerOptions(), Record())
         solutions.append(weights.ravel())
         reported.append(errors_at(part, weights).ravel())
         if seed == 0:
             whole = errors_at(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
-    free = problem.free.ravel()
-    # without replacement 63 % of the games are drawn: the spread between such halves is that of n (1 - f) / f games
+    free = temporal.free.ravel()
+    # without replacement 63 % of the games are drawn: the spread between such halves is that of n
+    # (1 - f) / f games
     factor = np.sqrt((1 - 0.632) / 0.632)
     ratio = np.std(solutions, axis=0)[free] / (whole[free] * factor)
-    assert 0.75 < np.median(ratio) < 1.3 and (np.median(reported, axis=0)[free] > whole[free]).mean() > 0.9
+    assert (
+        0.75 < np.median(ratio) < 1.3
+        and (np.median(reported, axis=0)[free] > whole[free]).mean() > 0.9
+    )

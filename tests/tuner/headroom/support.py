@@ -8,23 +8,27 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from games.record import ReadOptions
 from tests.tuner.support import PHASES, flat_layout, write_sample
-from tuner.headroom.sample import Sample
+from tuner.headroom.sample import ValuedSample
+from tuner.learn.reading import Read
+from tuner.learn.start import Start
+from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import Parameters
-from tuner.tuning.options import TuneOptions
-from tuner.tuning.reading import Read
-from tuner.tuning.start import Start
 
 COLUMNS, LENGTH = 6, 10
 WEIGHTS = np.array([120.0, -60.0, 200.0, 40.0, -150.0, 90.0])
 SCALE = 0.0025
 
 
-def sample_of(folder: Path, games: int, logit: Callable[[np.ndarray, np.ndarray], np.ndarray], targets: str,
-              seed: int = 1) -> Sample:
-    """Positions whose values are expit(logit(counts, share of the first stage)); results if `targets` says so, else expected
-    scores."""
+def sample_of(
+    folder: Path,
+    games: int,
+    logit: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    targets: str,
+    seed: int = 1,
+) -> ValuedSample:
+    """Positions whose values are expit(logit(counts, share of the first stage)); results if
+    `targets` says so, else expected scores."""
     random = np.random.default_rng(seed)
     n = games * LENGTH
     counts = random.integers(-3, 4, (n, COLUMNS)).astype(np.int8)
@@ -34,8 +38,12 @@ def sample_of(folder: Path, games: int, logit: Callable[[np.ndarray, np.ndarray]
     written = write_sample(folder, counts, 2 * q - 1, np.full(games, LENGTH), phase=phase)
     weights = np.tile(np.where(np.arange(COLUMNS) < 3, WEIGHTS, 0.5 * WEIGHTS), (2, 1))
     parameters = Parameters("none", flat_layout(COLUMNS), ("mg", "eg"), weights, SCALE)
-    options = TuneOptions(reading=ReadOptions(), method="logistic", targets=targets, device="cpu", prior="auto", lambda_=0.0)
-    return Sample(Start(None, None, parameters), options, Read(written.data, "", None, None), np.arange(games))
+    options = TuneSettings(
+        method="logistic", targets=targets, device="cpu", prior="auto", lambda_=0.0
+    )
+    return ValuedSample(
+        Start(None, None, parameters), options, Read(written.data, "", None, None), np.arange(games)
+    )
 
 
 def linear(counts: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -43,6 +51,7 @@ def linear(counts: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def with_product(counts: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """A planted function, all of it late: the first count squared with its sign, and a product of three others."""
+    """A planted function, all of it late: the first count squared with its sign, and a product of
+    three others."""
     a, b, c, d = counts[:, :4].T
     return linear(counts, share) + (1 - share) * (0.5 * a * np.abs(a) + 0.2 * b * c * d)

@@ -1,4 +1,5 @@
-"""Headroom of simulated evaluations: nothing where they are linear, most of what was planted where they are not."""
+"""Headroom of simulated evaluations: nothing where they are linear, most of what was planted where
+they are not."""
 
 from __future__ import annotations
 
@@ -12,10 +13,9 @@ from scipy.special import expit
 from games.streams import InputError
 from tests.tuner.headroom.support import linear, sample_of, with_product
 from tuner.headroom import measure, trees
-from tuner.headroom.measure import described, measured
-from tuner.headroom.tables import lines_of
-from tuner.headroom.trees import Boosted, Counts, Inputs, boosted
-from tuner.io.progress import Display
+from tuner.headroom.measure import describe, lines_of, measure_sample
+from tuner.headroom.trees import Boosted, Counts, Inputs, boost
+from tuner.io.terminal import Display
 
 pytest.importorskip("sklearn", reason="scikit-learn is not here; pip install '.[headroom]'")
 
@@ -32,24 +32,31 @@ def gain(found: dict, name: str) -> dict:
 def planted(tmp_path_factory):
     """A sample, what was predicted, and what was found."""
     sample = sample_of(tmp_path_factory.mktemp("planted") / "data", 2500, with_product, "scores")
-    predicted = measure.predicted(sample, 0.2, Display())
-    return sample, predicted, described(sample, "start.yaml", predicted)
+    predicted = measure.predict(sample, 0.2, Display())
+    return sample, predicted, describe(sample, "start.yaml", predicted)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nothing_is_found_where_the_evaluation_is_linear(tmp_path, seed):
-    found = measured(sample_of(tmp_path / "data", 1500, linear, "results", seed), "start.yaml", 0.3, Display())
+    found = measure_sample(
+        sample_of(tmp_path / "data", 1500, linear, "results", seed), "start.yaml", 0.3, Display()
+    )
     assert gain(found, "trees")["low"] <= 0 <= gain(found, "trees")["high"]
     assert gain(found, "network")["low"] <= 0 <= gain(found, "network")["high"]
     assert gain(found, "fit")["low"] > 0  # half of the starting weights are too small
     assert found["loss"] == "cross-entropy" and found["entropy"] == 0
-    assert any(line.startswith("Functions of the same counts that are not linear gain nothing beyond chance here") for line in
-               found["sentences"])
+    assert any(
+        line.startswith(
+            "Functions of the same counts that are not linear gain nothing beyond chance here"
+        )
+        for line in found["sentences"]
+    )
     assert "of the distance" not in " ".join(found["sentences"])  # results have no known entropy
 
 
 def test_trees_find_most_of_what_was_planted(planted):
-    """The values are exact, so that the truth has excess 0 and all that the linear fit lacks is planted."""
+    """The values are exact, so that the truth has excess 0 and all that the linear fit lacks is
+    planted."""
     *_, found = planted
     assert model(found, "fit")["value"] > 0.01
     assert gain(found, "trees")["share"]["value"] >= 0.8
@@ -62,8 +69,9 @@ def test_a_network_finds_most_of_what_was_planted(planted):
     assert gain(found, "network")["on"] == "fit" and found["board"] is None
     assert gain(found, "network")["share"]["value"] >= 0.8
     assert gain(found, "network")["share"]["low"] > 0.7
-    assert found["network_on_trees"]["value"] == pytest.approx(model(found, "trees")["value"] - model(found, "network")["value"],
-                                                               abs=1e-6)
+    assert found["network_on_trees"]["value"] == pytest.approx(
+        model(found, "trees")["value"] - model(found, "network")["value"], abs=1e-6
+    )
 
 
 def test_losses_are_those_of_the_definition(planted):
@@ -74,7 +82,9 @@ def test_losses_are_those_of_the_definition(planted):
     assert model(found, "start")["value"] == pytest.approx(loss.mean(), rel=1e-5)
     weights = sample.begun.parameters.weights[0]
     counts = sample.data.matrix() @ weights
-    assert predicted.logits["start"] == pytest.approx(2 * predicted.scales["start"] * counts, rel=1e-6)
+    assert predicted.logits["start"] == pytest.approx(
+        2 * predicted.scales["start"] * counts, rel=1e-6
+    )
 
 
 def test_quarters_of_the_phase_add_up_and_show_where_the_gain_is(planted):
@@ -83,7 +93,9 @@ def test_quarters_of_the_phase_add_up_and_show_where_the_gain_is(planted):
     assert sum(line["positions"] for line in lines) == found["held_out_positions"]
     mean = sum(line["positions"] * line["trees"] for line in lines) / found["held_out_positions"]
     assert mean == pytest.approx(model(found, "trees")["value"], abs=1e-5)
-    gains = [next(each["value"] for each in line["gains"] if each["model"] == "trees") for line in lines]
+    gains = [
+        next(each["value"] for each in line["gains"] if each["model"] == "trees") for line in lines
+    ]
     assert gains[0] > gains[-1]  # planted late
     assert "where the share of mg is 0 to 0.25" in found["sentences"][1]
 
@@ -92,19 +104,30 @@ def test_what_the_trees_use_is_what_was_planted(planted):
     *_, found = planted
     rises = {line["input"]: line for line in found["counts"]}
     used = {"single.n0", "single.n1", "single.n2", "single.n3"}
-    assert set(sorted((name for name in rises if "." in name), key=lambda name: -rises[name]["value"])[:4]) == used
+    assert (
+        set(
+            sorted((name for name in rises if "." in name), key=lambda name: -rises[name]["value"])[
+                :4
+            ]
+        )
+        == used
+    )
     assert all(rises[name]["low"] > 0 for name in used)
     assert rises["the phase"]["low"] > 0
-    names = found["sentences"][1].partition("the trees use most: ")[2].partition(" (")[0].split(", ")
+    names = (
+        found["sentences"][1].partition("the trees use most: ")[2].partition(" (")[0].split(", ")
+    )
     assert len(names) == 3 and set(names) <= used
 
 
 def test_the_players_can_be_exchanged(planted):
     sample, *_ = planted
     some = Inputs(np.zeros(2000), sample.share[:2000], sample.counts().only(slice(2000)))
-    f = boosted(some, sample.q[:2000], sample.mass[:2000], sample.opening[:2000], 1, 1)
+    f = boost(some, sample.q[:2000], sample.mass[:2000], sample.opening[:2000], 1, 1)
     features = f.features(some)
-    assert f.rounds and f.of_features(f.mirrored(features)) == pytest.approx(-f.of_features(features))
+    assert f.rounds and f.of_features(f.mirrored(features)) == pytest.approx(
+        -f.of_features(features)
+    )
     assert (f.mirrored(features)[:, 1] == features[:, 1]).all()
     assert f(some) == pytest.approx(f.of_features(features))
 
@@ -112,14 +135,22 @@ def test_the_players_can_be_exchanged(planted):
 def test_sums_of_both_players_stay_the_same_if_they_are_exchanged():
     random = np.random.default_rng(2)
     ours, theirs = random.integers(0, 4, (2, 3000, 2)).astype(float)
-    counts = Counts(csr_array(np.hstack([ours - theirs, ours + theirs])), np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1], bool))
+    counts = Counts(
+        csr_array(np.hstack([ours - theirs, ours + theirs])),
+        np.array([0, 1, 0, 1]),
+        np.array([0, 0, 1, 1], bool),
+    )
     q = expit(0.3 * (ours[:, 0] ** 2 - theirs[:, 0] ** 2))  # difference times sum
     inputs = Inputs(np.zeros(3000), np.ones(3000), counts)
-    f = boosted(inputs, q, np.ones(3000), np.arange(3000) // 10, 1, 1)
-    exchanged = inputs._replace(counts=counts._replace(of=csr_array(np.hstack([theirs - ours, ours + theirs]))))
+    f = boost(inputs, q, np.ones(3000), np.arange(3000) // 10, 1, 1)
+    exchanged = inputs._replace(
+        counts=counts._replace(of=csr_array(np.hstack([theirs - ours, ours + theirs])))
+    )
     assert f.mirrored(f.features(inputs)) == pytest.approx(f.features(exchanged))
-    assert f(exchanged) == pytest.approx(-f(inputs)) and np.corrcoef(f(inputs), 0.3 * (ours - theirs)[:, 0] * (
-        ours + theirs)[:, 0])[0, 1] > 0.98
+    assert (
+        f(exchanged) == pytest.approx(-f(inputs))
+        and np.corrcoef(f(inputs), 0.3 * (ours - theirs)[:, 0] * (ours + theirs)[:, 0])[0, 1] > 0.98
+    )
 
 
 def test_no_trees_add_nothing():
@@ -134,8 +165,16 @@ def test_positions_of_largest_disagreement_have_the_values_of_all_models(planted
     object.__setattr__(named, "texts", lambda some: [str(i) for i in some])
     lines = measure.disagreements(named, predicted)
     place = [int(line["position"]) for line in lines]
-    assert len(set(sample.game[place])) == len(place) == measure.MOST_SHOWN and predicted.held[place].all()
-    apart = np.maximum(*(np.abs(expit(predicted.logits[name]) - expit(predicted.logits["fit"])) for name in ("trees", "network")))
+    assert (
+        len(set(sample.game[place])) == len(place) == measure.MOST_SHOWN
+        and predicted.held[place].all()
+    )
+    apart = np.maximum(
+        *(
+            np.abs(expit(predicted.logits[name]) - expit(predicted.logits["fit"]))
+            for name in ("trees", "network")
+        )
+    )
     assert apart[place[0]] == np.nanmax(apart[predicted.held])
     for line, i in zip(lines, place, strict=True):
         assert line["value"] == pytest.approx(sample.q[i], abs=1e-4)
@@ -145,7 +184,7 @@ def test_positions_of_largest_disagreement_have_the_values_of_all_models(planted
 def test_without_the_library_the_linear_part_remains(planted, monkeypatch):
     sample, _, whole = planted
     monkeypatch.setattr(measure, "available", lambda: False)
-    found = measured(sample, "start.yaml", 0.2, Display())
+    found = measure_sample(sample, "start.yaml", 0.2, Display())
     assert [line["model"] for line in found["models"]] == ["start", "fit", "network"]
     assert model(found, "fit") == model(whole, "fit") and gain(found, "fit") == gain(whole, "fit")
     lines = lines_of(found)
@@ -154,8 +193,12 @@ def test_without_the_library_the_linear_part_remains(planted, monkeypatch):
 
 
 def test_too_few_positions_are_refused(tmp_path):
-    with pytest.raises(InputError, match="held out: expected at least 200 of both; give more games"):
-        measured(sample_of(tmp_path / "data", 70, linear, "scores"), "start.yaml", 0.2, Display())
+    with pytest.raises(
+        InputError, match="held out: expected at least 200 of both; give more games"
+    ):
+        measure_sample(
+            sample_of(tmp_path / "data", 70, linear, "scores"), "start.yaml", 0.2, Display()
+        )
 
 
 def test_trees_see_the_counts_that_apply_most_often(monkeypatch):

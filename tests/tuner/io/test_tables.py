@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from tuner.io.tables import coloured, number, show_lines, show_table, side_by_side, signed
+from tuner.io.terminal import coloured, number, show_lines, show_table, side_by_side, signed
 
 
 def printed(width: int = 40, **how: bool) -> tuple[Console, io.StringIO]:
@@ -18,7 +18,9 @@ def printed(width: int = 40, **how: bool) -> tuple[Console, io.StringIO]:
 
 def test_a_table_has_one_text_column_and_numbers_on_the_right():
     console, out = printed()
-    show_table(console, "pieces", ["", "value"], [["pawn", "1.0"], ["queen", Text("+12.0", "green")]])
+    show_table(
+        console, "pieces", ["", "value"], [["pawn", "1.0"], ["queen", Text("+12.0", "green")]]
+    )
     assert out.getvalue() == "pieces\n       value\npawn     1.0\nqueen  +12.0\n\n"
 
 
@@ -35,14 +37,28 @@ def test_lines_are_not_wrapped_and_brackets_are_no_markup():
     assert out.getvalue() == "[bold] and :smile: in a long line\n"
 
 
-@pytest.mark.parametrize(("value", "plain", "change"), [
-    (None, "-", "-"), (0.04, "0.0", ""), (-0.04, "0.0", ""), (-2.5, "-2.5", "-2.5"), (3.14, "3.1", "+3.1")])
+@pytest.mark.parametrize(
+    ("value", "plain", "change"),
+    [
+        (None, "-", "-"),
+        (0.04, "0.0", ""),
+        (-0.04, "0.0", ""),
+        (-2.5, "-2.5", "-2.5"),
+        (3.14, "3.1", "+3.1"),
+    ],
+)
 def test_numbers_have_fixed_digits_and_no_minus_before_zero(value, plain, change):
     assert (number(value), signed(value)) == (plain, change)
 
 
 def test_a_change_has_the_colour_of_its_sign():
-    assert [str(coloured(text).style) for text in ("+1.0*", "-1.0", "", "0", ".")] == ["green", "red", "", "", ""]
+    assert [str(coloured(text).style) for text in ("+1.0*", "-1.0", "", "0", ".")] == [
+        "green",
+        "red",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_grids_that_do_not_fit_side_by_side_go_into_several_rows():
@@ -53,6 +69,15 @@ def test_grids_that_do_not_fit_side_by_side_go_into_several_rows():
         lines = [str(line) for line in side_by_side(blocks, per_row * (width + 4) - 4)]
         heads = [line.split() for line in lines[::3]]
         assert len(heads) == 4 // per_row and sum(heads, []) == ["one", "two", "three", "four"]
-        assert lines[1].split() == ["1", "-20"] * per_row and lines[2].split() == ["300", "4"] * per_row
+        assert (
+            lines[1].split() == ["1", "-20"] * per_row
+            and lines[2].split() == ["300", "4"] * per_row
+        )
         assert max(map(len, lines)) <= per_row * (width + 4) - 4
-    assert [str(line) for line in side_by_side(blocks[:1], 80, markdown=True)] == ["```", "one", "  1 -20", "300   4", "```"]
+    assert [str(line) for line in side_by_side(blocks[:1], 80, markdown=True)] == [
+        "```",
+        "one",
+        "  1 -20",
+        "300   4",
+        "```",
+    ]

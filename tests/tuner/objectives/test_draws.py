@@ -1,40 +1,47 @@
-"""Three outcomes: formulas against their definitions, finite differences and statsmodels; errors against simulation."""
+"""Three outcomes: formulas against their definitions, finite differences and statsmodels; errors
+against simulation."""
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from games.jit import PLAIN
-from tests.tuner.support import SCALE, game_scores, learn, problem_of, random_coefficients, write_sample
+from games.compile.jit import PLAIN
+from tests.tuner.objectives.support import by_block
+from tests.tuner.support import (
+    SCALE,
+    game_scores,
+    learn,
+    problem_of,
+    random_coefficients,
+    write_sample,
+)
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
 STEP = 1e-3
 
 
-def call(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray, weight: np.ndarray):
-    """The loss, and (5, n) derivatives: by evaluation and width, and the second ones by evaluation, both, and width."""
-    kind = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.c_double, *[ctypes.c_void_p] * 7)
-    found = np.stack([evaluation, width, *np.empty((3, len(evaluation)))])
-    arrays = [found[0], found[1], outcome, weight, found[2], found[3], found[4]]
-    loss = kind(OBJECTIVES[model].block.address())(len(evaluation), SCALE, *(array.ctypes.data for array in arrays))
-    return loss, found
-
-
-def plain_loss(model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def plain_loss(
+    model: str, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
     """By the definition: minus the logarithm of the outcome's probability."""
     chances = np.log(OBJECTIVES[model].probabilities(SCALE, evaluation, width))
-    counted = np.stack([np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1)
+    counted = np.stack(
+        [np.maximum(-outcome, 0), 1 - np.abs(outcome), np.maximum(outcome, 0)], axis=1
+    )
     return -(counted * chances).sum(axis=1)
 
 
 def some(n: int = 300):
     random = np.random.default_rng(5)
-    return random.normal(0, 250, n), random.uniform(20, 300, n), random.choice([-1.0, 0.0, 1.0, 0.4, -0.25], n)
+    return (
+        random.normal(0, 250, n),
+        random.uniform(20, 300, n),
+        random.choice([-1.0, 0.0, 1.0, 0.4, -0.25], n),
+    )
 
 
 @MODELS
@@ -57,27 +64,38 @@ def test_chances_are_those_of_the_model(model):
 def test_derivatives_are_those_of_the_loss(model):
     evaluation, width, outcome = some()
     weight = np.linspace(0.5, 2, len(evaluation))
-    loss, found = call(model, evaluation, width, outcome, weight)
-    assert loss == pytest.approx((weight * plain_loss(model, evaluation, width, outcome)).sum(), rel=1e-12)
+    loss, found = by_block(OBJECTIVES[model], evaluation, width, outcome, weight)
+    assert loss == pytest.approx(
+        (weight * plain_loss(model, evaluation, width, outcome)).sum(), rel=1e-12
+    )
 
     def slope(function, by_width: bool):
         step = np.full(len(evaluation), STEP)
         e, w = (0, step) if by_width else (step, 0)
-        return (function(evaluation + e, width + w) - function(evaluation - e, width - w)) / (2 * STEP)
+        return (function(evaluation + e, width + w) - function(evaluation - e, width - w)) / (
+            2 * STEP
+        )
 
     for place, by_width in ((0, False), (1, True)):
         expected = weight * slope(lambda e, w: plain_loss(model, e, w, outcome), by_width)
         np.testing.assert_allclose(found[place], expected, rtol=1e-5, atol=1e-9)
     for place, first, by_width in ((2, 0, False), (3, 0, True), (3, 1, False), (4, 1, True)):
-        expected = slope(lambda e, w, first=first: call(model, e, w, outcome, weight)[1][first], by_width)
+        expected = slope(
+            lambda e, w, first=first: by_block(OBJECTIVES[model], e, w, outcome, weight)[1][first],
+            by_width,
+        )
         np.testing.assert_allclose(found[place], expected, rtol=1e-5, atol=1e-12)
 
 
 @pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set")
 @MODELS
 def test_large_evaluations_stay_finite(model):
-    evaluation, width, outcome = np.array([9e4, -9e4, 9e4, 0.0]), np.array([50.0, 50, 1e-9, 1e4]), np.array([-1.0, 0, 1, 1])
-    loss, found = call(model, evaluation, width, outcome, np.ones(4))
+    evaluation, width, outcome = (
+        np.array([9e4, -9e4, 9e4, 0.0]),
+        np.array([50.0, 50, 1e-9, 1e4]),
+        np.array([-1.0, 0, 1, 1]),
+    )
+    loss, found = by_block(OBJECTIVES[model], evaluation, width, outcome, np.ones(4))
     assert np.isfinite(loss) and np.isfinite(found).all()
 
 
@@ -97,7 +115,9 @@ def drawn_sample(folder, model: str, n: int = 4000):
     random = np.random.default_rng(9)
     weights = np.array([60.0, -40.0, 90.0, 25.0, 130.0])  # three columns, the intercept, the width
     coefficients = random_coefficients(random, n, 3)
-    chances = OBJECTIVES[model].probabilities(SCALE, coefficients @ weights[:3] + weights[3], np.full(n, weights[4]))
+    chances = OBJECTIVES[model].probabilities(
+        SCALE, coefficients @ weights[:3] + weights[3], np.full(n, weights[4])
+    )
     outcome = (random.random(n)[:, None] > chances.cumsum(axis=1)).sum(axis=1) - 1.0
     return write_sample(folder / "games", coefficients, outcome, np.ones(n, np.int64)), weights
 
@@ -107,8 +127,15 @@ def three_outcomes(sample, model: str, stages: int = 1):
     zero = np.zeros(shape)
     start, low = zero.copy(), np.full(shape, -np.inf)
     start[:, -1], low[:, -1] = 50.0, 1.0 if model == "ordered" else -np.inf
-    return replace(problem_of(sample, stages, model), start=start, free=np.ones(shape, bool), low=low,
-                   high=np.full(shape, np.inf), mean=zero, precision=zero)
+    return replace(
+        problem_of(sample, stages, model),
+        start=start,
+        free=np.ones(shape, bool),
+        low=low,
+        high=np.full(shape, np.inf),
+        mean=zero,
+        precision=zero,
+    )
 
 
 @MODELS
@@ -121,11 +148,19 @@ def test_gradient_and_matrix_are_derivatives_by_all_weights(tmp_path, model):
     for place in range(here.size):
         step = np.zeros(here.size)
         step[place] = STEP
-        above, below = (problem.loss_gradient(here + sign * step.reshape(here.shape)) for sign in (1, -1))
-        assert gradient.ravel()[place] == pytest.approx((above[0] - below[0]) / (2 * STEP), rel=1e-4, abs=1e-9)
-        np.testing.assert_allclose(matrix[place], (above[1] - below[1]).ravel() / (2 * STEP), rtol=1e-5, atol=1e-12)
+        above, below = (
+            problem.loss_gradient(here + sign * step.reshape(here.shape)) for sign in (1, -1)
+        )
+        assert gradient.ravel()[place] == pytest.approx(
+            (above[0] - below[0]) / (2 * STEP), rel=1e-4, abs=1e-9
+        )
+        np.testing.assert_allclose(
+            matrix[place], (above[1] - below[1]).ravel() / (2 * STEP), rtol=1e-5, atol=1e-12
+        )
     scores = game_scores(problem, here)
-    np.testing.assert_allclose(scores.sum(axis=0) / problem.positions, gradient.ravel(), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        scores.sum(axis=0) / problem.positions, gradient.ravel(), rtol=1e-9, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("learner", ["newton", "lbfgs"])
@@ -134,7 +169,9 @@ def test_ordered_is_the_ordered_logit_of_statsmodels(tmp_path, learner):
 
     sample, truth = drawn_sample(tmp_path, "ordered")
     found, _ = learn(three_outcomes(sample, "ordered"), learner, tolerance=1e-13)
-    other = OrderedModel(sample.outcome.astype(int), sample.coefficients, distr="logit").fit(method="bfgs", disp=False, gtol=1e-8)
+    other = OrderedModel(sample.outcome.astype(int), sample.coefficients, distr="logit").fit(
+        method="bfgs", disp=False, gtol=1e-8
+    )
     slopes, low, high = other.params[:3], other.params[3], other.params[3] + np.exp(other.params[4])
     expected = np.array([*slopes, -(low + high) / 2, (high - low) / 2]) / (2 * SCALE)
     np.testing.assert_allclose(found[0], expected, rtol=2e-3 if learner == "lbfgs" else 2e-4)
@@ -148,8 +185,12 @@ def test_davidson_is_the_multinomial_logit_with_one_slope(tmp_path):
     found, _ = learn(three_outcomes(sample, "davidson"), tolerance=1e-13)
 
     def loss(x):
-        return plain_loss("davidson", 100 * (sample.coefficients @ x[:3] + x[3]), np.full(len(sample.outcome), 100 * x[4]),
-                          sample.outcome).mean()
+        return plain_loss(
+            "davidson",
+            100 * (sample.coefficients @ x[:3] + x[3]),
+            np.full(len(sample.outcome), 100 * x[4]),
+            sample.outcome,
+        ).mean()
 
     expected = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-9}).x * 100
     np.testing.assert_allclose(found[0], expected, rtol=1e-4, atol=0.02)

@@ -1,4 +1,5 @@
-"""Comments of a parameter file are in the file that is written from it: at the same value, and never lost."""
+"""Comments of a parameter file are in the file that is written from it: at the same value, and
+never lost."""
 
 from __future__ import annotations
 
@@ -134,8 +135,15 @@ def test_a_file_that_was_written_with_comments_is_written_the_same_again(tmp_pat
     assert to_text(read(tmp_path, WRITTEN)) == WRITTEN
 
 
-@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text,
-                                    lambda text: "%YAML 1.1\n---\n" + text.lstrip(), lambda text: text + "...\n"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: "%YAML 1.1\n---\n" + text.lstrip(),
+        lambda text: text + "...\n",
+    ],
+)
 def test_comments_are_found_in_other_forms_of_the_same_file(tmp_path, change):
     assert to_text(read(tmp_path, change(COMMENTED))) == WRITTEN
 
@@ -152,19 +160,28 @@ def test_a_file_without_comments_gets_none_but_that_of_the_scale(tmp_path, seed)
     back = read_parameters(tmp_path / "out.yaml", LAYOUT, "chess")
     assert back.comments == () and to_text(back).count("\n\n") == 0
     assert [line for line in to_text(replace(p, learned={})).splitlines() if "#" in line] == [
-        f"scale: {p.scale:.6g}  # v = tanh(scale * centipawns), p = (1 + v) / 2"]
+        f"scale: {p.scale:.6g}  # v = tanh(scale * centipawns), p = (1 + v) / 2"
+    ]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_comments_on_any_lines_of_a_written_file_stay_where_they_are(tmp_path, seed):
     random = np.random.default_rng(seed)
-    learned = {"command": "tuner tune '#1' # 2", "games": 3, "text": "lines\n# of text\n", "data": [{"file": "a#b"}]}
+    learned = {
+        "command": "tuner tune '#1' # 2",
+        "games": 3,
+        "text": "lines\n# of text\n",
+        "data": [{"file": "a#b"}],
+    }
     lines = to_text(replace(random_parameters(seed), learned=learned)).splitlines()
     text, last = [], next(k for k, line in enumerate(lines) if line == "learned:")
     for k, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         if k <= last and random.random() < 0.3:
-            text += [" " * max(0, indent + int(random.integers(-2, 5))) + f"#{k} ä" for _ in range(random.integers(1, 4))]
+            text += [
+                " " * max(0, indent + int(random.integers(-2, 5))) + f"#{k} ä"
+                for _ in range(random.integers(1, 4))
+            ]
             if random.random() < 0.3:
                 text.append("")
         beside = k <= last and "#" not in line and random.random() < 0.3
@@ -175,10 +192,13 @@ def test_comments_on_any_lines_of_a_written_file_stay_where_they_are(tmp_path, s
 
 @pytest.mark.parametrize("seed", range(40))
 def test_no_comment_is_lost_wherever_it_is(tmp_path, seed):
-    """In a form that is not ours, with comments wherever YAML allows one; what is written then is written the same again."""
+    """In a form that is not ours, with comments wherever YAML allows one; what is written then is
+    written the same again."""
     random, text, marks = np.random.default_rng(seed), "", []
     good = GOOD.replace("files.open.mg", "files.open")
-    for line in good.replace(", ", ",\n                ").replace("{mg", "{\n       mg").splitlines():
+    for line in (
+        good.replace(", ", ",\n                ").replace("{mg", "{\n       mg").splitlines()
+    ):
         if random.random() < 0.3:
             marks.append(f"#m{len(marks)}")
             text += " " * int(random.integers(0, 9)) + marks[-1] + "\n"
@@ -189,13 +209,20 @@ def test_no_comment_is_lost_wherever_it_is(tmp_path, seed):
         text += "\n" * int(random.integers(1, 3))
     p = read(tmp_path, text)
     assert (p.weights == read(tmp_path, good).weights).all()
-    for written in (to_text(p), to_text(untapered(p)), to_text(replace(p, bounds=(), prior=(), fixed=()))):
+    for written in (
+        to_text(p),
+        to_text(untapered(p)),
+        to_text(replace(p, bounds=(), prior=(), fixed=())),
+    ):
         assert sorted(word for word in written.split() if word.startswith("#m")) == sorted(marks)
         assert to_text(read(tmp_path, written)) == written
 
 
 def test_a_number_sign_in_a_text_is_no_comment(tmp_path):
-    learned = 'learned: {command: "a # b", version: a#b, note: \'# it\'\'s\', text: "two # lines\n  # of them"}\n'
+    learned = (
+        "learned: {command: \"a # b\", version: a#b, note: '# it''s', text: \"two # lines\n  # of"
+        ' them"}\n'
+    )
     block = "learned:\n  command: |  # a script\n    line # one\n    # two\n\n  version: 1\n"
     assert read(tmp_path, GOOD + learned).comments == ()
     found = read(tmp_path, GOOD + block)
@@ -204,8 +231,11 @@ def test_a_number_sign_in_a_text_is_no_comment(tmp_path):
 
 
 def test_comments_of_what_is_gone_are_kept_at_the_nearest_line_or_the_end(tmp_path):
-    text = GOOD.replace("  squares.man: {", "  # wide\n  squares.man: {").replace("mg: [5, 6, 7]", "mg: [5, 6, 7]  # m").replace(
-        "eg: [8", "# e\n      eg: [8")
+    text = (
+        GOOD.replace("  squares.man: {", "  # wide\n  squares.man: {")
+        .replace("mg: [5, 6, 7]", "mg: [5, 6, 7]  # m")
+        .replace("eg: [8", "# e\n      eg: [8")
+    )
     p = read(tmp_path, text + "learned:\n  games: 5  # few\n")
     written = to_text(replace(untapered(p), prior=(), learned={}))
     assert lines_of(written)[1:] == ["    # m", "    # e", "# wide", "# few"]
@@ -216,21 +246,29 @@ def test_comments_of_what_is_gone_are_kept_at_the_nearest_line_or_the_end(tmp_pa
 
 def test_a_comment_beside_the_scale_takes_the_place_of_ours(tmp_path):
     assert "scale: 0.003  # v = tanh" in to_text(read(tmp_path, GOOD))
-    assert "scale: 0.003  # mine\n" in to_text(read(tmp_path, GOOD.replace("0.003", "0.003 # mine")))
+    assert "scale: 0.003  # mine\n" in to_text(
+        read(tmp_path, GOOD.replace("0.003", "0.003 # mine"))
+    )
 
 
 def test_comments_of_files_of_terms_stay_with_their_file(tmp_path):
     files = (("one.py", "0" * 64), ("two.py", "1" * 64))
-    text = "terms:\n" + "".join(f"  - file: {file} # of {file}\n    sha256: '{sha256}'\n" for file, sha256 in files)
+    text = "terms:\n" + "".join(
+        f"  - file: {file} # of {file}\n    sha256: '{sha256}'\n" for file, sha256 in files
+    )
     path = tmp_path / "my.yaml"
     path.write_text(GOOD + text)
     layout = replace(LAYOUT, files=files[::-1])
     assert lines_of(to_text(read_parameters(path, layout, "chess")))[1:] == [
-        f'  - {{file: "{file}", sha256: "{sha256}"}}  # of {file}' for file, sha256 in files[::-1]]
+        f'  - {{file: "{file}", sha256: "{sha256}"}}  # of {file}' for file, sha256 in files[::-1]
+    ]
 
 
 def test_as_many_comments_as_are_read_can_be_written(tmp_path):
-    with pytest.raises(InputError, match=rf"my.yaml: {LARGEST + 1:,} characters of comments, expected at most {LARGEST:,}"):
+    with pytest.raises(
+        InputError,
+        match=rf"my.yaml: {LARGEST + 1:,} characters of comments, expected at most {LARGEST:,}",
+    ):
         read(tmp_path, GOOD + "#" * (LARGEST + 1) + "\n")
     p = read(tmp_path, GOOD.replace("  material:", "#\n" * LARGEST + "  material:"))
     write_parameters(tmp_path / "out.yaml", p)
@@ -251,26 +289,49 @@ def test_add_missing_keeps_comments(tmp_path, capsys):
     gone = next(line for line in lines if line.startswith("    ") and "win" not in line)
     (tmp_path / "my.yaml").write_text("".join(lines).replace(gone, "    # gone\n"))
     done(capsys, "params", tmp_path / "my.yaml", "--add-missing", "-o", tmp_path / "out.yaml")
-    assert lines_of((tmp_path / "out.yaml").read_text()) == lines_of((tmp_path / "my.yaml").read_text())
+    assert lines_of((tmp_path / "out.yaml").read_text()) == lines_of(
+        (tmp_path / "my.yaml").read_text()
+    )
 
 
 @pytest.mark.long
-def test_tune_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_path, small_pgn, capsys):
-    text = (BUNDLED / "chess" / "classic.yaml").read_text(encoding="utf-8").replace("    pawn:", "    # the pawn\n    pawn:", 1)
+def test_tune_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(
+    tmp_path, small_pgn, capsys
+):
+    text = (
+        (BUNDLED / "chess" / "classic.yaml")
+        .read_text(encoding="utf-8")
+        .replace("    pawn:", "    # the pawn\n    pawn:", 1)
+    )
     (tmp_path / "my.yaml").write_text(text.replace("eg: 94}", "eg: 94}  # more\n", 1) + "# end\n")
     options = ("--method", "logistic", "--only", "material.*", "--iterations", 2)
-    done(capsys, "tune", tmp_path / "my.yaml", small_pgn, "-o", tmp_path / "out.yaml", "--run", tmp_path / "run", *options)
+    done(
+        capsys,
+        "tune",
+        tmp_path / "my.yaml",
+        small_pgn,
+        "-o",
+        tmp_path / "out.yaml",
+        "--run",
+        tmp_path / "run",
+        *options,
+    )
     said = lines_of((tmp_path / "out.yaml").read_text())
     for start in (said, lines_of((tmp_path / "run" / "start.yaml").read_text())):
         assert [line.partition("# ")[2] for line in start] == [
-            *(line[2:] for line in text.splitlines()[:2]), "v = tanh(scale * centipawns), p = (1 + v) / 2", "the pawn", "more",
-            "end"]
+            *(line[2:] for line in text.splitlines()[:2]),
+            "v = tanh(scale * centipawns), p = (1 + v) / 2",
+            "the pawn",
+            "more",
+            "end",
+        ]
     done(capsys, "tune", "classic", small_pgn, "-o", tmp_path / "bundled.yaml", *options)
     assert len(lines_of((tmp_path / "bundled.yaml").read_text())) == 1
 
 
 def test_selfplay_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_path, capsys):
-    """Neither in the file that it writes nor in the start that it reads again when it is resumed."""
+    """Neither in the file that it writes nor in the start that it reads again when it is
+    resumed."""
     text = (BUNDLED / "chess" / "material.yaml").read_text(encoding="utf-8")
     (tmp_path / "my.yaml").write_text(text)
     header = lines_of(text)[:-1]
@@ -278,4 +339,6 @@ def test_selfplay_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tm
         run = tmp_path / f"run-{len(kept)}"
         done(capsys, "selfplay", start, "--games", 2, "--batch", 2, "--depth", 1, "--run", run)
         for name in ("start.yaml", "params.yaml"):
-            assert [line for line in lines_of((run / name).read_text()) if line.startswith("#")] == kept
+            assert [
+                line for line in lines_of((run / name).read_text()) if line.startswith("#")
+            ] == kept

@@ -1,4 +1,5 @@
-"""Parameter files whose terms another program counts: the file itself says which parameters there are."""
+"""Parameter files whose terms another program counts: the file itself says which parameters there
+are."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ import pytest
 
 from games.record import available
 from games.streams import InputError
-from tuner.engine.loading import load_engine, load_parameters
-from tuner.parameters.align import aligned, union_of
-from tuner.parameters.heading import game_of
+from tuner.evaluation.loading import load_engine, load_parameters
+from tuner.parameters.diff import aligned, union_of
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import game_of
 from tuner.parameters.writer import write_parameters
 
 TEXT = """game: othello
@@ -44,8 +45,23 @@ def read(folder: Path, text: str) -> Parameters:
 def test_the_file_gives_game_stages_names_and_shapes(tmp_path):
     p = read(tmp_path, TEXT)
     assert (p.game, p.stages, p.phases, p.of_rows) == ("othello", ("early", "late"), 60, True)
-    assert p.layout.describe() == [["discs.corner", []], ["discs.edge table", [2, 3]], ["mobility.moves", [3]]]
-    assert p.weights[0].tolist() == [800, 4, 5, 6, 1, 2, 3, 0, 5, 8]  # the last row of a table is on top
+    assert p.layout.describe() == [
+        ["discs.corner", []],
+        ["discs.edge table", [2, 3]],
+        ["mobility.moves", [3]],
+    ]
+    assert p.weights[0].tolist() == [
+        800,
+        4,
+        5,
+        6,
+        1,
+        2,
+        3,
+        0,
+        5,
+        8,
+    ]  # the last row of a table is on top
     assert p.fixed == ("discs.corner",)
     assert read(tmp_path, TEXT.replace("phases: 60\n", "")).phases == 24
 
@@ -54,48 +70,90 @@ def test_it_is_written_as_it_was_read(tmp_path):
     p = read(tmp_path, TEXT)
     write_parameters(tmp_path / "again.yaml", p.with_weights(p.weights + 0.25))
     again = load_parameters(tmp_path / "again.yaml")
-    assert (again.game, again.stages, again.phases, again.layout) == (p.game, p.stages, p.phases, p.layout)
+    assert (again.game, again.stages, again.phases, again.layout) == (
+        p.game,
+        p.stages,
+        p.phases,
+        p.layout,
+    )
     assert np.array_equal(again.weights, p.weights + 0.25)
 
 
-@pytest.mark.parametrize(("old", "new", "where"), [
-    ("terms: rows\n", "", f":1: unknown game 'othello'; available: {', '.join(available())} (terms that another program counts"),
-    ("phases: 60", "phases: 1.5", ":4: phases is 1.5, expected a whole number from 1 to 65535"),
-    ("phases: 60", "phases: 0", ":4: phases is 0, expected a whole number from 1 to 65535"),
-    ("late: [0, 2, 3]", "late: [0, 2]", ":17: mobility.moves.late has 2 numbers, the term declares 3"),
-    ("early: [0, 5, 8]", "early: []", ":17: mobility.moves is an empty list, expected numbers"),
-    ("- [1, 2, 3]\n", "- [1, 2]\n", ":12: discs.edge table.early has 3 numbers, the term declares 2"),
-    ("edge table", "edge.table", ":9: 'edge.table' is not a name, expected a letter"),
-    ("  mobility:\n    moves", "  mobility:\n    mo[1]", ":17: 'mo[1]' is not a name"),
-    ("fixed: [discs.corner]", "fixed: [discs.centre]", ":5: fixed: 'discs.centre' names no parameter"),
-    ("corner: {early: 800, late: 250}", "corner: {early: 800}", ":8: discs.corner lacks the stage late"),
-    (TEXT[TEXT.index("weights:"):], "weights: {}\n", ":6: weights names no parameter"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        (
+            "terms: rows\n",
+            "",
+            (
+                f":1: unknown game 'othello'; available: {', '.join(available())} (terms that"
+                " another program counts"
+            ),
+        ),
+        ("phases: 60", "phases: 1.5", ":4: phases is 1.5, expected a whole number from 1 to 65535"),
+        ("phases: 60", "phases: 0", ":4: phases is 0, expected a whole number from 1 to 65535"),
+        (
+            "late: [0, 2, 3]",
+            "late: [0, 2]",
+            ":17: mobility.moves.late has 2 numbers, the term declares 3",
+        ),
+        ("early: [0, 5, 8]", "early: []", ":17: mobility.moves is an empty list, expected numbers"),
+        (
+            "- [1, 2, 3]\n",
+            "- [1, 2]\n",
+            ":12: discs.edge table.early has 3 numbers, the term declares 2",
+        ),
+        ("edge table", "edge.table", ":9: 'edge.table' is not a name, expected a letter"),
+        ("  mobility:\n    moves", "  mobility:\n    mo[1]", ":17: 'mo[1]' is not a name"),
+        (
+            "fixed: [discs.corner]",
+            "fixed: [discs.centre]",
+            ":5: fixed: 'discs.centre' names no parameter",
+        ),
+        (
+            "corner: {early: 800, late: 250}",
+            "corner: {early: 800}",
+            ":8: discs.corner lacks the stage late",
+        ),
+        (TEXT[TEXT.index("weights:") :], "weights: {}\n", ":6: weights names no parameter"),
+    ],
+)
 def test_a_mistake_is_named_with_its_line(tmp_path, old, new, where):
     assert old in TEXT
     with pytest.raises(InputError) as problem:
         read(tmp_path, TEXT.replace(old, new))
-    assert str(problem.value).startswith(f"{tmp_path / 'my.yaml'}{where}") and "\n" not in str(problem.value)
+    assert str(problem.value).startswith(f"{tmp_path / 'my.yaml'}{where}") and "\n" not in str(
+        problem.value
+    )
 
 
 def test_positions_cannot_be_evaluated(tmp_path):
     read(tmp_path, TEXT)
-    with pytest.raises(InputError, match=r"my.yaml:3: another program counts these terms \(`terms: rows`\)"):
+    with pytest.raises(
+        InputError, match=r"my.yaml:3: another program counts these terms \(`terms: rows`\)"
+    ):
         load_engine(tmp_path / "my.yaml")
     assert game_of(tmp_path / "my.yaml") == "othello"
 
 
-
 def test_a_file_decides_which_terms_take_part(tmp_path):
-    names = [place.path for place in load_parameters("classic").layout.places if place.term == "space"]
+    names = [
+        place.path for place in load_parameters("classic").layout.places if place.term == "space"
+    ]
     weights = "".join(f"    {name.partition('.')[2]}: {{mg: 3, eg: 1}}\n" for name in names)
-    (tmp_path / "part.yaml").write_text(f"game: chess\nstages: [mg, eg]\nweights:\n  space:\n{weights}")
+    (tmp_path / "part.yaml").write_text(
+        f"game: chess\nstages: [mg, eg]\nweights:\n  space:\n{weights}"
+    )
     engine, p = load_engine(tmp_path / "part.yaml")
     assert [place.path for place in p.layout.places] == names and engine.layout == p.layout
     whole, all_terms = load_engine("classic")
     found = np.zeros(all_terms.weights.shape)
-    found[:, [i for i, label in enumerate(all_terms.layout.labels()) if label.startswith("space.")]] = [[3], [1]]
-    words = engine.game.position("r1bq1rk1/ppp2ppp/2np1n2/2b1p3/2B1P3/2PP1N2/PP3PPP/RNBQ1RK1 w - - 0 1")[None, :]
+    found[
+        :, [i for i, label in enumerate(all_terms.layout.labels()) if label.startswith("space.")]
+    ] = [[3], [1]]
+    words = engine.game.position(
+        "r1bq1rk1/ppp2ppp/2np1n2/2b1p3/2B1P3/2PP1N2/PP3PPP/RNBQ1RK1 w - - 0 1"
+    )[None, :]
     assert engine.evaluate(words, p) == whole.evaluate(words, all_terms.with_weights(found))
     (tmp_path / "none.yaml").write_text("game: chess\nstages: [mg, eg]\nweights: {}\n")
     with pytest.raises(InputError, match=r"none.yaml:3: weights names no term"):
@@ -107,8 +165,16 @@ def test_files_with_different_terms_have_a_common_layout():
     other = Layout((Place("b", "z", (), 0), Place("b", "y", (2,), 1), Place("c", "x", (), 3)))
     both = union_of([one, other])
     assert both.describe() == [["a.x", []], ["b.y", [2]], ["b.z", []], ["c.x", []]]
-    p = Parameters("chess", other, ("all",), np.array([[1.0, 2, 3, 4]]), standard_errors=np.array([[5.0, 6, 7, 8]]))
+    p = Parameters(
+        "chess",
+        other,
+        ("all",),
+        np.array([[1.0, 2, 3, 4]]),
+        standard_errors=np.array([[5.0, 6, 7, 8]]),
+    )
     found = aligned(p, both)
-    assert found.weights.tolist() == [[0, 2, 3, 1, 4]] and found.standard_errors.tolist() == [[0, 6, 7, 5, 8]]
+    assert found.weights.tolist() == [[0, 2, 3, 1, 4]] and found.standard_errors.tolist() == [
+        [0, 6, 7, 5, 8]
+    ]
     with pytest.raises(ValueError, match=r"^b\.y$"):
         union_of([one, Layout((Place("b", "y", (3,), 0),))])

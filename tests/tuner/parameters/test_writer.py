@@ -1,4 +1,5 @@
-"""Write parameter files: what is written reads back the same, and a file is complete or not there."""
+"""Write parameter files: what is written reads back the same, and a file is complete or not
+there."""
 
 from __future__ import annotations
 
@@ -37,8 +38,10 @@ def test_any_yaml_reader_reads_the_same_numbers_from_what_is_written(tmp_path, s
     p = random_parameters(seed)
     plain = yaml.safe_load(to_text(p))
     for s, stage in enumerate(p.stages):
-        man, table, files = (plain["weights"][term][name] for term, name in (
-            ("material", "man"), ("squares", "man"), ("files", "open")))
+        man, table, files = (
+            plain["weights"][term][name]
+            for term, name in (("material", "man"), ("squares", "man"), ("files", "open"))
+        )
         if len(p.stages) > 1:
             man, table, files = man[stage], table[stage], files[stage]
         assert man == p.weights[s, 0]
@@ -77,11 +80,31 @@ def test_what_is_written_is_read_back_however_close_or_odd_its_numbers_and_names
     """Whatever cannot be read back would throw a finished fit away."""
     p = random_parameters(1)
     errors = np.full(p.weights.shape, 1e300)
-    learned = {"command": "tuner tune sch\udce4ch \x00\x85", "data": [{"file": "\udce4"}], "loss_after": np.inf, "steps": 10**30}
-    odd = replace(p, scale=0.99999999, bounds=(("material.man", (100.000001, 100.000002)),), fixed=("[!\x7f\x85]*",),
-                  prior=(("files.open", (1 / 3, 1 / 7)),), standard_errors=errors, learned=learned)
+    learned = {
+        "command": "tuner tune sch\udce4ch \x00\x85",
+        "data": [{"file": "\udce4"}],
+        "loss_after": np.inf,
+        "steps": 10**30,
+    }
+    odd = replace(
+        p,
+        scale=0.99999999,
+        bounds=(("material.man", (100.000001, 100.000002)),),
+        fixed=("[!\x7f\x85]*",),
+        prior=(("files.open", (1 / 3, 1 / 7)),),
+        standard_errors=errors,
+        learned=learned,
+    )
     write_parameters(tmp_path / "out.yaml", odd)
     back = read_parameters(tmp_path / "out.yaml", LAYOUT, "chess")
-    assert (back.scale, back.bounds, back.prior, back.fixed) == (odd.scale, odd.bounds, odd.prior, odd.fixed)
+    assert (back.scale, back.bounds, back.prior, back.fixed) == (
+        odd.scale,
+        odd.bounds,
+        odd.prior,
+        odd.fixed,
+    )
     assert np.isnan(back.standard_errors).all()
-    assert back.learned["command"] == "tuner tune sch\\udce4ch \x00\x85" and back.learned["loss_after"] is None
+    assert (
+        back.learned["command"] == "tuner tune sch\\udce4ch \x00\x85"
+        and back.learned["loss_after"] is None
+    )

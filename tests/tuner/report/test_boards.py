@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import learned_from
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
-from tuner.report.boards import tables
-from tuner.report.significance import significance_of
+from tuner.report.weights import significance_of, tables
 
 
 def tables_of(initial: Parameters, learned: Parameters):
@@ -36,8 +35,10 @@ def test_boards_stand_as_they_do_in_the_file(pair):
     initial, learned = pair
     lines = [line.strip() for line in open("params/chess/classic.yaml", encoding="utf-8")]
     begin = lines.index("pawn:", lines.index("piece_square:")) + 2
-    written = [[int(number) for number in line.removeprefix("- [").removesuffix("]").split(",")]
-               for line in lines[begin:begin + 8]]
+    written = [
+        [int(number) for number in line.removeprefix("- [").removesuffix("]").split(",")]
+        for line in lines[begin : begin + 8]
+    ]
     table = tables_of(initial, learned)[0]
     assert (table.parameter, table.stage) == ("piece_square.pawn", "mg")
     assert [[number_of(cell.text) for cell in row] for row in table.boards[0].rows] == written
@@ -48,16 +49,25 @@ def test_differences_that_may_be_chance_are_faint_and_unknown_ones_marked(pair):
     initial, learned = pair
     marks = {"weak": 0, "unknown": 0, "": 0}
     for s, stage in enumerate(learned.stages):
-        for table, place in zip([t for t in tables_of(initial, learned) if t.stage == stage],
-                                [p for p in learned.layout.places if len(p.shape) == 2], strict=True):
-            change = (learned.weights - initial.weights)[s, place.columns].reshape(place.shape)[::-1]
+        for table, place in zip(
+            [t for t in tables_of(initial, learned) if t.stage == stage],
+            [p for p in learned.layout.places if len(p.shape) == 2],
+            strict=True,
+        ):
+            change = (learned.weights - initial.weights)[s, place.columns].reshape(place.shape)[
+                ::-1
+            ]
             error = learned.standard_errors[s, place.columns].reshape(place.shape)[::-1]
             for i, row in enumerate(table.boards[2].rows):
                 for j, cell in enumerate(row):
                     marks[cell.mark] += 1
                     z = abs(change[i, j]) / error[i, j] if error[i, j] else np.inf
-                    assert cell.mark == ("unknown" if np.isnan(error[i, j]) else "weak" if z <= 1.96 else "")
-                    share = abs(change[i, j]) / abs(change).max() * (0.3 if cell.mark == "weak" else 1)
+                    assert cell.mark == (
+                        "unknown" if np.isnan(error[i, j]) else "weak" if z <= 1.96 else ""
+                    )
+                    share = (
+                        abs(change[i, j]) / abs(change).max() * (0.3 if cell.mark == "weak" else 1)
+                    )
                     assert cell.strength == pytest.approx(0.9 * share, abs=0.0051)
                     if cell.strength:
                         assert cell.colour == ("more" if change[i, j] > 0 else "less")
@@ -79,6 +89,11 @@ def test_tables_of_any_size_are_boards():
     weights = np.arange(34.0)[None]
     one = Parameters("tictactoe", layout, ("all",), weights)
     flat, deep = tables_of(one, one)
-    assert [[number_of(cell.text) for cell in row] for row in flat.boards[1].rows] == [[5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
-    assert len(deep.boards[1].rows) == 6 and deep.boards[1].rows[0][3].said.startswith("a.deep[1][2][3]: 33.0")
+    assert [[number_of(cell.text) for cell in row] for row in flat.boards[1].rows] == [
+        [5, 6, 7, 8, 9],
+        [0, 1, 2, 3, 4],
+    ]
+    assert len(deep.boards[1].rows) == 6 and deep.boards[1].rows[0][3].said.startswith(
+        "a.deep[1][2][3]: 33.0"
+    )
     assert flat.stage == "" and flat.boards[2].largest == 0.0

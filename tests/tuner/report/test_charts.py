@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
-from tuner.match.difference import HALVES, Difference
+from tuner.findings.records import Sides
+from tuner.io.records import record
+from tuner.play.match.results import HALVES, Difference
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
-from tuner.report.matches import read_match
-from tuner.report.run import read_run
+from tuner.report.run import read_match, read_run
 from tuner.report.run_charts import (
     calibration_charts,
     health_charts,
@@ -33,14 +34,22 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def tree(svg: str) -> ElementTree.Element:
     """A chart as XML; the page leaves the names of its namespaces out."""
-    return ElementTree.fromstring(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '
-                                              'xmlns:xlink="http://www.w3.org/1999/xlink" ', 1))
+    return ElementTree.fromstring(
+        svg.replace(
+            "<svg ",
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ',
+            1,
+        )
+    )
 
 
 def points(svg: str, colour: str) -> np.ndarray:
     """(n, 2) the longest line of a colour."""
-    paths = [path.get("d") for path in tree(svg).iter(SVG + "path") if f"stroke: var(--{colour})" in path.get("style", "")
-             and "fill: none" in path.get("style")]
+    paths = [
+        path.get("d")
+        for path in tree(svg).iter(SVG + "path")
+        if f"stroke: var(--{colour})" in path.get("style", "") and "fill: none" in path.get("style")
+    ]
     found = [np.array(re.findall(r"[ML] (-?[\d.]+) (-?[\d.]+)", path), float) for path in paths]
     return max(found, key=len)
 
@@ -49,12 +58,19 @@ def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
     elo = Difference("Elo", 0, 3.0, -2.0, 8.0, 0.01, 0.1, (1, 2, 3, 2, 1), HALVES)
     history = read_run(selfplay_run(folder / "selfplay"), []).history
-    return [*moves_charts(history, START, np.linspace(1, 30, 60)), *health_charts(history), *watched_charts(history),
-            *match_charts(read_match(match)),
-            *calibration_charts({"before": BINS, "after": BINS}), phase_chart(findings()["summary"]["phases"]),
-            strength_curve([(100.0, elo), (900.0, replace(elo, high=None))]),
-            bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
-            points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], BAD_NAME, [1, 1])]
+    return [
+        *moves_charts(history, START, np.linspace(1, 30, 60)),
+        *health_charts(history),
+        *watched_charts(history),
+        *match_charts(read_match(match)),
+        *calibration_charts(record(Sides, {"before": BINS, "after": BINS}, "bins")),
+        phase_chart(findings()["summary"]["phases"]),
+        strength_curve([(100.0, elo), (900.0, replace(elo, high=None))]),
+        bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
+        points_chart(
+            BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], BAD_NAME, [1, 1]
+        ),
+    ]
 
 
 def test_every_chart_is_described_and_wears_the_colours_of_the_page(tmp_path):
@@ -64,14 +80,21 @@ def test_every_chart_is_described_and_wears_the_colours_of_the_page(tmp_path):
     for i, chart in enumerate(charts):
         root = tree(own_names(chart.svg, f"c{i}"))
         title, description = root[0], root[1]
-        assert (title.tag, description.tag, root.get("role")) == (SVG + "title", SVG + "desc", "img")
+        assert (title.tag, description.tag, root.get("role")) == (
+            SVG + "title",
+            SVG + "desc",
+            "img",
+        )
         assert title.text == chart.title and len(description.text) > 5
         texts = [text.text for text in root.iter(SVG + "text")]
         assert chart.title in texts and len(texts) > 5  # what it is, its axes and their numbers
         assert all(text.strip() for text in texts)
         colours = set(re.findall(r"(?:fill|stroke|color): ([^;\"]+)", chart.svg))
         assert colours <= {"none", *(f"var(--{name})" for name in COLOURS)}
-        assert "http" not in chart.svg.replace("http://www.w3.org/", "") and "font-family" not in chart.svg
+        assert (
+            "http" not in chart.svg.replace("http://www.w3.org/", "")
+            and "font-family" not in chart.svg
+        )
         own = {element.get("id") for element in root.iter() if element.get("id")}
         assert not own & names
         names |= own
@@ -84,9 +107,23 @@ def test_one_stage_has_no_chart_of_phases_and_no_mean_of_stages():
     assert phase_chart(phases, ("all",)) is None and phase_chart(phases, ("mg", "eg")) is not None
     entry = {"initial": 100.0, "learned": 110.0, "error": None}
     for stages, label in ((["all"], "pawns"), (["mg", "eg"], "pawns, mean of the stages")):
-        rows = [{"name": name, "stages": [entry] * len(stages), "ratio": ratio, "low": None, "high": None}
-                for name, ratio in (("pawn", None), ("lance", 3.1))]
-        values = {"rows": rows, "stages": stages, "term": "material", "of_weights": "centipawns", "unit": "pawn"}
+        rows = [
+            {
+                "name": name,
+                "stages": [entry] * len(stages),
+                "ratio": ratio,
+                "low": None,
+                "high": None,
+            }
+            for name, ratio in (("pawn", None), ("lance", 3.1))
+        ]
+        values = {
+            "rows": rows,
+            "stages": stages,
+            "term": "material",
+            "of_weights": "centipawns",
+            "unit": "pawn",
+        }
         texts = [text.text for text in tree(value_charts(values)[-1].svg).iter(SVG + "text")]
         assert label in texts and ("pawns" in texts) == (label == "pawns")
 
@@ -98,18 +135,29 @@ def test_a_line_is_where_its_numbers_are():
     for numbers, places in ((x, drawn[:, 0]), (y, -drawn[:, 1])):
         slope, offset = np.polyfit(numbers, places, 1)
         assert slope > 0 and places == pytest.approx(slope * numbers + offset, abs=0.02)
-    ticks = [(float(text.text), -float(text.get("y"))) for text in tree(chart.svg).iter(SVG + "text")
-             if re.fullmatch(r"0\.\d+", text.text)]
-    assert len(ticks) > 2 and len({value for value, _ in ticks}) == len(ticks)  # no two ticks say the same
+    ticks = [
+        (float(text.text), -float(text.get("y")))
+        for text in tree(chart.svg).iter(SVG + "text")
+        if re.fullmatch(r"0\.\d+", text.text)
+    ]
+    assert len(ticks) > 2 and len({value for value, _ in ticks}) == len(
+        ticks
+    )  # no two ticks say the same
     for value, place in ticks:
-        assert slope * value + offset == pytest.approx(place, abs=6)  # a text stands a little below its line
+        assert slope * value + offset == pytest.approx(
+            place, abs=6
+        )  # a text stands a little below its line
 
 
 def test_a_band_spans_its_interval():
     x, y, low, high = np.arange(5), np.full(5, 10.0), np.full(5, 8.0), np.full(5, 14.0)
     chart = line_chart("a", "b", "c", [Series("learned", x, y, low, high)], "d", limits=(0, 20))
     line = points(chart.svg, "accent")[0, 1]
-    (band,) = [path.get("d") for path in tree(chart.svg).iter(SVG + "path") if path.get("id") and "C" not in path.get("d")]
+    (band,) = [
+        path.get("d")
+        for path in tree(chart.svg).iter(SVG + "path")
+        if path.get("id") and "C" not in path.get("d")
+    ]
     heights = {round(float(place), 1) for place in re.findall(r"[ML] -?[\d.]+ (-?[\d.]+)", band)}
     top, bottom = min(heights) % 225, max(heights) % 225
     assert (bottom - line) / (line - top) == pytest.approx(2 / 4, rel=0.03)
@@ -119,8 +167,10 @@ def test_means_of_neighbours():
     values = np.random.default_rng(2).normal(size=37)
     for width in (1, 2, 7):
         half = width // 2
-        expected = [values[max(0, i - half):i + half + 1].mean() for i in range(37)]
+        expected = [values[max(0, i - half) : i + half + 1].mean() for i in range(37)]
         assert rolling_mean(values, width) == pytest.approx(expected)
     long = np.arange(4321.0)
-    assert len(thinned(long)) == 400 and thinned(long).mean() == pytest.approx(long.mean(), rel=1e-3)
+    assert len(thinned(long)) == 400 and thinned(long).mean() == pytest.approx(
+        long.mean(), rel=1e-3
+    )
     assert (np.diff(thinned(long)) > 0).all() and thinned(values) is values

@@ -1,4 +1,5 @@
-"""Run folders that something has damaged: every part of every file, with a value of every wrong type, is one line or a page."""
+"""Run folders that something has damaged: every part of every file, with a value of every wrong
+type, is one line or a page."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
-from tuner.report.findings_file import FINDINGS, read_findings
-from tuner.report.history import read_history
-from tuner.report.matches import line_of, read_match
+from tuner.io.records import read_lines
+from tuner.play.match.journal import PairLine, read_pairs
 from tuner.report.page import render
-from tuner.report.run import LINES, SELFPLAY, TUNE, read_run
+from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_match, read_run
 
+SIGNED = ("objective", "held_out", "values", "outcomes")
 WRONG = (True, -7, 10**30, float("nan"), "x", [], [None], [[1]], {}, {"a": None})
 
 
@@ -71,25 +72,42 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
 
 @pytest.mark.parametrize("kind", ["tune", "selfplay", "match"])
 def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
-    folder = {"tune": lambda path: tune_run(path, "tictactoe/classic", findings(positions=[])), "selfplay": selfplay_run,
-              "match": lambda path: match_run(path, [(1, 0)] * 4)}[kind](tmp_path / "run")
+    folder = {
+        "tune": lambda path: tune_run(path, "tictactoe/classic", findings(positions=[])),
+        "selfplay": selfplay_run,
+        "match": lambda path: match_run(path, [(1, 0)] * 4),
+    }[kind](tmp_path / "run")
     path = folder / "history.jsonl"
     lines = path.read_text().splitlines()
     line = json.loads(lines[1])
-    shape = line_of(1) if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
+    shape = PairLine if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
+
+    def read() -> object:
+        return read_pairs(path, 1) if kind == "match" else read_lines(path, shape, torn=True)
+
     for at in places(line):
-        if at[0] not in shape:
+        if at[0] not in shape.__dataclass_fields__:
             continue
         for value in (*WRONG, None):
-            path.write_text("\n".join([lines[0], json.dumps(changed(line, at, value)), *lines[2:]]) + "\n")
-            if not one_line(lambda: read_history(path, shape, torn=True)):
-                # what may be missing, NaN in a fit, numbers that may be negative, and mappings of any length
-                assert value is None or value != value or value == -7 and at[0] in ("objective", "held_out", "values") or (
-                    at == ("values",) and isinstance(value, dict)) or value == "x" and at[0] in ("ends", "reasons"), (at, value)
+            path.write_text(
+                "\n".join([lines[0], json.dumps(changed(line, at, value)), *lines[2:]]) + "\n"
+            )
+            if not one_line(read):
+                # what may be missing, NaN in a fit, numbers that may be negative, and mappings of
+                # any length
+                assert (
+                    value is None
+                    or value != value
+                    or value == -7
+                    and at[0] in SIGNED
+                    or (at == ("values",) and isinstance(value, dict))
+                    or value == "x"
+                    and at[0] in ("ends", "reasons")
+                ), (at, value)
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
         path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
         with pytest.raises(InputError, match=r"history\.jsonl:2: damaged"):
-            read_history(path, shape, torn=True)
+            read()
 
 
 def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
@@ -101,7 +119,13 @@ def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
             for value in (*WRONG, None, "\0"):
                 (path / "config.yaml").write_text(yaml.safe_dump(changed(whole, at, value)))
                 one_line(read)
-        for text in ("[" * 100_000, "a: &a [1]\nb: *a", "a: !!python/object:os.system {}", "\0", "? [1]\n: 2"):
+        for text in (
+            "[" * 100_000,
+            "a: &a [1]\nb: *a",
+            "a: !!python/object:os.system {}",
+            "\0",
+            "? [1]\n: 2",
+        ):
             (path / "config.yaml").write_text(text)
             assert one_line(read)
         (path / "config.yaml").write_text(yaml.safe_dump(whole))
@@ -121,7 +145,10 @@ def test_findings_of_older_versions_leave_their_section_out(tmp_path):
     old["calibration"] = old["calibration"]["results"]
     del old["result"]["held_out_results"]
     text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
-    assert not {"calibration", "agreement"} & {section.name for section in sections} and "Held-out loss" in text
+    assert (
+        not {"calibration", "agreement"} & {section.name for section in sections}
+        and "Held-out loss" in text
+    )
 
 
 def test_results_that_are_not_known_are_said_to_be_so(tmp_path):

@@ -1,4 +1,5 @@
-"""The table of numbers, and the values of the first term, against `tuner diff` and their formulas."""
+"""The table of numbers, and the values of the first term, against `tuner diff` and their
+formulas."""
 
 from __future__ import annotations
 
@@ -7,10 +8,17 @@ import math
 import pytest
 
 from tests.tuner.report.support import findings, learned_from
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
+from tuner.findings.records import NoiseCost, Ratio
 from tuner.parameters.diff import compare, differences
-from tuner.report.numbers import curves, noise, rows, values
-from tuner.report.significance import HELD, significance_of
+from tuner.report.weights import (
+    HELD,
+    headline_values,
+    list_curves,
+    noise_tile,
+    significance_of,
+    weight_rows,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +28,12 @@ def pair():
 
 
 def test_rows_are_those_of_diff(pair):
-    expected = [(row["parameter"], stage, row[stage]) for row in differences(compare(pair))["rows"] for stage in ("mg", "eg")]
-    found = rows(compare(pair), significance_of(compare(pair)))
+    expected = [
+        (row["parameter"], stage, row[stage])
+        for row in differences(compare(pair))["rows"]
+        for stage in ("mg", "eg")
+    ]
+    found = weight_rows(compare(pair), significance_of(compare(pair)))
     assert len(found) == len(expected) == 462
     kinds = set()
     for row, (name, stage, entry) in zip(found, expected, strict=True):
@@ -41,32 +53,46 @@ def test_rows_are_those_of_diff(pair):
 
 
 def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
-    found = values(compare(pair), [])
+    found = headline_values(compare(pair), [])
     learned = pair[1]
     assert (found["term"], found["unit"], found["intervals"]) == ("material", "pawn", False)
-    means = {row["name"]: sum(entry["learned"] for entry in row["stages"]) / 2 for row in found["rows"]}
+    means = {
+        row["name"]: sum(entry["learned"] for entry in row["stages"]) / 2 for row in found["rows"]
+    }
     assert list(means) == ["pawn", "knight", "bishop", "rook", "queen"]
     for i, row in enumerate(found["rows"]):
-        assert row["ratio"] == pytest.approx(means[row["name"]] / means["pawn"]) and row["low"] is None
+        assert (
+            row["ratio"] == pytest.approx(means[row["name"]] / means["pawn"]) and row["low"] is None
+        )
         for s, entry in enumerate(row["stages"]):
             error = learned.standard_errors[s, i]
-            assert entry["error"] == (None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error))
-    given = values(compare(pair), findings()["ratios"])
+            assert entry["error"] == (
+                None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error)
+            )
+    given = headline_values(compare(pair), [Ratio(**ratio) for ratio in findings()["ratios"]])
     assert given["intervals"] and [(row["ratio"], row["low"]) for row in given["rows"][1:]] == [
-        (ratio["ratio"], ratio["low"]) for ratio in findings()["ratios"]]
+        (ratio["ratio"], ratio["low"]) for ratio in findings()["ratios"]
+    ]
 
 
 def test_every_list_has_a_curve_for_each_stage(pair):
-    charts = curves(compare(pair))
+    charts = list_curves(compare(pair))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]
-    assert [chart.title for chart in charts] == [f"{name} · {stage}" for name in lists for stage in ("mg", "eg")]
+    assert [chart.title for chart in charts] == [
+        f"{name} · {stage}" for name in lists for stage in ("mg", "eg")
+    ]
 
 
 def test_noise_shows_its_price_or_its_size():
-    found = {"evaluations": 14.24, "differences": 8.1, "elo": 13.8, "low": 11.8, "high": 15.7}
-    label, value, detail = noise(found, "centipawns")
+    label, value, detail = noise_tile(
+        NoiseCost(14.24, 8.1, elo=13.8, low=11.8, high=15.7), "centipawns"
+    )
     assert (label, value) == ("Cost of sampling noise", "14 Elo")
-    assert "12" in detail and "16" in detail and "at depth 4; evaluations ±14.2 centipawns, differences between" in detail
-    label, value, detail = noise({"evaluations": 3.0}, "centipawns")
+    assert (
+        "12" in detail
+        and "16" in detail
+        and "at depth 4; evaluations ±14.2 centipawns, differences between" in detail
+    )
+    label, value, detail = noise_tile(NoiseCost(3.0), "centipawns")
     assert (label, value, detail) == ("Sampling noise", "±3.0", "evaluations ±3.0 centipawns")
-    assert noise(None, "centipawns") is None and noise({"evaluations": "x"}, "centipawns") is None
+    assert noise_tile(None, "centipawns") is None

@@ -53,7 +53,9 @@ class Checked(HTMLParser):
 def rich(tmp_path_factory):
     """A run with every finding and two matches, and its page."""
     folder = tmp_path_factory.mktemp("rich")
-    match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, names=(NASTY, "classic"))
+    match = match_run(
+        folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, names=(NASTY, "classic")
+    )
     run = read_run(tune_run(folder / "run"), [match, match])
     text, sections = render(run)
     return run, text, sections, Checked(text)
@@ -62,20 +64,60 @@ def rich(tmp_path_factory):
 def test_everything_found_has_a_place_on_the_page(rich):
     run, text, sections, page = rich
     assert [section.name for section in sections] == [
-        "advice", "values", "match-1", "match-2", "learning", "tables", "lists", "numbers", "calibration", "agreement",
-        "identifiability", "draws", "misjudged", "data", "repeat"]
+        "advice",
+        "values",
+        "match-1",
+        "match-2",
+        "learning",
+        "tables",
+        "lists",
+        "numbers",
+        "calibration",
+        "agreement",
+        "identifiability",
+        "draws",
+        "misjudged",
+        "data",
+        "repeat",
+    ]
     said = re.sub(r"[ \n]+", " ", "".join(page.text))
-    for part in ("Held-out loss on results", "0.4482", "from 0.4519: −0.0037 [−0.0049,\u00a0−0.0025], 586 games",
-                  "0.4517", "400,563", "2.80 to 3.03",
-                 "18,900 more games", "Ptnml(0-2): [0, 0, 20, 10, 10]", "1,206", "240.5", "1.2 × 10⁶", "a <b>sum</b>",
-                 "piece_square.pawn[0][1] mg",
-                 "−0.97", "0.800 ± 0.098", "0.93000", "97 % expected for White; Black won; White is to move",
-                 "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", "game 17", "2.900", "2,000 won by White, 31.7 %", "5,000",
-                 "ab" * 32, "seed: 7", f"tuner tune classic '{NASTY}' -o out.yaml"):
+    for part in (
+        "Held-out loss on results",
+        "0.4482",
+        "from 0.4519: −0.0037 [−0.0049,\u00a0−0.0025], 586 games",
+        "0.4517",
+        "400,563",
+        "2.80 to 3.03",
+        "18,900 more games",
+        "Ptnml(0-2): [0, 0, 20, 10, 10]",
+        "1,206",
+        "240.5",
+        "1.2 × 10⁶",
+        "a <b>sum</b>",
+        "piece_square.pawn[0][1] mg",
+        "−0.97",
+        "0.800 ± 0.098",
+        "0.93000",
+        "97 % expected for White; Black won; White is to move",
+        "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1",
+        "game 17",
+        "2.900",
+        "2,000 won by White, 31.7 %",
+        "5,000",
+        "ab" * 32,
+        "seed: 7",
+        f"tuner tune classic '{NASTY}' -o out.yaml",
+    ):
         assert part in said, part
-    assert sum(tag == "table" and given.get("class") == "board" for tag, given in page.tags) == 6 * 2 * 3
+    assert (
+        sum(tag == "table" and given.get("class") == "board" for tag, given in page.tags)
+        == 6 * 2 * 3
+    )
     assert sum(given.get("class") == "picture" for _, given in page.tags) == 2
-    assert sum(given.get("class") == "chart" for _, given in page.tags) == 3 + 2 * 2 + 2 + 19 * 2 + 2 * 2 + 1
+    assert (
+        sum(given.get("class") == "chart" for _, given in page.tags)
+        == 3 + 2 * 2 + 2 + 19 * 2 + 2 * 2 + 1
+    )
 
 
 def test_the_page_needs_nothing_but_itself(rich):
@@ -83,7 +125,10 @@ def test_the_page_needs_nothing_but_itself(rich):
     assert len(page.ids) == len(set(page.ids))
     local = {f"#{name}" for name in page.ids}
     assert {link for link in page.links if link != "data:,"} <= local
-    assert re.findall(r"@import|@font-face|\bfetch\(|XMLHttpRequest|https?://(?!www\.w3\.org/)", text) == []
+    assert (
+        re.findall(r"@import|@font-face|\bfetch\(|XMLHttpRequest|https?://(?!www\.w3\.org/)", text)
+        == []
+    )
     assert set(re.findall(r"url\(([^)]*)\)", text)) <= local
     assert len(text.encode()) < 3e6
     described = [given["aria-labelledby"] for _, given in page.tags if "aria-labelledby" in given]
@@ -92,7 +137,9 @@ def test_the_page_needs_nothing_but_itself(rich):
 
 def test_names_from_files_are_text(rich):
     _, text, _, page = rich
-    assert "<script>alert" not in text and text.count("&lt;script&gt;alert(1)&lt;/script&gt;.pgn") > 5
+    assert (
+        "<script>alert" not in text and text.count("&lt;script&gt;alert(1)&lt;/script&gt;.pgn") > 5
+    )
     assert [tag for tag, _ in page.tags].count("script") == 1
 
 
@@ -112,8 +159,14 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
 def test_findings_may_be_poor(tmp_path):
     """Nothing in any of them, or nothing but unknown numbers."""
     folder = tune_run(tmp_path / "run")
-    poor = {key: [] if isinstance(value, list) else {} for key, value in findings().items() if key != "held_out_change"}
-    unknown = json.loads(json.dumps(findings()), parse_float=lambda text: None, parse_int=lambda text: None)
+    poor = {
+        key: [] if isinstance(value, list) else {}
+        for key, value in findings().items()
+        if key != "held_out_change"
+    }
+    unknown = json.loads(
+        json.dumps(findings()), parse_float=lambda text: None, parse_int=lambda text: None
+    )
     for found in (poor, unknown):
         (folder / "findings.json").write_text(json.dumps(found))
         text, _ = render(read_run(folder, []))
@@ -125,29 +178,51 @@ def test_findings_may_be_poor(tmp_path):
 
 
 def test_a_game_without_pictures_shows_its_boards_as_text(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o", "no position"]))
+    folder = tune_run(
+        tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o", "no position"])
+    )
     text, sections = render(read_run(folder, []))
     page = Checked(text)
-    assert "<pre>x.o\n.x.\n...</pre>" in text and 'class="picture"' not in text and "no position" in text
+    assert (
+        "<pre>x.o\n.x.\n...</pre>" in text
+        and 'class="picture"' not in text
+        and "no position" in text
+    )
     names = [section.name for section in sections]
     assert "tables" not in names and {"lists", "numbers", "values"} <= set(names)
-    assert "Values: lines" in "".join(page.text) and "the second player is to move" in "".join(page.text)
+    assert "Values: lines" in "".join(page.text) and "the second player is to move" in "".join(
+        page.text
+    )
 
 
 def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
     folder = selfplay_run(tmp_path / "run")
-    matches = [match_run(tmp_path / str(games), [(1, 0), (0, 0), (-1, 1), (1, 1)] * 5, learned_games=games)
-               for games in (80, 480)]
+    matches = [
+        match_run(tmp_path / str(games), [(1, 0), (0, 0), (-1, 1), (1, 1)] * 5, learned_games=games)
+        for games in (80, 480)
+    ]
     text, sections = render(read_run(folder, matches))
     page = Checked(text)
     titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
-    for title in ("pawn", "queen", "Drawn and unfinished games", "Length of games", "Repeated games",
-                  "Quiet leaves", "Squared errors Σd²", "Step", "Drift", "Elo by games learned from"):
+    for title in (
+        "pawn",
+        "queen",
+        "Drawn and unfinished games",
+        "Length of games",
+        "Repeated games",
+        "Quiet leaves",
+        "Squared errors Σd²",
+        "Step",
+        "Drift",
+        "Elo by games learned from",
+    ):
         assert titles.count(title) == 1
     assert "values" in [section.name for section in sections] and "nodes" not in page.text
     # a page without standard errors promises none
     assert "±</button>" not in text and "not identified" not in text
-    assert "Self-play gives no standard errors: after 480 games any single difference may be" in text
+    assert (
+        "Self-play gives no standard errors: after 480 games any single difference may be" in text
+    )
     assert "may be noise</span>" in text  # the band of the charts
     assert "depth 4" in text and "neither player has the weights of this run" in text
     settings = selfplay_run(tmp_path / "sgd", rule="sgd")
@@ -171,11 +246,19 @@ def test_a_bin_without_an_interval_has_a_dash(tmp_path):
 
 
 def test_a_page_of_a_match_is_short(tmp_path):
-    text, sections = render(read_run(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), []))
+    text, sections = render(
+        read_run(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), [])
+    )
     Checked(text)
     assert [section.name for section in sections] == ["match-1", "repeat"]
     assert text.index("Not decided whether learned is better than classic") < text.index("<nav")
-    for part in ("LLR: ", "White mates", "90 plies on average", "bounds −2.94, 2.94; not decided", "Elo as the match went on"):
+    for part in (
+        "LLR: ",
+        "White mates",
+        "90 plies on average",
+        "bounds −2.94, 2.94; not decided",
+        "Elo as the match went on",
+    ):
         assert part in text
     empty, _ = render(read_run(match_run(tmp_path / "empty", []), []))
     Checked(empty)

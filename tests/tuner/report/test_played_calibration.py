@@ -10,21 +10,47 @@ import pytest
 from tests.commands.match_support import play
 from tests.commands.support import done, tuner
 from tests.tuner.report.support import tune_run
-from tuner.report.played_calibration import games_text, sentences
+from tuner.report.sections import games_text, sentences
 
-FOUND = {"games": 500, "broken_off": 0, "positions": 20_000, "error": 0.214, "low": 0.18, "high": 0.25, "by_chance": 0.03,
-         "favoured": 0.81, "won": 0.6, "excess": 0.21, "excess_low": 0.12, "excess_high": 0.3}
+FOUND = {
+    "games": 500,
+    "broken_off": 0,
+    "positions": 20_000,
+    "error": 0.214,
+    "low": 0.18,
+    "high": 0.25,
+    "by_chance": 0.03,
+    "favoured": 0.81,
+    "won": 0.6,
+    "excess": 0.21,
+    "excess_low": 0.12,
+    "excess_high": 0.3,
+}
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [
-    (0.12, 0.3, "The values are too far from 0: the side that a value favours should have won 0.810 points on average and won "
-     "0.600 (difference +0.210 [+0.120, +0.300])."),
-    (-0.3, -0.1, "The values are too close to 0: "), (-0.1, 0.1, "These games do not show whether values are too far from 0"),
-    (float("nan"), float("nan"), "These games do not show")])
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (
+            0.12,
+            0.3,
+            (
+                "The values are too far from 0: the side that a value favours should have won 0.810"
+                " points on average and won 0.600 (difference +0.210 [+0.120, +0.300])."
+            ),
+        ),
+        (-0.3, -0.1, "The values are too close to 0: "),
+        (-0.1, 0.1, "These games do not show whether values are too far from 0"),
+        (float("nan"), float("nan"), "These games do not show"),
+    ],
+)
 def test_the_direction_is_that_of_the_interval(low, high, said):
     first, second = sentences(FOUND | {"excess_low": low, "excess_high": high}, 3)
-    assert first == ("Bins of the values are off by 0.214 points on average [0.180, 0.250]. Values without any error would be "
-                     "off by about 0.030 in so many games, by chance.")
+    assert (
+        first
+        == "Bins of the values are off by 0.214 points on average [0.180, 0.250]. Values without"
+        " any error would be off by about 0.030 in so many games, by chance."
+    )
     assert second.startswith(said)
 
 
@@ -32,24 +58,49 @@ def test_a_run_that_learned_wins_speaks_of_the_probability_to_win():
     squares = {"before": 0.25, "after": 0.2, "change": -0.05, "low": -0.06, "high": -0.04}
     lines = sentences(FOUND | {"squares": squares}, 3, True)
     assert lines[0].endswith("[−0.060, −0.040], in probabilities squared.")
-    assert lines[1].startswith("Bins of the values are off by 0.214 in the probability of winning on")
-    assert lines[2].startswith("The values are too far from ½: the side that a value favours should have "
-                               "won 0.810 of its games")
+    assert lines[1].startswith(
+        "Bins of the values are off by 0.214 in the probability of winning on"
+    )
+    assert lines[2].startswith(
+        "The values are too far from ½: the side that a value favours should have "
+        "won 0.810 of its games"
+    )
 
 
 def test_games_that_were_broken_off_are_counted():
-    assert "500 games that what was learned played" in games_text(FOUND) and "broken off" not in games_text(FOUND)
-    assert games_text(FOUND | {"broken_off": 7}).endswith("7 more were broken off, without a result.")
+    assert "500 games that what was learned played" in games_text(
+        FOUND
+    ) and "broken off" not in games_text(FOUND)
+    assert games_text(FOUND | {"broken_off": 7}).endswith(
+        "7 more were broken off, without a result."
+    )
 
 
 def text_of(path) -> str:
-    return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"<(style|script).*?</\1>", "", path.read_text(encoding="utf-8"),
-                                                  flags=re.DOTALL)).split())
+    return " ".join(
+        re.sub(
+            r"<[^>]*>",
+            " ",
+            re.sub(
+                r"<(style|script).*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL
+            ),
+        ).split()
+    )
 
 
 def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     done("selfplay", "backgammon/classic", "--games", 16, "--run", tmp_path / "run")
-    done("match", tmp_path / "run" / "params.yaml", "pubeval", "--games", 12, "--run", tmp_path / "match", "--concurrency", 1)
+    done(
+        "match",
+        tmp_path / "run" / "params.yaml",
+        "pubeval",
+        "--games",
+        12,
+        "--run",
+        tmp_path / "match",
+        "--concurrency",
+        1,
+    )
     plain = json.loads(done("report", tmp_path / "run", "--calibrate", 30, "--json").out)
     assert plain["calibration"]["games"] == 30 and "calibration" in plain["sections"]
     page = text_of(tmp_path / "run" / "report.html")
@@ -69,13 +120,32 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
 def test_a_run_is_judged_as_a_whole(tmp_path):
     """1,000 games of self-play from zero win more than a point a game against the start."""
     run = tmp_path / "run"
-    done("selfplay", "backgammon/zero", "--lambda", 0.7, "--games", 1000, "--learning-rate", 3,
-         "--run", run, "--workers", 1, "--measure", "pubeval", "--measure-games", 100)
+    done(
+        "selfplay",
+        "backgammon/zero",
+        "--lambda",
+        0.7,
+        "--games",
+        1000,
+        "--learning-rate",
+        3,
+        "--run",
+        run,
+        "--workers",
+        1,
+        "--measure",
+        "pubeval",
+        "--measure-games",
+        100,
+    )
     found = json.loads(done("report", run, "--calibrate", 200, "--json").out)
     plain = found["calibration"]["squares"]
     assert plain["high"] < -0.3 and plain["after"] < plain["before"]
     page = text_of(run / "report.html")
-    assert "As a whole the learned weights predict the results of these games better than those" in page
+    assert (
+        "As a whole the learned weights predict the results of these games better than those"
+        in page
+    )
     assert "by chance alone" not in page and "not tested yet" not in page and " weak" not in page
     assert "against pubeval, after 1,000 games" in page
     assert "Points a game against pubeval, measured during" in page
@@ -83,12 +153,26 @@ def test_a_run_is_judged_as_a_whole(tmp_path):
     assert found["points_a_game"]["low"] > 1
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [
-    (-0.4, -0.2, "As a whole the learned weights predict the results of these games better than those of "
-     "the start: mean square error 1.600 before, 1.300 after, change −0.300 [−0.400, −0.200], in points "
-     "squared."),
-    (0.2, 0.4, "As a whole the learned weights predict the results of these games worse than"),
-    (-0.4, 0.1, "These games do not show whether the learned weights as a whole predict results better")])
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (
+            -0.4,
+            -0.2,
+            (
+                "As a whole the learned weights predict the results of these games better than"
+                " those of the start: mean square error 1.600 before, 1.300 after, change −0.300"
+                " [−0.400, −0.200], in points squared."
+            ),
+        ),
+        (0.2, 0.4, "As a whole the learned weights predict the results of these games worse than"),
+        (
+            -0.4,
+            0.1,
+            "These games do not show whether the learned weights as a whole predict results better",
+        ),
+    ],
+)
 def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, said):
     squares = {"before": 1.6, "after": 1.3, "change": -0.3, "low": low, "high": high}
     assert sentences(FOUND | {"squares": squares}, 3)[0].startswith(said)
@@ -96,14 +180,38 @@ def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, sa
 
 @pytest.mark.long
 def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
-    done("selfplay", "--games", 2, "--batch", 2, "--depth", 1, "--plies", 400, "--run", tmp_path / "run")
-    found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)["calibration"]
+    done(
+        "selfplay",
+        "--games",
+        2,
+        "--batch",
+        2,
+        "--depth",
+        1,
+        "--plies",
+        400,
+        "--run",
+        tmp_path / "run",
+    )
+    found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)[
+        "calibration"
+    ]
     assert found["games"] + found["broken_off"] == 12
     assert "points (a win is 1, a draw ½) on average" in text_of(tmp_path / "run" / "report.html")
 
 
 def test_the_page_of_a_network_that_learned_wins_has_no_points_of_values(tmp_path):
-    done("selfplay", "backgammon", "--hidden", 2, "--games", 1000, "--wins", "--run", tmp_path / "run")
+    done(
+        "selfplay",
+        "backgammon",
+        "--hidden",
+        2,
+        "--games",
+        1000,
+        "--wins",
+        "--run",
+        tmp_path / "run",
+    )
     plain = json.loads(done("report", tmp_path / "run", "--calibrate", 100, "--json").out)
     found = plain["calibration"]
     assert max(line["actual"] for line in found["bins"]) > 2 / 3  # the most, if a backgammon were 1
@@ -113,4 +221,8 @@ def test_the_page_of_a_network_that_learned_wins_has_no_points_of_values(tmp_pat
 
 def test_other_runs_have_no_games_to_play(tmp_path):
     ran = tuner("report", tune_run(tmp_path / "run"), "--calibrate", 10)
-    assert ran.status == 2 and ran.err.count("\n") == 1 and "--calibrate: is for runs of self-play" in ran.err
+    assert (
+        ran.status == 2
+        and ran.err.count("\n") == 1
+        and "--calibrate: is for runs of self-play" in ran.err
+    )

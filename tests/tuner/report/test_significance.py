@@ -1,4 +1,5 @@
-"""How sure changes are: as `tuner diff` says; and what noise does to the update rules of self-play."""
+"""How sure changes are: as `tuner diff` says; and what noise does to the update rules of
+self-play."""
 
 from __future__ import annotations
 
@@ -9,12 +10,10 @@ import pytest
 
 from tests.tuner.parameters.test_diff import drawn, parameters
 from tests.tuner.report.support import learned_from, selfplay_run
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare, differences
-from tuner.report.boards import tables
-from tuner.report.numbers import rows
 from tuner.report.run import read_run
-from tuner.report.significance import (
+from tuner.report.weights import (
     CHANCE,
     HELD,
     SURE,
@@ -22,6 +21,8 @@ from tuner.report.significance import (
     noise_of,
     significance_of,
     significance_of_selfplay,
+    tables,
+    weight_rows,
 )
 
 ADAM = {"rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99}
@@ -32,14 +33,18 @@ def pairs():
     start, random = load_parameters("classic"), np.random.default_rng(5)
     learned = learned_from(start)
     errors = np.round(random.uniform(4, 20, start.weights.shape), 2)
-    return [(start, learned), (replace(start, standard_errors=errors), learned), (start, replace(learned, learned={"games": 9}))]
+    return [
+        (start, learned),
+        (replace(start, standard_errors=errors), learned),
+        (start, replace(learned, learned={"games": 9})),
+    ]
 
 
 @pytest.mark.parametrize("which", range(3), ids=["learned", "both", "nine games"])
 def test_a_page_and_diff_call_the_same_changes_significant(which):
     found = compare(pairs()[which])
     sure, said, counted = significance_of(found), differences(found), {SURE: 0, CHANCE: 0}
-    by_name = {(line["parameter"], line["stage"]): line for line in rows(found, sure)}
+    by_name = {(line["parameter"], line["stage"]): line for line in weight_rows(found, sure)}
     for row in said["rows"]:
         for stage in found.stages:
             line, entry = by_name[row["parameter"], stage], row[stage]
@@ -47,16 +52,28 @@ def test_a_page_and_diff_call_the_same_changes_significant(which):
                 assert line["sure"] in (UNIDENTIFIED, HELD)
             else:
                 assert line["sure"] == (SURE if entry["significant"] else CHANCE)
-                assert line["error"] == pytest.approx(found.evidence.reach[0, 0, 0] * entry["change_error"], abs=2e-4)
+                assert line["error"] == pytest.approx(
+                    found.evidence.reach[0, 0, 0] * entry["change_error"], abs=2e-4
+                )
                 counted[line["sure"]] += 1
-    marks = {(table.parameter, table.stage): [[cell.mark for cell in row] for row in table.boards[2].rows]
-             for table in tables(found, sure)}
+    marks = {
+        (table.parameter, table.stage): [
+            [cell.mark for cell in row] for row in table.boards[2].rows
+        ]
+        for table in tables(found, sure)
+    }
     for grid in said["grids"]:
-        for significant, mark in zip(np.array(grid["significant"]).ravel(), np.ravel(marks[grid["parameter"], grid["stage"]]),
-                                     strict=True):
+        for significant, mark in zip(
+            np.array(grid["significant"]).ravel(),
+            np.ravel(marks[grid["parameter"], grid["stage"]]),
+            strict=True,
+        ):
             assert mark == {True: "", False: "weak"}.get(significant, mark)
     assert min(counted.values()) > 20
-    assert f"{said['significant']:,} of {said['tested']:,} changes are significant at the 5 % level" in sure.sentence
+    assert (
+        f"{said['significant']:,} of {said['tested']:,} changes are significant at the 5 % level"
+        in sure.sentence
+    )
     assert f"{said['supported']:,} remain at a false discovery rate" in sure.sentence
     assert ("errors a and b of both files" in sure.detail) == (which == 1)
 
@@ -72,16 +89,18 @@ def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
 
 
 def test_the_limit_of_noise_is_what_the_rule_makes_of_noise():
-    """A second derivation: with the mean square of gradients known, a weight is a sum of independent gradients, and so is
-    its average."""
+    """A second derivation: with the mean square of gradients known, a weight is a sum of
+    independent gradients, and so is its average."""
     batches = 150
     rates = 3.0 / (1 + np.arange(batches) / 200)
-    weights = np.zeros(batches)  # of gradient s in the weight after the last batch, then in the average
+    weights = np.zeros(
+        batches
+    )  # of gradient s in the weight after the last batch, then in the average
     path = np.zeros((batches, batches))
     for t in range(batches):
         ages = t - np.arange(t + 1)
         path[t] = path[t - 1] if t else 0
-        path[t, :t + 1] += rates[t] * 0.1 * 0.9**ages / (1 - 0.9**(t + 1))
+        path[t, : t + 1] += rates[t] * 0.1 * 0.9**ages / (1 - 0.9 ** (t + 1))
     average = np.zeros(batches)
     for t in range(batches):
         keep = min(0.99, (2 + t) / (11 + t))
@@ -93,9 +112,18 @@ def test_the_limit_of_noise_is_what_the_rule_makes_of_noise():
 
 
 def test_only_scale_free_rules_have_a_limit_for_noise():
-    assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(20.0 * 9 / 11)  # the first step is the rate
+    assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(
+        20.0 * 9 / 11
+    )  # the first step is the rate
     assert (noise_of(ADAM | {"rate": 6.0}, 20) == 2 * noise_of(ADAM, 20)).all()
-    for settings in ({"rule": "sgd"}, {"rule": "coherence"}, {"rule": ["adam"]}, {"decay": 0.0}, {"floor": "much"}, {"rate": []}):
+    for settings in (
+        {"rule": "sgd"},
+        {"rule": "coherence"},
+        {"rule": ["adam"]},
+        {"decay": 0.0},
+        {"floor": "much"},
+        {"rate": []},
+    ):
         assert noise_of(ADAM | settings, 20) is None
     assert noise_of(ADAM, 0) is None
 
@@ -107,5 +135,10 @@ def test_no_single_weight_of_selfplay_is_judged(tmp_path):
     assert not sure.judged
     assert "after 480 games any single difference may be noise, and none is judged" in sure.sentence
     assert "The file as a whole is judged by its matches and by its values" in sure.sentence
-    assert {cell.mark for table in tables(run.comparison, sure) for board in table.boards
-            for row in board.rows for cell in row} == {""}
+    assert {
+        cell.mark
+        for table in tables(run.comparison, sure)
+        for board in table.boards
+        for row in board.rows
+        for cell in row
+    } == {""}

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from tuner.statistics.luck import mean_points, slopes_without_own
+from tuner.statistics.pentanomial import mean_points, slopes_without_own
 
 TRUE = 0.15
 
 
 def simulated(random: np.random.Generator, runs: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points and luck (runs, 2 * pairs): both games of a pair share dice, which favour one player and then the other. Luck has
-    mean zero and is skewed; what the dice give is not linear in it."""
-    dice, own = 3 * random.random((runs, pairs, 1))**2 - 1, 3 * random.random((runs, pairs, 2))**2 - 1
+    """Points and luck (runs, 2 * pairs): both games of a pair share dice, which favour one player
+    and then the other. Luck has mean zero and is skewed; what the dice give is not linear in it."""
+    dice, own = (
+        3 * random.random((runs, pairs, 1)) ** 2 - 1,
+        3 * random.random((runs, pairs, 2)) ** 2 - 1,
+    )
     luck = dice * np.array([1, -1]) + own
     mean_zero = luck + 0.2 * (luck**2 - 1.6)  # the variance of luck: 2 * (9 / 5 - 1)
     points = TRUE + mean_zero + random.normal(0, 0.3, luck.shape)
@@ -26,12 +29,15 @@ def test_adjusted_means_are_unbiased_and_their_intervals_cover(paired, pairs):
     if not paired:  # games that share dice are no independent games
         points, luck = points[:, ::2], luck[:, ::2]
     found = [mean_points(y, x, paired) for y, x in zip(points, luck, strict=True)]
-    means, errors = np.array([each.mean for each in found]), np.array([each.error for each in found])
+    means, errors = (
+        np.array([each.mean for each in found]),
+        np.array([each.error for each in found]),
+    )
     assert abs(means.mean() - TRUE) < 4 * means.std() / runs**0.5 + 0.002
     if pairs > 4:
         assert 0.92 < (abs(means - TRUE) < 1.96 * errors).mean() < 0.97
         assert abs(errors.mean() / means.std() - 1) < 0.1
-        assert means.std() < 0.6 * points[:, ::2 if paired else 1].std() / (2 * pairs)**0.5
+        assert means.std() < 0.6 * points[:, :: 2 if paired else 1].std() / (2 * pairs) ** 0.5
 
 
 def test_a_slope_that_sees_its_own_pair_is_biased():
@@ -42,7 +48,9 @@ def test_a_slope_that_sees_its_own_pair_is_biased():
         y = x * x - 1 + random.normal(0, 0.1, 4)
         slope = np.polyfit(x, y, 1)[0]
         own = slopes_without_own(y, x)
-        gaps.append(((y - slope * x).mean(), (y - own * x).mean() if abs(own).max() < 50 else np.nan))
+        gaps.append(
+            ((y - slope * x).mean(), (y - own * x).mean() if abs(own).max() < 50 else np.nan)
+        )
     usual, left_out = np.nanmean(gaps, 0)
     assert abs(usual) > 0.1
     assert abs(left_out) < abs(usual)

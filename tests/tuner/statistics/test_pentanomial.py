@@ -7,17 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from tests.tuner.statistics.support import shares_of
+from tests.tuner.statistics.support import count_games, shares_of, swapped
 from tuner.statistics.pentanomial import (
     NORMALIZED_ELO,
     SCORES,
     SIDE,
     Results,
-    count_games,
     elo_of,
     score_of,
     summarise,
-    swapped,
 )
 
 # from the tests of fastchess (app/tests/elo_test.cpp): pairs, nElo and its error, Elo and its error
@@ -32,7 +30,9 @@ FASTCHESS = [
 @pytest.mark.parametrize("pairs, normalized, logistic", FASTCHESS)
 def test_elo_and_errors_are_those_of_fastchess(pairs, normalized, logistic):
     found = summarise(pairs)
-    assert (found.normalized_elo.value, found.normalized_elo.error) == pytest.approx(normalized, abs=0.006)
+    assert (found.normalized_elo.value, found.normalized_elo.error) == pytest.approx(
+        normalized, abs=0.006
+    )
     assert (found.elo.value, found.elo.error) == pytest.approx(logistic, abs=0.006)
 
 
@@ -49,13 +49,18 @@ def test_interval_of_elo_is_about_that_of_the_delta_method_for_many_pairs():
     pairs = (5_000, 21_000, 50_000, 26_000, 8_000)
     found = summarise(pairs)
     error = SIDE * math.sqrt(found.variance / sum(pairs))
-    assert found.elo.error == pytest.approx(400 / math.log(10) / (found.score * (1 - found.score)) * error, rel=1e-4)
+    assert found.elo.error == pytest.approx(
+        400 / math.log(10) / (found.score * (1 - found.score)) * error, rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("elo", [0, 40, 150])
 def test_interval_of_elo_covers_in_about_95_percent_of_matches(elo):
     random = np.random.default_rng(elo)
-    matches = [summarise(pairs).elo for pairs in random.multinomial(300, shares_of(elo, "logistic"), 4000).tolist()]
+    matches = [
+        summarise(pairs).elo
+        for pairs in random.multinomial(300, shares_of(elo, "logistic"), 4000).tolist()
+    ]
     covered = np.mean([found.low <= elo <= found.high for found in matches])
     assert covered == pytest.approx(0.95, abs=0.0125)  # 3.6 standard errors of 4,000 matches
     assert np.mean([found.high < elo for found in matches]) == pytest.approx(0.025, abs=0.0125)
@@ -63,13 +68,22 @@ def test_interval_of_elo_covers_in_about_95_percent_of_matches(elo):
 
 def test_interval_of_normalized_elo_covers_in_about_95_percent_of_matches():
     random = np.random.default_rng(1)
-    matches = [summarise(pairs).normalized_elo for pairs in random.multinomial(300, shares_of(30, "normalized"), 4000).tolist()]
-    assert np.mean([found.low <= 30 <= found.high for found in matches]) == pytest.approx(0.95, abs=0.0125)
+    matches = [
+        summarise(pairs).normalized_elo
+        for pairs in random.multinomial(300, shares_of(30, "normalized"), 4000).tolist()
+    ]
+    assert np.mean([found.low <= 30 <= found.high for found in matches]) == pytest.approx(
+        0.95, abs=0.0125
+    )
 
 
 def test_likelihood_of_superiority_is_the_share_of_resampled_matches_above_half():
     pairs = np.array([20, 90, 190, 100, 25])
-    means = np.random.default_rng(2).multinomial(pairs.sum(), pairs / pairs.sum(), 40_000) @ SCORES / pairs.sum()
+    means = (
+        np.random.default_rng(2).multinomial(pairs.sum(), pairs / pairs.sum(), 40_000)
+        @ SCORES
+        / pairs.sum()
+    )
     above = np.mean(means > 0.5) + np.mean(means == 0.5) / 2
     assert summarise(pairs.tolist()).los == pytest.approx(above, abs=0.01)
 
@@ -83,7 +97,9 @@ def test_swapping_the_players_negates_everything(seed):
     assert ours.points + theirs.points == ours.games
     a, b = summarise(ours.pairs), summarise(theirs.pairs)
     for mine, yours in ((a.elo, b.elo), (a.normalized_elo, b.normalized_elo)):
-        assert (mine.value, mine.low, mine.high) == pytest.approx((-yours.value, -yours.high, -yours.low))
+        assert (mine.value, mine.low, mine.high) == pytest.approx(
+            (-yours.value, -yours.high, -yours.low)
+        )
     assert (a.score, a.los) == pytest.approx((1 - b.score, 1 - b.los))
     assert a.variance == pytest.approx(b.variance) and a.draw_ratio == b.draw_ratio
 
@@ -93,37 +109,25 @@ def test_pairs_are_counted_by_the_sum_of_their_games():
     assert count_games(outcomes) == Results((1, 1, 3, 1, 2), wins=7, losses=5, draws=4)
 
 
-def test_games_of_an_opening_are_a_pair_in_whatever_order_they_end():
-    outcomes, opening = np.array([1, 0, 1, -1, 1, 0, 0]), np.array([7, 3, 7, 5, 3, 9, 5])
-    expected = Results((0, 1, 0, 1, 1), wins=3, losses=1, draws=3)
-    assert count_games(outcomes, opening) == expected
-    for seed in range(5):
-        order = np.random.default_rng(seed).permutation(7)
-        assert count_games(outcomes[order], opening[order]) == expected
-
-
 def test_an_unpaired_game_is_counted_among_the_games_only():
     found = count_games([1, 0, 1])
     assert found == Results((0, 0, 0, 1, 0), wins=2, losses=0, draws=1)
     assert found.unpaired == 1 and found.points == 2.5
 
 
-@pytest.mark.parametrize("outcomes, opening, complaint", [
-    ([1, 2], None, "outcome 2, expected -1, 0 or 1"),
-    ([1, 0.5], None, "outcome 0.5, expected -1, 0 or 1"),
-    ([1, 1, 0], [4, 4, 4], "3 games of opening 4, expected a pair"),
-    ([1, 1, 0], [4, 4], "3 outcomes, but 2 openings"),
-])
-def test_what_cannot_be_games_in_pairs_is_refused(outcomes, opening, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        count_games(outcomes, opening)
-
-
 def test_no_games_say_nothing():
     none = count_games([])
     assert none == Results((0, 0, 0, 0, 0), 0, 0, 0)
     found = summarise(none.pairs)
-    numbers = [found.score, found.variance, *found.elo, *found.normalized_elo, found.los, found.draw_ratio, found.pairs_ratio]
+    numbers = [
+        found.score,
+        found.variance,
+        *found.elo,
+        *found.normalized_elo,
+        found.los,
+        found.draw_ratio,
+        found.pairs_ratio,
+    ]
     assert all(math.isnan(number) for number in numbers)
 
 
@@ -144,7 +148,11 @@ def test_an_interval_that_reaches_a_score_of_1_is_open_upwards():
 def test_fewer_than_two_pairs_give_no_interval(kind):
     found = summarise([int(kind == place) for place in range(5)])
     assert found.score == SCORES[kind]
-    assert math.isnan(found.elo.error) and math.isnan(found.normalized_elo.error) and math.isnan(found.los)
+    assert (
+        math.isnan(found.elo.error)
+        and math.isnan(found.normalized_elo.error)
+        and math.isnan(found.los)
+    )
 
 
 def test_drawn_pairs_alone_are_even_and_of_no_known_spread():
@@ -161,5 +169,6 @@ def test_elo_and_score_are_inverse():
 
 def test_normalized_elo_is_elo_near_half_for_independent_games_without_draws():
     assert summarise((24_750, 0, 50_000, 0, 25_250)).elo.value == pytest.approx(
-        summarise((24_750, 0, 50_000, 0, 25_250)).normalized_elo.value, rel=1e-3)
+        summarise((24_750, 0, 50_000, 0, 25_250)).normalized_elo.value, rel=1e-3
+    )
     assert pytest.approx(800 / math.log(10)) == NORMALIZED_ELO

@@ -1,4 +1,5 @@
-"""The sequential test: likelihoods against a general optimiser and other programs, errors against simulation."""
+"""The sequential test: likelihoods against a general optimiser and other programs, errors against
+simulation."""
 
 from __future__ import annotations
 
@@ -14,8 +15,15 @@ from games.streams import InputError
 from tests.tuner.statistics.support import POINTS, shares_of
 from tuner.statistics.sprt import LARGEST_ELO, LIKELIEST, Sprt, decide, log_likelihood_ratio
 
-CHECKED = [((12, 55, 130, 68, 15), 0, 5), ((40, 200, 520, 260, 50), 0, 5), ((0, 2, 15, 5, 8), 0, 20), ((3, 0, 9, 0, 40), -30, 10),
-           ((90, 40, 30, 20, 10), 0, 3), ((0, 0, 3, 0, 0), -60, 60), ((1, 1, 1, 1, 1), 100, 200)]
+CHECKED = [
+    ((12, 55, 130, 68, 15), 0, 5),
+    ((40, 200, 520, 260, 50), 0, 5),
+    ((0, 2, 15, 5, 8), 0, 20),
+    ((3, 0, 9, 0, 40), -30, 10),
+    ((90, 40, 30, 20, 10), 0, 3),
+    ((0, 0, 3, 0, 0), -60, 60),
+    ((1, 1, 1, 1, 1), 100, 200),
+]
 # from the tests of fastchess (app/tests/sprt_test.cpp), there to 1 %
 FASTCHESS = [
     ("normalized", (365, 16618, 36229, 16974, 390), 0, 2, 2.25),
@@ -26,7 +34,8 @@ FASTCHESS = [
 
 
 def best_by_search(model: str, pairs, elo: float) -> float:
-    """Highest log-likelihood of the pairs at `elo`: sequential quadratic programming over the logarithms of the shares."""
+    """Highest log-likelihood of the pairs at `elo`: sequential quadratic programming over the
+    logarithms of the shares."""
     counts = np.where(np.array(pairs) == 0, 1e-3, pairs)
     seen = counts / counts.sum()
 
@@ -35,11 +44,18 @@ def best_by_search(model: str, pairs, elo: float) -> float:
         mean = shares @ POINTS
         if model == "logistic":
             return mean - 1 / (1 + 10 ** (-elo / 400))
-        return mean - 0.5 - elo * math.log(10) / 800 * math.sqrt(2 * (shares @ (POINTS - mean) ** 2))
+        return (
+            mean - 0.5 - elo * math.log(10) / 800 * math.sqrt(2 * (shares @ (POINTS - mean) ** 2))
+        )
 
-    found = minimize(lambda logarithms: -(seen @ log_softmax(logarithms)), np.log(shares_of(elo, model)), method="SLSQP",
-                     jac=lambda logarithms: softmax(logarithms) - seen, options={"ftol": 1e-14, "maxiter": 2000},
-                     constraints=[{"type": "eq", "fun": strength}])
+    found = minimize(
+        lambda logarithms: -(seen @ log_softmax(logarithms)),
+        np.log(shares_of(elo, model)),
+        method="SLSQP",
+        jac=lambda logarithms: softmax(logarithms) - seen,
+        options={"ftol": 1e-14, "maxiter": 2000},
+        constraints=[{"type": "eq", "fun": strength}],
+    )
     assert abs(strength(found.x)) < 1e-8
     return -found.fun * counts.sum()
 
@@ -48,37 +64,55 @@ def best_by_search(model: str, pairs, elo: float) -> float:
 @pytest.mark.parametrize("pairs, elo0, elo1", CHECKED)
 def test_ratio_is_that_of_the_likeliest_distributions_an_optimiser_finds(model, pairs, elo0, elo1):
     expected = best_by_search(model, pairs, elo1) - best_by_search(model, pairs, elo0)
-    assert log_likelihood_ratio(Sprt(elo0, elo1, model=model), pairs) == pytest.approx(expected, abs=1e-7)
+    assert log_likelihood_ratio(Sprt(elo0, elo1, model=model), pairs) == pytest.approx(
+        expected, abs=1e-7
+    )
 
 
 @pytest.mark.parametrize("model, pairs, elo0, elo1, llr", FASTCHESS)
 def test_ratio_is_that_of_fastchess(model, pairs, elo0, elo1, llr):
-    assert log_likelihood_ratio(Sprt(elo0, elo1, model=model), pairs) == pytest.approx(llr, abs=0.006)
+    assert log_likelihood_ratio(Sprt(elo0, elo1, model=model), pairs) == pytest.approx(
+        llr, abs=0.006
+    )
 
 
 @pytest.mark.parametrize("elo", [2, 5, 80, 200])
 def test_ratio_of_wins_alone_is_the_closed_form(elo):
-    """Whoever wins every pair is likeliest a player that wins or loses both, at even chances under elo 0."""
+    """Whoever wins every pair is likeliest a player that wins or loses both, at even chances under
+    elo 0."""
     t = math.sqrt(2) * elo * math.log(10) / 800
-    chances = {"normalized": (1 + t / math.sqrt(1 + t * t)) / 2, "logistic": 1 / (1 + 10 ** (-elo / 400))}
+    chances = {
+        "normalized": (1 + t / math.sqrt(1 + t * t)) / 2,
+        "logistic": 1 / (1 + 10 ** (-elo / 400)),
+    }
     for model, chance in chances.items():
         found = log_likelihood_ratio(Sprt(0, elo, model=model), (0, 0, 0, 0, 104))
         assert found == pytest.approx(104 * math.log(2 * chance), rel=1e-3)
 
 
-@pytest.mark.parametrize("pairs, approximate, logistic, normalized", [
-    ((12, 55, 130, 68, 15), 0.525, 0.5219, 0.3673),
-    ((40, 200, 520, 260, 50), 2.44, 2.4208, 1.6341),
-])
-def test_published_check_values_are_the_normal_approximation_of_the_logistic_model(pairs, approximate, logistic, normalized):
-    """0.525 and 2.44 are n (s1 - s0) (2 s - s0 - s1) / (2 variance) (Van den Bergh, GSPRT approximation), not the ratio."""
+@pytest.mark.parametrize(
+    "pairs, approximate, logistic, normalized",
+    [
+        ((12, 55, 130, 68, 15), 0.525, 0.5219, 0.3673),
+        ((40, 200, 520, 260, 50), 2.44, 2.4208, 1.6341),
+    ],
+)
+def test_published_check_values_are_the_normal_approximation_of_the_logistic_model(
+    pairs, approximate, logistic, normalized
+):
+    """0.525 and 2.44 are n (s1 - s0) (2 s - s0 - s1) / (2 variance) (Van den Bergh, GSPRT
+    approximation), not the ratio."""
     pairs = np.array(pairs)
     n, s0, s1 = pairs.sum(), 0.5, 1 / (1 + 10 ** (-5 / 400))
     s = pairs @ POINTS / n
     variance = pairs @ (POINTS - s) ** 2 / n
-    assert n * (s1 - s0) * (2 * s - s0 - s1) / (2 * variance) == pytest.approx(approximate, abs=0.005)
+    assert n * (s1 - s0) * (2 * s - s0 - s1) / (2 * variance) == pytest.approx(
+        approximate, abs=0.005
+    )
     exact = log_likelihood_ratio(Sprt(0, 5, model="logistic"), pairs)
-    assert exact == pytest.approx(logistic, abs=1e-4) and exact == pytest.approx(approximate, rel=0.01)
+    assert exact == pytest.approx(logistic, abs=1e-4) and exact == pytest.approx(
+        approximate, rel=0.01
+    )
     assert log_likelihood_ratio(Sprt(0, 5), pairs) == pytest.approx(normalized, abs=1e-4)
 
 
@@ -99,7 +133,10 @@ def test_likeliest_distribution_has_the_strength_asked_for(model, elo):
 @pytest.mark.parametrize("model", sorted(LARGEST_ELO))
 def test_any_counts_have_a_ratio(model):
     random = np.random.default_rng(3)
-    spread = [random.multinomial(10 ** random.integers(0, 7), random.dirichlet([0.1] * 5)) for _ in range(150)]
+    spread = [
+        random.multinomial(10 ** random.integers(0, 7), random.dirichlet([0.1] * 5))
+        for _ in range(150)
+    ]
     alone = [np.eye(5, dtype=int)[kind] * 10**power for kind in range(5) for power in range(7)]
     for pairs in (*spread, *alone):
         for elo0, elo1 in ((0, 5), (-200, 200)):
@@ -113,25 +150,34 @@ def test_any_counts_have_a_ratio(model):
 def test_no_pairs_say_nothing_and_wins_speak_for_elo1(model):
     test = Sprt(0, 10, model=model)
     assert log_likelihood_ratio(test, (0, 0, 0, 0, 0)) == 0
-    assert log_likelihood_ratio(test, (0, 0, 0, 0, 1)) > 0 > log_likelihood_ratio(test, (0, 1, 0, 0, 0))
+    assert (
+        log_likelihood_ratio(test, (0, 0, 0, 0, 1))
+        > 0
+        > log_likelihood_ratio(test, (0, 1, 0, 0, 0))
+    )
 
 
 def test_bounds_and_decisions():
     test = Sprt(0, 5)
     assert test.bounds == pytest.approx((-2.9444, 2.9444), abs=1e-4)
-    assert Sprt(0, 5, alpha=0.01, beta=0.1).bounds == pytest.approx((math.log(0.1 / 0.99), math.log(0.9 / 0.01)))
+    assert Sprt(0, 5, alpha=0.01, beta=0.1).bounds == pytest.approx(
+        (math.log(0.1 / 0.99), math.log(0.9 / 0.01))
+    )
     assert [decide(test, llr) for llr in (-3, -2.9, 0, 2.9, 3)] == ["H0", None, None, None, "H1"]
 
 
-@pytest.mark.parametrize("change, complaint", [
-    ({"model": "bayesian"}, "unknown SPRT model 'bayesian'; available: logistic, normalized"),
-    ({"elo0": 5}, "from elo0 5 to elo1 5: elo0 must be less than elo1"),
-    ({"elo1": math.nan}, "elo0 must be less than elo1"),
-    ({"elo1": 300}, "the normalized model takes -200 to 200"),
-    ({"elo0": -2000, "model": "logistic"}, "the logistic model takes -1000 to 1000"),
-    ({"alpha": 0}, "both must be positive, their sum less than 1"),
-    ({"alpha": 0.5, "beta": 0.5}, "both must be positive, their sum less than 1"),
-])
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        ({"model": "bayesian"}, "unknown SPRT model 'bayesian'; available: logistic, normalized"),
+        ({"elo0": 5}, "from elo0 5 to elo1 5: elo0 must be less than elo1"),
+        ({"elo1": math.nan}, "elo0 must be less than elo1"),
+        ({"elo1": 300}, "the normalized model takes -200 to 200"),
+        ({"elo0": -2000, "model": "logistic"}, "the logistic model takes -1000 to 1000"),
+        ({"alpha": 0}, "both must be positive, their sum less than 1"),
+        ({"alpha": 0.5, "beta": 0.5}, "both must be positive, their sum less than 1"),
+    ],
+)
 def test_a_test_that_makes_no_sense_is_refused_in_one_line(change, complaint):
     with pytest.raises(InputError, match=complaint):
         Sprt(**{"elo0": 0, "elo1": 5, **change})
@@ -142,11 +188,11 @@ SIMULATED = [("logistic", 0, 30), ("normalized", 0, 50)]
 
 
 def wrong_decisions(test: Sprt, narrow: Sprt, truth: str, seed: int) -> tuple[int, int]:
-    """Of RUNS tests with pairs drawn at elo0 or elo1, how many accept the other: with the bounds of `test`, and of `narrow`.
+    """Of RUNS tests with pairs drawn at elo0 or elo1, how many accept the other: with the bounds of
+    `test`, and of `narrow`.
 
-    The ratio is looked at after every STEP pairs, which overshoots the bounds: errors come out below alpha and beta, at
-    about 3 % instead of 5 %.
-    """
+    The ratio is looked at after every STEP pairs, which overshoots the bounds: errors come out
+    below alpha and beta, at about 3 % instead of 5 %."""
     random = np.random.default_rng(seed)
     shares = shares_of(test.elo0 if truth == "H0" else test.elo1, test.model)
     drawn = random.multinomial(STEP, shares, size=(RUNS, LONGEST // STEP)).cumsum(axis=1).tolist()
@@ -166,8 +212,11 @@ def wrong_decisions(test: Sprt, narrow: Sprt, truth: str, seed: int) -> tuple[in
 @pytest.mark.parametrize("truth", ["H0", pytest.param("H1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("model, elo0, elo1", SIMULATED)
 def test_no_more_than_5_percent_of_tests_decide_wrongly(model, elo0, elo1, truth):
-    """At a true rate of 8 % the limit of 62 in 1,000 is kept once in 55 simulations; with wider errors it is seen not to be."""
+    """At a true rate of 8 % the limit of 62 in 1,000 is kept once in 55 simulations; with wider
+    errors it is seen not to be."""
     limit = binom.ppf(0.95, RUNS, 0.05)
     assert binom.cdf(limit, RUNS, 0.08) < 0.02
-    wrong, wrong_at_15 = wrong_decisions(Sprt(elo0, elo1, model=model), Sprt(elo0, elo1, 0.15, 0.15, model), truth, seed=4)
+    wrong, wrong_at_15 = wrong_decisions(
+        Sprt(elo0, elo1, model=model), Sprt(elo0, elo1, 0.15, 0.15, model), truth, seed=4
+    )
     assert 0 < wrong <= limit < wrong_at_15

@@ -1,4 +1,5 @@
-"""The SPRT in points a game: the likeliest distributions by another optimiser, and the error rates of simulated matches."""
+"""The SPRT in points a game: the likeliest distributions by another optimiser, and the error rates
+of simulated matches."""
 
 from __future__ import annotations
 
@@ -28,10 +29,19 @@ def tilted(points: float) -> np.ndarray:
 @pytest.mark.parametrize("points", [-0.3, 0.0, 0.2])
 def test_the_likeliest_shares_are_those_of_another_optimiser(points):
     found = np.array(likeliest_of_points(SHARES.tolist(), points))
-    assert found @ PAIR_POINTS / 2 == pytest.approx(points, abs=1e-9) and found.sum() == pytest.approx(1)
-    best = minimize(lambda p: -SHARES @ np.log(p), np.full(13, 1 / 13), bounds=[(1e-9, 1)] * 13, options={"maxiter": 500},
-                    constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1},
-                                 {"type": "eq", "fun": lambda p: p @ PAIR_POINTS / 2 - points}])
+    assert found @ PAIR_POINTS / 2 == pytest.approx(
+        points, abs=1e-9
+    ) and found.sum() == pytest.approx(1)
+    best = minimize(
+        lambda p: -SHARES @ np.log(p),
+        np.full(13, 1 / 13),
+        bounds=[(1e-9, 1)] * 13,
+        options={"maxiter": 500},
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1},
+            {"type": "eq", "fun": lambda p: p @ PAIR_POINTS / 2 - points},
+        ],
+    )
     assert found == pytest.approx(best.x, abs=1e-3) and SHARES @ np.log(found) > -best.fun - 1e-7
 
 
@@ -52,10 +62,16 @@ def test_wrong_decisions_are_as_rare_as_promised(points, wrong):
 def test_hypotheses_beyond_what_a_game_wins_are_refused():
     with pytest.raises(InputError) as caught:
         Sprt(0.0, 5.0, model=POINTS, points=MOST)
-    assert str(caught.value) == ("SPRT from 0 to 5 points a game: expected -2.7 to 2.7, as a game wins 3 at most, such as 0 and "
-                                 "0.05")
+    assert (
+        str(caught.value)
+        == "SPRT from 0 to 5 points a game: expected -2.7 to 2.7, as a game wins 3 at most, such as"
+        " 0 and 0.05"
+    )
 
 
 def test_hypotheses_in_the_wrong_order_are_refused_in_points():
-    with pytest.raises(InputError, match="^SPRT from 0.05 to 0 points a game: the first must be less than the second$"):
+    with pytest.raises(
+        InputError,
+        match="^SPRT from 0.05 to 0 points a game: the first must be less than the second$",
+    ):
         Sprt(0.05, 0.0, model=POINTS, points=MOST)

@@ -7,14 +7,18 @@ import pytest
 from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from tuner.statistics.wilson import wilson_interval
+from tuner.statistics.intervals import wilson_interval
 
 
-@pytest.mark.parametrize("successes, trials", [(0, 1), (1, 1), (0, 30), (30, 30), (3, 10), (764, 1000), (1, 100_000)])
+@pytest.mark.parametrize(
+    "successes, trials", [(0, 1), (1, 1), (0, 30), (30, 30), (3, 10), (764, 1000), (1, 100_000)]
+)
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_interval_is_that_of_statsmodels_and_scipy(successes, trials, confidence):
     found = wilson_interval(successes, trials, confidence)
-    assert found == pytest.approx(proportion_confint(successes, trials, 1 - confidence, "wilson"), abs=1e-12)
+    assert found == pytest.approx(
+        proportion_confint(successes, trials, 1 - confidence, "wilson"), abs=1e-12
+    )
     other = binomtest(successes, trials).proportion_ci(confidence, "wilson")
     assert found == pytest.approx((other.low, other.high), abs=1e-12)
 

@@ -1,4 +1,5 @@
-"""What the tests of rows from engines share: the small engines, compiled with faults or without, and their parameter file."""
+"""What the tests of rows from engines share: the small engines, compiled with faults or without,
+and their parameter file."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ ENGINES = Path(__file__).parent / "engines"
 SAMPLES = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 FAULTS = ("perspective", "swapped", "doubled", "missing")
 PHASES = 24
-# by language: the compiler and its Debian package, the source of the numbers and its map, whether its tables have rank 8 first
+# by language: the compiler and its Debian package, the source of the numbers and its map, whether
+# its tables have rank 8 first
 COMPILERS = {"c": (("g++", "c++"), "g++"), "rust": (("rustc",), "rustc")}
 NUMBERS = {"c": ("eval.h", "eval.h.yaml", True), "rust": ("eval.rs", "eval.rs.yaml", False)}
 
@@ -44,7 +46,9 @@ def mini_parameters() -> Parameters:
             places.append(Place(term, name, values.shape[1:], first))
             first += places[-1].size
             weights.append(values.reshape(len(values), -1))
-    return Parameters(text["game"], Layout(tuple(places)), tuple(text["stages"]), np.concatenate(weights, axis=1))
+    return Parameters(
+        text["game"], Layout(tuple(places)), tuple(text["stages"]), np.concatenate(weights, axis=1)
+    )
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,13 @@ class Mini:
 
     def answers(self, command: str, fens: list[str]) -> list[str]:
         """Return its answers, one for each position."""
-        ran = subprocess.run([self.program, command], input="\n".join(fens) + "\n", capture_output=True, text=True, timeout=60)
+        ran = subprocess.run(
+            [self.program, command],
+            input="\n".join(fens) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert ran.returncode == 0 and not ran.stderr, ran.stderr
         lines = ran.stdout.splitlines()
         assert len(lines) == len(fens)
@@ -85,8 +95,11 @@ def folder_of(language: str, folder: Path, trace: bool = True) -> Path:
 
 
 def known_to_rustc(*names: str) -> list[str]:
-    """Return the options that make conditions known to rustc: it warns of others from 1.80 on, and has no such options before."""
-    version = subprocess.run([compiler_of("rust"), "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    """Return the options that make conditions known to rustc: it warns of others from 1.80 on, and
+    has no such options before."""
+    version = subprocess.run(
+        [compiler_of("rust"), "--version"], capture_output=True, text=True, check=True
+    ).stdout.split()[1]
     if tuple(map(int, version.split(".")[:2])) < (1, 80):
         return []
     return [word for name in names for word in ("--check-cfg", f"cfg({name})")]
@@ -96,13 +109,33 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
     """Compile an engine whose sources are in a folder, warnings being errors."""
     compiler, program = compiler_of(language), folder / "-".join(("mini", *faults))
     if language == "c":
-        options = ["-std=c++14", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *(["-DTRACE"] if trace else []),
-                   *(f"-D{fault.upper()}" for fault in faults), "mini.cpp"]
+        options = [
+            "-std=c++14",
+            "-O0",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            *(["-DTRACE"] if trace else []),
+            *(f"-D{fault.upper()}" for fault in faults),
+            "mini.cpp",
+        ]
     else:
-        options = ["--edition", "2021", "-C", "opt-level=0", "--deny", "warnings",
-                   *known_to_rustc('feature, values("trace")', *FAULTS), *(["--cfg", 'feature="trace"'] if trace else []),
-                   *(word for fault in faults for word in ("--cfg", fault)), "mini.rs"]
-    ran = subprocess.run([compiler, *options, "-o", program], cwd=folder, capture_output=True, text=True)
+        options = [
+            "--edition",
+            "2021",
+            "-C",
+            "opt-level=0",
+            "--deny",
+            "warnings",
+            *known_to_rustc('feature, values("trace")', *FAULTS),
+            *(["--cfg", 'feature="trace"'] if trace else []),
+            *(word for fault in faults for word in ("--cfg", fault)),
+            "mini.rs",
+        ]
+    ran = subprocess.run(
+        [compiler, *options, "-o", program], cwd=folder, capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr
     return Mini(program)
 
@@ -111,7 +144,9 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
 def sample_fens(games: int = 30) -> list[str]:
     """FENs of every third position of some bundled games."""
     with open(SAMPLES, "rb") as stream:
-        text = io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(stream), encoding="utf-8")
+        text = io.TextIOWrapper(
+            zstandard.ZstdDecompressor().stream_reader(stream), encoding="utf-8"
+        )
         found = []
         for _ in range(games):
             game = chess.pgn.read_game(text)
@@ -132,6 +167,9 @@ def columns() -> dict[str, int]:
 
 def evaluation(p: Parameters, row: dict) -> float:
     """The evaluation of a row: rest and the tapered sum of counts and weights."""
-    mg, eg = (sum(count * p.weights[s, columns()[name]] for name, count in row["counts"].items()) for s in (0, 1))
+    mg, eg = (
+        sum(count * p.weights[s, columns()[name]] for name, count in row["counts"].items())
+        for s in (0, 1)
+    )
     share = row["phase"] / PHASES
     return row.get("rest", 0) + share * mg + (1 - share) * row.get("scale", 1) * eg

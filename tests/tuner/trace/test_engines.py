@@ -1,4 +1,5 @@
-"""Two small engines print rows that explain their evaluations, and faults that they do not explain; numbers return to them."""
+"""Two small engines print rows that explain their evaluations, and faults that they do not explain;
+numbers return to them."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def engines(tmp_path_factory):
     def engine(language: str) -> Mini:
         compiler_of(language)
         if language not in made:
-            made[language] = compile_mini(language, folder_of(language, tmp_path_factory.mktemp(language)))
+            made[language] = compile_mini(
+                language, folder_of(language, tmp_path_factory.mktemp(language))
+            )
         return made[language]
 
     return engine
@@ -52,14 +55,25 @@ def test_counts_times_weights_and_the_rest_are_the_evaluation(engines, language)
     rows, p = engines(language).rows(fens), mini_parameters()
     assert [row["fen"] for row in rows] == fens and len(fens) > 500
     assert max(abs(row["eval"] - evaluation(p, row)) for row in rows) < 1.001  # whole centipawns
-    assert [int(text) for text in engines(language).answers("eval", fens)] == [row["eval"] for row in rows]
-    assert sum("rest" in row for row in rows) > 50 and [row["scale"] for row in rows if "scale" in row][-1] == 0.5
+    assert [int(text) for text in engines(language).answers("eval", fens)] == [
+        row["eval"] for row in rows
+    ]
+    assert (
+        sum("rest" in row for row in rows) > 50
+        and [row["scale"] for row in rows if "scale" in row][-1] == 0.5
+    )
 
 
 @both
 def test_counts_are_those_of_python_chess(engines, language):
-    values = {chess.PAWN: "pawn", chess.KNIGHT: "knight", chess.BISHOP: "bishop", chess.ROOK: "rook", chess.QUEEN: "queen",
-              chess.KING: "king"}
+    values = {
+        chess.PAWN: "pawn",
+        chess.KNIGHT: "knight",
+        chess.BISHOP: "bishop",
+        chess.ROOK: "rook",
+        chess.QUEEN: "queen",
+        chess.KING: "king",
+    }
     fens = sample_fens()[::20]
     for fen, row in zip(fens, engines(language).rows(fens), strict=True):
         board, expected = chess.Board(fen), Counter()
@@ -75,7 +89,9 @@ def test_counts_are_those_of_python_chess(engines, language):
         expected["tempo.tempo"] = 1 if board.turn else -1
         for color, sign in ((True, 1), (False, -1)):
             expected["bishop.pair"] += sign * (len(board.pieces(chess.BISHOP, color)) >= 2)
-        counted = {name: count for name, count in row["counts"].items() if not name.startswith("pawns.")}
+        counted = {
+            name: count for name, count in row["counts"].items() if not name.startswith("pawns.")
+        }
         assert counted == {name: count for name, count in expected.items() if count}
 
 
@@ -90,28 +106,49 @@ def test_every_fault_shows(engines, language, tmp_path):
     fens, p = sample_fens()[::4], mini_parameters()
     sound = engines(language).rows(fens)
     folder_of(language, tmp_path)
-    found = {fault: compile_mini(language, tmp_path, fault).rows(fens)
-             for fault in ("perspective", "swapped", "doubled", "missing")}
+    found = {
+        fault: compile_mini(language, tmp_path, fault).rows(fens)
+        for fault in ("perspective", "swapped", "doubled", "missing")
+    }
     for rows in found.values():
         assert max(abs(row["eval"] - evaluation(p, row)) for row in rows) > 5
     for fen, before, row in zip(fens, sound, found["perspective"], strict=True):
         assert row == {**before, "eval": before["eval"] * (1 if " w " in fen else -1)}
     for before, row in zip(sound, found["doubled"], strict=True):
-        twice = {name: count * (2 if name == "bishop.pair" else 1) for name, count in before["counts"].items()}
+        twice = {
+            name: count * (2 if name == "bishop.pair" else 1)
+            for name, count in before["counts"].items()
+        }
         assert row == {**before, "counts": twice}
     for before, row in zip(sound, found["missing"], strict=True):
-        assert row == {**before, "counts": {name: n for name, n in before["counts"].items() if not name.startswith("pawns.")}}
+        assert row == {
+            **before,
+            "counts": {
+                name: n for name, n in before["counts"].items() if not name.startswith("pawns.")
+            },
+        }
     assert [row["counts"] for row in found["swapped"]] == [row["counts"] for row in sound]
     exchanged = p.weights.copy()
     (knight,) = [place.columns for place in p.layout.places if place.path == "mobility.knight"]
     exchanged[:, knight] = exchanged[::-1, knight]
-    assert max(abs(row["eval"] - evaluation(p.with_weights(exchanged), row)) for row in found["swapped"]) < 1.001
+    assert (
+        max(
+            abs(row["eval"] - evaluation(p.with_weights(exchanged), row))
+            for row in found["swapped"]
+        )
+        < 1.001
+    )
 
 
 @both
 def test_an_answer_is_printed_at_once_and_a_bad_position_has_one(engines, language):
     """Positions are sent one by one; the next is sent when the answer is there."""
-    with subprocess.Popen([engines(language).program, "trace"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(
+        [engines(language).program, "trace"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
         for fen in (chess.STARTING_FEN, 'no "position" \\', BISHOPS):
             run.stdin.write(f"{fen}\n\n")  # empty lines have no answer
             run.stdin.flush()
@@ -143,4 +180,6 @@ def test_changed_numbers_in_the_source_are_the_new_evaluation(language, tmp_path
     assert max(abs(row["eval"] - evaluation(whole, row)) for row in rows) < 1.001
     again = rounded(p, flipped=flipped)
     write_sources(new_texts(plan(again, [source], tmp_path / names), again))
-    assert re.sub("[ ]", "", source.read_text()) == re.sub("[ ]", "", before.decode())  # columns may have become wider
+    assert re.sub("[ ]", "", source.read_text()) == re.sub(
+        "[ ]", "", before.decode()
+    )  # columns may have become wider

@@ -12,22 +12,37 @@ import pytest
 
 from games.record import ReadOptions
 from games.streams import pieces
-from tests.tuner.trace.support import ENGINES, FAULTS, NUMBERS, PHASES, SAMPLES, compile_mini, folder_of, mini_parameters
-from tuner.engine.loading import Evaluator, load_engine, parameter_path
+from tests.tuner.trace.support import (
+    ENGINES,
+    FAULTS,
+    NUMBERS,
+    PHASES,
+    SAMPLES,
+    compile_mini,
+    folder_of,
+    mini_parameters,
+)
+from tuner.datasets.rows.check import RowCheck
+from tuner.evaluation.loading import FileEvaluator, load_engine, parameter_path
 from tuner.export.into.plan import plan
 from tuner.export.into.write import new_texts, write_sources
 from tuner.export.numbers import rounded
-from tuner.ingest.engine_rows import build_engine_rows
+from tuner.learn.engine_rows import build_engine_rows
 from tuner.parameters.parameters import Parameters
-from tuner.rows.check import RowCheck
 
 SEEDS = 20
 GAMES, PER_GAME = 60, 10
 # what the check has to say first: its kind, the name of the term, and words of the sentence
-EXPECTED = {"perspective": ("perspective", "", "The evaluations are of the side to move, the counts of the first player's view"),
-            "swapped": ("stages", "mobility.knight", "The stages of mobility.knight are exchanged"),
-            "doubled": ("term", "bishop.pair", "bishop.pair is counted twice in the rows"),
-            "missing": ("missing", "pawns.passed", "pawns.passed")}
+EXPECTED = {
+    "perspective": (
+        "perspective",
+        "",
+        "The evaluations are of the side to move, the counts of the first player's view",
+    ),
+    "swapped": ("stages", "mobility.knight", "The stages of mobility.knight are exchanged"),
+    "doubled": ("term", "bishop.pair", "bishop.pair is counted twice in the rows"),
+    "missing": ("missing", "pawns.passed", "pawns.passed"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +54,8 @@ class Faulty:
 
 
 @cache
-def quiescence() -> Evaluator:
-    return Evaluator(*load_engine(parameter_path("classic")))
+def quiescence() -> FileEvaluator:
+    return FileEvaluator(*load_engine(parameter_path("classic")))
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +65,15 @@ def games(tmp_path_factory) -> list[Path]:
     folder = tmp_path_factory.mktemp("games")
     files = [folder / f"{seed}.pgn" for seed in range(SEEDS)]
     for seed, file in enumerate(files):
-        file.write_bytes(b"".join(b"[Event " + game for game in text[seed * GAMES:(seed + 1) * GAMES]))
+        file.write_bytes(
+            b"".join(b"[Event " + game for game in text[seed * GAMES : (seed + 1) * GAMES])
+        )
     return files
 
 
-@pytest.fixture(params=[(language, fault) for language in NUMBERS for fault in FAULTS], ids="-".join)
+@pytest.fixture(
+    params=[(language, fault) for language in NUMBERS for fault in FAULTS], ids="-".join
+)
 def faulty(request, tmp_path) -> Faulty:
     """An engine with other weights than those of its source."""
     language, fault = request.param
@@ -71,18 +90,31 @@ def faulty(request, tmp_path) -> Faulty:
 def checked(faulty: Faulty, games: Path, seed: int) -> RowCheck:
     """Let an engine print rows for positions of some games, and check them."""
     options = ReadOptions(per_game=PER_GAME, seed=seed)
-    _, check, totals, _ = build_engine_rows(faulty.command, [str(games)], games.with_suffix(".ds"), faulty.parameters, PHASES,
-                                            options, quiescence(), None, lambda text: None, lambda done: None)
+    _, check, totals, _ = build_engine_rows(
+        faulty.command,
+        [str(games)],
+        games.with_suffix(".ds"),
+        faulty.parameters,
+        PHASES,
+        options,
+        quiescence(),
+        None,
+        lambda text: None,
+        lambda done: None,
+    )
     assert check is not None and check.checked == totals.rows > 0.9 * GAMES * PER_GAME
     return check
 
 
 def test_planted_faults_are_named(faulty, games, request):
-    (_, fault) = request.node.callspec.params["faulty"]
+    _, fault = request.node.callspec.params["faulty"]
     kind, name, words = EXPECTED[fault]
     checks = [checked(faulty, file, seed) for seed, file in enumerate(games)]
     found = [check.faults[0] if check.faults else None for check in checks]
-    wrong = [(seed, one) for seed, one in enumerate(found) if one is None or (one.kind, one.name) != (kind, name)
-             or words not in one.text]
+    wrong = [
+        (seed, one)
+        for seed, one in enumerate(found)
+        if one is None or (one.kind, one.name) != (kind, name) or words not in one.text
+    ]
     assert not wrong, f"{len(found) - len(wrong)} of {len(found)}"
     assert not any(check.fits for check in checks)

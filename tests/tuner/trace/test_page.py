@@ -1,4 +1,5 @@
-"""The page for authors of engines shows lines of the engines of these tests, and a map that can be read."""
+"""The page for authors of engines shows lines of the engines of these tests, and a map that can be
+read."""
 
 from __future__ import annotations
 
@@ -23,10 +24,17 @@ def test_its_code_is_that_of_the_engines(language, name):
 
 def test_its_map_is_read(tmp_path):
     (names,) = re.findall(r"((?:^    [\w.]+: .*\n)+)(?=\nInstead)", PAGE, re.MULTILINE)
-    p = parameters({"material.pawn": (), "mobility.knight": (2,), "pawns.passed": (2,), "tempo.tempo": ()})
-    source = ("S PieceValue[] = {S(0, 0), S(0, 0)};\nint MobMg[3][2] = {[KNIGHT] = {0, 0}};\n"
-              "int MobEg[3][2] = {[KNIGHT] = {0, 0}};\n"
-              "int Passed = 3;\nS Passed[2] = {S(0, 0), S(0, 0)};\n")
-    assert into(tmp_path, "a.h", source, p, textwrap.dedent(names)) == (
-        "S PieceValue[] = {S(1, 7), S(0, 0)};\nint MobMg[3][2] = {[KNIGHT] = {2, 3}};\nint MobEg[3][2] = {[KNIGHT] = {8, 9}};\n"
-        "int Passed = 3;\nS Passed[2] = {S(4, 10), S(5, 11)};\n")
+    p = parameters(
+        {"material.pawn": (), "mobility.knight": (2,), "pawns.passed": (2,), "tempo.tempo": ()}
+    )
+    source = (
+        "S PieceValue[] = {S(0, 0), S(0, 0)};\nint MobMg[3][2] = {[KNIGHT] = {0, 0}};\n"
+        "int MobEg[3][2] = {[KNIGHT] = {0, 0}};\n"
+        "int Passed = 3;\nS Passed[2] = {S(0, 0), S(0, 0)};\n"
+    )
+    assert (
+        into(tmp_path, "a.h", source, p, textwrap.dedent(names))
+        == "S PieceValue[] = {S(1, 7), S(0, 0)};\nint MobMg[3][2] = {[KNIGHT] = {2, 3}};\nint"
+        " MobEg[3][2] = {[KNIGHT] = {8, 9}};\nint Passed = 3;\nS Passed[2] = {S(4, 10), S(5,"
+        " 11)};\n"
+    )

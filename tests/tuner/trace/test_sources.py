@@ -1,4 +1,5 @@
-"""tracerows.h and tracerows.rs: no code without TRACE, names that the compiler checks, indices that are checked when run."""
+"""tracerows.h and tracerows.rs: no code without TRACE, names that the compiler checks, indices that
+are checked when run."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from tests.tuner.trace.support import compiler_of, known_to_rustc
 from tuner.parameters.layout import Layout, Place
 from tuner.trace.languages import LANGUAGES
 
-LAYOUT = Layout((Place("tempo", "tempo", (), 0), Place("mobility", "knight moves", (3,), 1), Place("king", "table", (2, 4), 4)))
+LAYOUT = Layout(
+    (
+        Place("tempo", "tempo", (), 0),
+        Place("mobility", "knight moves", (3,), 1),
+        Place("king", "table", (2, 4), 4),
+    )
+)
 STANDARDS = [("gcc", "c99"), ("gcc", "c11"), ("g++", "c++11"), ("g++", "c++20")]
 PROGRAM_C = """#define ROWS_IMPLEMENTATION
 #include "tracerows.h"
@@ -33,8 +40,11 @@ int main(void) {
     return 0;
 }
 """
-MARKS_C = ("ROW(tempo_tempo, 0, us); ROWN(mobility_knight_moves, 2, us, 0.5); ROW2(king_table, 1, 2, WHITE); "
-           "ROW2N(king_table, 0, 3, us, 2); ROW(king_table, 7, us != BLACK); ROW_REST(-sum); ROW_SCALE(i * 0.5);")
+MARKS_C = (
+    "ROW(tempo_tempo, 0, us); ROWN(mobility_knight_moves, 2, us, 0.5); ROW2(king_table, 1, 2,"
+    " WHITE); ROW2N(king_table, 0, 3, us, 2); ROW(king_table, 7, us != BLACK); ROW_REST(-sum);"
+    " ROW_SCALE(i * 0.5);"
+)
 PROGRAM_RUST = """mod tracerows;
 #[allow(unused_imports)] use tracerows::row;
 #[derive(Clone, Copy, PartialEq)] pub enum Side { White, Black }
@@ -46,17 +56,30 @@ pub fn evaluate(board: &[i32; 64], us: Side) -> i32 {
 }
 fn main() {
     tracerows::begin();
-    tracerows::end("a \\"b\\\\", evaluate(&[0; 64], if std::env::args().count() > 5 { Side::White } else { Side::Black }), 24);
+    let side = if std::env::args().count() > 5 { Side::White } else { Side::Black };
+    tracerows::end("a \\"b\\\\", evaluate(&[0; 64], side), 24);
 }
 """
-MARKS_RUST = ("row!(TEMPO_TEMPO, 0, us); row!(MOBILITY_KNIGHT_MOVES, 2i32, us, 0.5); row!(KING_TABLE, [1, 2], Side::White); "
-              "row!(KING_TABLE, [0, 3], us, 2); row!(KING_TABLE, 7u8, us != Side::Black); tracerows::rest(-sum); "
-              "tracerows::scale(i as f64 * 0.5);")
-PRINTED = ('{"fen":"a \\"b\\\\","eval":0,"phase":24,"scale":31.5,"counts":{"tempo.tempo":-64,"mobility.knight moves[2]":-32,'
-           '"king.table[0][3]":-128,"king.table[1][2]":64,"king.table[1][3]":64}}\n')
+MARKS_RUST = (
+    "row!(TEMPO_TEMPO, 0, us); row!(MOBILITY_KNIGHT_MOVES, 2i32, us, 0.5); row!(KING_TABLE, [1, 2],"
+    " Side::White); row!(KING_TABLE, [0, 3], us, 2); row!(KING_TABLE, 7u8, us != Side::Black);"
+    " tracerows::rest(-sum); tracerows::scale(i as f64 * 0.5);"
+)
+PRINTED = (
+    '{"fen":"a'
+    ' \\"b\\\\","eval":0,"phase":24,"scale":31.5,"counts":{"tempo.tempo":-64,"mobility.knight'
+    ' moves[2]":-32,"king.table[0][3]":-128,"king.table[1][2]":64,"king.table[1][3]":64}}\n'
+)
 
 
-def compiled(language: str, folder: Path, marks: str, trace: bool, standard: tuple[str, str] = ("gcc", "c11"), *more: str):
+def compiled(
+    language: str,
+    folder: Path,
+    marks: str,
+    trace: bool,
+    standard: tuple[str, str] = ("gcc", "c11"),
+    *more: str,
+):
     """Compile a program with warnings as errors; a completed process."""
     folder.mkdir(exist_ok=True)
     if language == "c":
@@ -65,19 +88,42 @@ def compiled(language: str, folder: Path, marks: str, trace: bool, standard: tup
             pytest.skip(f"no {standard[0]}; install the Debian package {standard[0]}")
         (folder / "tracerows.h").write_text(LANGUAGES["c"](LAYOUT, "my */ file.yaml"))
         (folder / "main.c").write_text(PROGRAM_C.replace("@MARKS@", marks))
-        words = [compiler, "-x", "c++" if "++" in standard[1] else "c", f"-std={standard[1]}", "-O2", "-Wall", "-Wextra",
-                 "-Wpedantic", "-Werror", *(["-DTRACE"] if trace else []), "main.c", *(more or ("-o", "main"))]
+        words = [
+            compiler,
+            "-x",
+            "c++" if "++" in standard[1] else "c",
+            f"-std={standard[1]}",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            *(["-DTRACE"] if trace else []),
+            "main.c",
+            *(more or ("-o", "main")),
+        ]
     else:
         (folder / "tracerows.rs").write_text(LANGUAGES["rust"](LAYOUT, "my file.yaml"))
         (folder / "main.rs").write_text(PROGRAM_RUST.replace("@MARKS@", marks))
-        words = [compiler_of("rust"), "--edition", "2021", "-O", "--deny", "warnings",
-                 *known_to_rustc('feature, values("trace")'), *(["--cfg", 'feature="trace"'] if trace else []), "main.rs",
-                 *(more or ("-o", "main"))]
+        words = [
+            compiler_of("rust"),
+            "--edition",
+            "2021",
+            "-O",
+            "--deny",
+            "warnings",
+            *known_to_rustc('feature, values("trace")'),
+            *(["--cfg", 'feature="trace"'] if trace else []),
+            "main.rs",
+            *(more or ("-o", "main")),
+        ]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True)
 
 
 def printed(folder: Path) -> str:
-    return subprocess.run([folder / "main"], capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(
+        [folder / "main"], capture_output=True, text=True, check=True, timeout=30
+    ).stdout
 
 
 CASES = [("c", standard) for standard in STANDARDS] + [("rust", None)]
@@ -98,32 +144,76 @@ def test_without_trace_the_marks_are_no_code(tmp_path, language, standard):
     texts = []
     for marks in ("", MARKS[language]):
         output = ("-S", "-o", "main.s") if language == "c" else ("--emit", "asm", "-o", "main.s")
-        ran = compiled(language, tmp_path / ("a" if marks else "b"), marks, False, standard, *output)
+        ran = compiled(
+            language, tmp_path / ("a" if marks else "b"), marks, False, standard, *output
+        )
         assert ran.returncode == 0, ran.stderr
         text = (tmp_path / ("a" if marks else "b") / "main.s").read_text()
-        (body,) = re.findall(r"^(?:evaluate|_Z8evaluate\w+):\n(.*?)^\s*\.size", text, re.MULTILINE | re.DOTALL)
+        (body,) = re.findall(
+            r"^(?:evaluate|_Z8evaluate\w+):\n(.*?)^\s*\.size", text, re.MULTILINE | re.DOTALL
+        )
         texts.append(re.sub(r"\.L\w+", ".L", body))
     assert texts[0] == texts[1] and "add" in texts[0]
 
 
 @pytest.mark.parametrize("trace", [True, False])
-@pytest.mark.parametrize(("language", "mark", "word"), [
-    ("c", "ROW(tempo_temp, 0, us);", "ROWS_tempo_temp"), ("rust", "row!(TEMPO_TEMP, 0, us);", "TEMPO_TEMP")])
+@pytest.mark.parametrize(
+    ("language", "mark", "word"),
+    [
+        ("c", "ROW(tempo_temp, 0, us);", "ROWS_tempo_temp"),
+        ("rust", "row!(TEMPO_TEMP, 0, us);", "TEMPO_TEMP"),
+    ],
+)
 def test_a_wrong_name_does_not_compile(tmp_path, language, mark, word, trace):
     ran = compiled(language, tmp_path, mark, trace)
     assert ran.returncode != 0 and word in ran.stderr
 
 
-@pytest.mark.parametrize(("language", "mark", "said"), [
-    ("c", "ROW(mobility_knight_moves, 3, us);", "main.c:7: tracerows: index 3 of mobility.knight moves, which has 3\n"),
-    ("c", "ROW(tempo_tempo, -1, us);", "main.c:7: tracerows: index -1 of tempo.tempo, which has 1\n"),
-    ("c", "ROW2(king_table, 0, 4, us);", "main.c:7: tracerows: index 0, 4 of king.table, which has 2 x 4\n"),
-    ("c", "ROW2(mobility_knight_moves, 0, 1, us);", "main.c:7: tracerows: index 0, 1 of mobility.knight moves, which has 3\n"),
-    ("rust", "row!(MOBILITY_KNIGHT_MOVES, 3, us);", "main.rs:7: tracerows: index 3 of mobility.knight moves, which has 3\n"),
-    ("rust", "row!(TEMPO_TEMPO, -1i32, us);", "main.rs:7: tracerows: index -1 of tempo.tempo, which has 1\n"),
-    ("rust", "row!(KING_TABLE, [0, 4], us);", "main.rs:7: tracerows: index 0, 4 of king.table, which has 2 x 4\n"),
-    ("rust", "row!(TEMPO_TEMPO, [0, 0], us);", "main.rs:7: tracerows: index 0, 0 of tempo.tempo, which has 1\n"),
-])
+@pytest.mark.parametrize(
+    ("language", "mark", "said"),
+    [
+        (
+            "c",
+            "ROW(mobility_knight_moves, 3, us);",
+            "main.c:7: tracerows: index 3 of mobility.knight moves, which has 3\n",
+        ),
+        (
+            "c",
+            "ROW(tempo_tempo, -1, us);",
+            "main.c:7: tracerows: index -1 of tempo.tempo, which has 1\n",
+        ),
+        (
+            "c",
+            "ROW2(king_table, 0, 4, us);",
+            "main.c:7: tracerows: index 0, 4 of king.table, which has 2 x 4\n",
+        ),
+        (
+            "c",
+            "ROW2(mobility_knight_moves, 0, 1, us);",
+            "main.c:7: tracerows: index 0, 1 of mobility.knight moves, which has 3\n",
+        ),
+        (
+            "rust",
+            "row!(MOBILITY_KNIGHT_MOVES, 3, us);",
+            "main.rs:7: tracerows: index 3 of mobility.knight moves, which has 3\n",
+        ),
+        (
+            "rust",
+            "row!(TEMPO_TEMPO, -1i32, us);",
+            "main.rs:7: tracerows: index -1 of tempo.tempo, which has 1\n",
+        ),
+        (
+            "rust",
+            "row!(KING_TABLE, [0, 4], us);",
+            "main.rs:7: tracerows: index 0, 4 of king.table, which has 2 x 4\n",
+        ),
+        (
+            "rust",
+            "row!(TEMPO_TEMPO, [0, 0], us);",
+            "main.rs:7: tracerows: index 0, 0 of tempo.tempo, which has 1\n",
+        ),
+    ],
+)
 def test_a_wrong_index_aborts_and_names_the_line(tmp_path, language, mark, said):
     ran = compiled(language, tmp_path, mark, True)
     assert ran.returncode == 0, ran.stderr
@@ -134,7 +224,10 @@ def test_a_wrong_index_aborts_and_names_the_line(tmp_path, language, mark, said)
 def test_tables_of_three_dimensions_are_refused():
     layout = Layout((Place("king", "table", (2, 4, 8), 0),))
     for text in LANGUAGES.values():
-        with pytest.raises(InputError, match="king.table is a table of 3 dimensions, expected at most 2 for `tuner trace`"):
+        with pytest.raises(
+            InputError,
+            match="king.table is a table of 3 dimensions, expected at most 2 for `tuner trace`",
+        ):
             text(layout, "my.yaml")
 
 

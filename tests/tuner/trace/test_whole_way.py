@@ -1,4 +1,5 @@
-"""From an engine's source and back: rows of games, learned numbers, the source with them, which compiles and evaluates so."""
+"""From an engine's source and back: rows of games, learned numbers, the source with them, which
+compiles and evaluates so."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tests.tuner.trace.support import (
     mini_parameters,
     sample_fens,
 )
-from tuner.engine.loading import load_parameters
+from tuner.evaluation.loading import load_parameters
 
 GAMES, PER_GAME = 400, 8
 
@@ -33,12 +34,22 @@ def test_learned_numbers_are_what_the_engine_then_evaluates(language, tmp_path):
     for file in (names, "mini.yaml"):
         shutil.copy(ENGINES / file, tmp_path)
     mini = compile_mini(language, tmp_path)
-    games = b"".join(pieces(SAMPLES)).split(b"[Event ")[1:GAMES + 1]
+    games = b"".join(pieces(SAMPLES)).split(b"[Event ")[1 : GAMES + 1]
     (tmp_path / "games.pgn").write_bytes(b"".join(b"[Event " + game for game in games))
     flip = ["--flip"] if flipped else []
 
-    ran = done("dataset", tmp_path / "games.pgn", "--engine", f"{mini.program} trace", "--params", tmp_path / "mini.yaml",
-               "--per-game", PER_GAME, "-o", tmp_path / "rows.ds")
+    ran = done(
+        "dataset",
+        tmp_path / "games.pgn",
+        "--engine",
+        f"{mini.program} trace",
+        "--params",
+        tmp_path / "mini.yaml",
+        "--per-game",
+        PER_GAME,
+        "-o",
+        tmp_path / "rows.ds",
+    )
     assert "(100 %) agree with the engine's evaluation within rounding" in ran.err
     done("tune", tmp_path / "mini.yaml", tmp_path / "rows.ds", "-o", learned)
     into = ("export", learned, "--into", source, "--map", tmp_path / names, *flip)
@@ -48,8 +59,12 @@ def test_learned_numbers_are_what_the_engine_then_evaluates(language, tmp_path):
 
     changed, fens = load_parameters(learned), sample_fens()[::3]
     after, before = compile_mini(language, tmp_path), mini_parameters()
-    assert [place.path for place in changed.layout.places] == [place.path for place in before.layout.places]
+    assert [place.path for place in changed.layout.places] == [
+        place.path for place in before.layout.places
+    ]
     rounded = changed.with_weights(np.round(changed.weights))
     assert np.abs(changed.weights - before.weights).max() > 5
     for row, text in zip(after.rows(fens), after.answers("eval", fens), strict=True):
-        assert row["eval"] == int(text) and abs(row["eval"] - evaluation(rounded, row)) < 1.001  # whole centipawns
+        assert (
+            row["eval"] == int(text) and abs(row["eval"] - evaluation(rounded, row)) < 1.001
+        )  # whole centipawns

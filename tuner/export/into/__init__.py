@@ -1,1 +1,2 @@
-"""Replace numbers in the source of an engine: find the definitions of parameters, and write new numbers in their place."""
+"""Replace numbers in the source of an engine: find the definitions of parameters, and write new
+numbers in their place."""

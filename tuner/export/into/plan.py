@@ -1,26 +1,395 @@
-"""Which numbers of sources hold which numbers of a parameter file: by a map, by markers, by names."""
+"""The definitions whose names are those of parameters: `KnightMobility`, `knight_mobility`,
+`MOBILITY_KNIGHT_MG`."""
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
-from collections.abc import Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.export.into.definitions import definitions_of
-from tuner.export.into.languages import language_of
-from tuner.export.into.literals import Number
-from tuner.export.into.matching import Matcher, MatchError
-from tuner.export.into.named import Part, Parts, read_map, read_markers
-from tuner.export.into.shapes import ShapeError, numbers_of
-from tuner.export.into.tokens import Source
+from tuner.export.into.definitions import (
+    ENUM,
+    FUNCTION,
+    Definition,
+    Items,
+    Node,
+    Other,
+    ShapeError,
+    Values,
+    definitions_of,
+    numbers_in,
+    numbers_of,
+    parts_of,
+    stage_words,
+)
+from tuner.export.into.source import COMMENT, SPACE, Number, SourceText, language_of
 from tuner.export.numbers import Rounded
 from tuner.io.files import read_whole
 from tuner.parameters.layout import Place
 from tuner.parameters.reader import listed
+from tuner.parameters.yaml_tree import YamlNode as YamlNode
+from tuner.parameters.yaml_tree import read_tree
+
+SIMILAR = 0.6  # ratio of difflib from which a name is shown as similar
+SHOWN = 4  # names in an error
+
+
+class MatchError(Exception):
+    """No definition, or several; the text says which."""
+
+
+def key(name: str) -> str:
+    """A name without case and signs, by which styles of names are equal."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+class Matcher:
+    """Finds definitions by the names of parameters."""
+
+    def __init__(
+        self,
+        definitions: Sequence[Definition],
+        sources: Sequence[SourceText],
+        stages: Sequence[str],
+    ) -> None:
+        # a name with an expression for its value is no place for numbers, wherever else the name is
+        self.definitions = [d for d in definitions if not isinstance(d.node, Other)]
+        self.stages = stages
+        self.first: dict[str, Definition] = {}  # of each name
+        self.others: dict[
+            str, tuple[Definition, str]
+        ] = {}  # by key, the first whose value is no number, and what it is
+        for definition in definitions:
+            self.first.setdefault(definition.name, definition)
+            if isinstance(definition.node, Other):
+                self.others.setdefault(key(definition.name), (definition, definition.node.reason))
+        self.by_key: dict[str, list[Definition]] = {}
+        for definition in self.definitions:
+            self.by_key.setdefault(key(definition.name), []).append(definition)
+        self.indices = {word for source in sources for word in _indices(source)}
+
+    def find(self, place: Place, similar: bool = True) -> tuple[Definition, ...]:
+        """Return the definition of a parameter, or one for each stage: by term and name, or else by
+        the name alone. MatchError if there are none or several; `similar`: it lists similar
+        names."""
+        for alone in (False, True):
+            found = self._found(place, alone)
+            if found is not None:
+                return found
+        names = _names(place, False)
+        others = [self.others[name] for name in names if name in self.others]
+        if others:
+            definition, reason = min(
+                others, key=lambda other: (other[0].source.path, other[0].start)
+            )
+            raise MatchError(f"{definition.where} holds {reason}, expected numbers")
+        raise MatchError(f"no definition has its name{self._similar(place) if similar else ''}")
+
+    def _found(self, place: Place, alone: bool) -> tuple[Definition, ...] | None:
+        whole = self._named(place, _names(place, alone), {key(place.name)}, alone)
+        stages = [
+            self._named(
+                place, _stage_names(place, stage, alone), _stage_names(place, stage, True), alone
+            )
+            for stage in self.stages
+        ]
+        if not whole and not any(stages):
+            return None
+        if len(whole) == 1 and not any(stages):
+            return (whole[0],)
+        if not whole and all(len(found) == 1 for found in stages):
+            return tuple(found[0] for found in stages)
+        several = [*whole, *(d for found in stages for d in found)]
+        missing = [stage for stage, found in zip(self.stages, stages, strict=True) if not found]
+        if not whole and missing and all(len(found) <= 1 for found in stages):
+            raise MatchError(
+                f"only the stage of {several[0].where} has a definition, {', '.join(missing)}"
+                " lacks one"
+            )
+        raise MatchError(f"{len(several)} definitions have its name: {definitions_listed(several)}")
+
+    def _named(
+        self, place: Place, names: set[str], inner: set[str], alone: bool
+    ) -> list[Definition]:
+        """The definitions with one of these names, or within a scope of the term's name with one of
+        the `inner` names."""
+        found = [
+            d
+            for name in names
+            for d in self.by_key.get(name, ())
+            if not alone or self._may_be_alone(d)
+        ]
+        if not alone:
+            seen = {id(d) for d in found}
+            found += [
+                d
+                for name in inner
+                for d in self.by_key.get(name, ())
+                if d.scopes and key(d.scopes[-1]) in _terms(place) and id(d) not in seen
+            ]
+        outside = [d for d in found if d.kind != FUNCTION]
+        return sorted(outside or found, key=lambda d: (d.source.path, d.start))
+
+    def _may_be_alone(self, definition: Definition) -> bool:
+        """Names of pieces and squares are indices: `PAWN = 0` of an enumeration has no piece's
+        value."""
+        return definition.kind != ENUM and definition.name not in self.indices
+
+    def _similar(self, place: Place) -> str:
+        """Definitions with similar names, for an error."""
+        ratios: dict[str, float] = {}
+        for wanted in _names(place, False) | _names(place, True):
+            matcher = difflib.SequenceMatcher(None, b=wanted)
+            for name in self.first:
+                matcher.set_seq1(key(name))
+                if matcher.real_quick_ratio() >= SIMILAR and matcher.quick_ratio() >= SIMILAR:
+                    ratios[name] = max(ratios.get(name, 0), matcher.ratio())
+        best = sorted(
+            (name for name in ratios if ratios[name] >= SIMILAR),
+            key=lambda name: (-ratios[name], name),
+        )[:SHOWN]
+        return (
+            f"; similar: {definitions_listed([self.first[name] for name in best])}" if best else ""
+        )
+
+
+def definitions_listed(definitions: Sequence[Definition]) -> str:
+    """The first names, each with file and line, and the number of the others."""
+    return listed([definition.where for definition in definitions], SHOWN)
+
+
+def _terms(place: Place) -> set[str]:
+    """Keys of a term's name: in the plural, and without its s."""
+    term = key(place.term)
+    return {term, term.removesuffix("s")} - {""}
+
+
+def _names(place: Place, alone: bool) -> set[str]:
+    """Keys of a parameter's names: term and name in both orders, or the name alone if it does not
+    hold the term."""
+    name = key(place.name)
+    if alone or not name:
+        return {name} - {""}
+    joined = {form for term in _terms(place) for form in (term + name, name + term)}
+    return joined | ({name} if any(term in name for term in _terms(place)) else set())
+
+
+def _stage_names(place: Place, stage: str, alone: bool) -> set[str]:
+    """Keys of names with a stage at either end, or between term and name."""
+    name, stages = key(place.name), stage_words(stage)
+    found = {
+        form
+        for word in stages
+        for base in _names(place, alone)
+        for form in (word + base, base + word)
+    }
+    if not alone:
+        found |= {
+            form
+            for word in stages
+            for term in _terms(place)
+            for form in (term + word + name, name + word + term)
+        }
+    return found
+
+
+def _indices(source: SourceText) -> Iterator[str]:
+    """Names that are used as indices, or in `case`: alone in square brackets."""
+    words = source.words
+    for i in range(1, len(words) - 1):
+        if words[i - 1] in ("[", "::") and words[i + 1] == "]" or words[i - 1] == "case":
+            yield words[i]
+
+
+NOWHERE = ("null", "~", "")
+REFERENCE = re.compile(r"(\w+)(?:@([1-9]\d*))?((?:\[[^\[\]]+\]|\.\w+)*)")
+MARKER = re.compile(r"evaltune:\s*([\w.]+)")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value of a source that holds a parameter, or one of its stages; `where` for errors, `types`
+    as in its definition."""
+
+    node: Node
+    source: SourceText
+    where: str
+    types: tuple[str, ...] = ()
+
+
+Parts = dict[str | None, Part]  # by stage, or under None for all stages
+
+
+def read_map(
+    path: Path, places: Sequence[Place], stages: Sequence[str], definitions: Sequence[Definition]
+) -> dict[str, Parts]:
+    """Read a map: for each parameter that it names the parts, an empty dict for those that the
+    source does not keep."""
+    root = read_tree(path)
+    if not isinstance(root.value, dict):
+        raise InputError(
+            f"{path}:{root.line}: expected a mapping such as `mobility.knight: KnightMobility`"
+        )
+    found: dict[str, Parts] = {}
+    for name, node in root.value.items():
+        matching = [place.path for place in places if fnmatch.fnmatchcase(place.path, name)]
+        if not matching:
+            raise InputError(
+                f"{path}:{node.line}: {name!r} names no parameter; `tuner params` lists the terms"
+            )
+        if isinstance(node.value, str) and node.value in NOWHERE:
+            found.update((other, {}) for other in matching if other not in found)
+            continue
+        if matching != [name]:
+            raise InputError(
+                f"{path}:{node.line}: {name!r} matches {len(matching)} parameters; a glob may only"
+                " be null"
+            )
+        entries: dict[str | None, YamlNode] = {None: node}
+        if isinstance(node.value, dict):
+            if set(node.value) != set(stages):
+                raise InputError(
+                    f"{path}:{node.line}: {name} has {', '.join(node.value)}, expected the stages "
+                    f"{', '.join(stages)}"
+                )
+            entries = {stage: node.value[stage] for stage in stages}
+        found[name] = {
+            stage: _referenced(path, entry, definitions) for stage, entry in entries.items()
+        }
+    return found
+
+
+def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) -> Part:
+    """The part of a definition that a map names."""
+    text = entry.value
+    match = REFERENCE.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise InputError(
+            f"{path}:{entry.line}: {text if isinstance(text, str) else 'a list'} is not the name of"
+            " a definition, expected for example Bonus, Bonus[2], Eval.tempo or Bonus@2"
+        )
+    named = [d for d in definitions if d.name == match[1]]
+    if not named:
+        raise InputError(f"{path}:{entry.line}: {match[1]} is defined nowhere in the source")
+    if match[2] is None and len(named) > 1:
+        raise InputError(
+            f"{path}:{entry.line}: {match[1]} has {len(named)} definitions: "
+            f"{definitions_listed(named)}; write {match[1]}@1 for "
+            "the first"
+        )
+    if int(match[2] or 1) > len(named):
+        raise InputError(
+            f"{path}:{entry.line}: {text}: {match[1]} has {len(named)} definitions:"
+            f" {definitions_listed(named)}"
+        )
+    definition = named[int(match[2] or 1) - 1]
+    try:
+        node = parts_of(definition.node, match[3])
+    except ShapeError as problem:
+        raise InputError(f"{path}:{entry.line}: {definition.where} {problem}") from None
+    return Part(
+        node,
+        definition.source,
+        f"{text} ({definition.source.at(definition.start)})",
+        definition.types,
+    )
+
+
+def read_markers(
+    source: SourceText,
+    places: Sequence[Place],
+    stages: Sequence[str],
+    definitions: Sequence[Definition],
+) -> dict[str, Parts]:
+    """Find the values beside comments with markers. A comment at the end of a line is beside the
+    definition, or else the values, on this line; any other beside what follows it."""
+    known = {place.path for place in places}
+    found: dict[str, Parts] = {}
+    values = Values(source)
+    for i, token in enumerate(source.tokens):
+        match = MARKER.search(source.of(token)) if token.kind == COMMENT else None
+        if match is None:
+            continue
+        name, where, stage = match[1].rstrip("."), source.at(token.start), None
+        if (
+            name not in known
+            and name.rpartition(".")[0] in known
+            and name.rpartition(".")[2] in stages
+        ):
+            name, _, stage = name.rpartition(".")
+        if name not in known:
+            raise InputError(
+                f"{where}: the marker names {name}, which is no parameter; expected for example "
+                f"`evaltune: {places[0].path}`"
+            )
+        parts = found.setdefault(name, {})
+        if stage in parts or parts and (None in parts) != (stage is None):
+            raise InputError(
+                f"{where}: a second marker for {match[1]}; the first is at "
+                f"{parts.popitem()[1].where}"
+            )
+        parts[stage] = Part(_beside(values, i, definitions), source, where)
+    for name, parts in found.items():
+        lacking = [stage for stage in stages if stage not in parts]
+        if None not in parts and lacking:
+            raise InputError(
+                f"{next(iter(parts.values())).where}: {name} has no marker for its stage"
+                f" {lacking[0]}; expected `evaltune: {name}.{lacking[0]}` beside its numbers"
+            )
+    return found
+
+
+def _beside(values: Values, i: int, definitions: Sequence[Definition]) -> Node:
+    """The value that the comment at token i is beside."""
+    source = values.source
+    comment = source.tokens[i]
+    line, start = source.line(comment.start), source.line_start(comment.start)
+    rest = source.tokens[i + 1] if i + 1 < len(source.tokens) else None
+    first = bisect_left(
+        source.code, comment.start, key=attrgetter("start")
+    )  # token of code after the comment
+    before = range(bisect_left(source.code, start, key=attrgetter("start")), first)
+    ends_line = rest is None or rest.kind == SPACE and "\n" in source.of(rest) or rest.kind == "end"
+    if before and ends_line:
+        here = [d for d in definitions if d.source is source and source.line(d.start) == line]
+        if here:
+            return max(here, key=lambda d: d.start).node
+        return _on_line(values, before)
+    if first == len(source.code):
+        raise InputError(f"{source.at(comment.start)}: nothing follows this marker")
+    value, _ = values.node(first)
+    if any(numbers_in(value)):
+        return value
+    following = next((d for d in definitions if d.source is source and d.start > comment.end), None)
+    if (
+        following is None
+        or source.line(following.start) > source.line(source.code[first].start) + 1
+    ):
+        raise InputError(f"{source.at(comment.start)}: no numbers follow this marker")
+    return following.node
+
+
+def _on_line(values: Values, tokens: Sequence[int]) -> Node:
+    """The values on a line that begins within a list: one, or several with commas between."""
+    k, found = tokens[0], []
+    while k <= tokens[-1]:
+        value, k = values.value(k, in_list=True)
+        found.append(value)
+        k += 1
+    return (
+        found[0]
+        if len(found) == 1
+        else Items(tuple(found), (None,) * len(found), False, values.code[tokens[0]].start)
+    )
+
 
 LARGEST = 16 << 20  # bytes of a source
 MOST_NAMED = 12  # parameters without a definition, in an error
@@ -28,7 +397,8 @@ MOST_NAMED = 12  # parameters without a definition, in an error
 
 @dataclass(frozen=True)
 class Target:
-    """A number of a source, and the number of a parameter that it holds: its name, stage, column and new value."""
+    """A number of a source, and the number of a parameter that it holds: its name, stage, column
+    and new value."""
 
     label: str
     stage: int
@@ -38,37 +408,49 @@ class Target:
     part: Part
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceText:
         return self.part.source
 
 
-def read_source_file(path: Path) -> Source:
+def read_source_file(path: Path) -> SourceText:
     """Read the source of an engine; InputError if it is none."""
     language = language_of(path)
     try:
         content = read_whole(path, LARGEST, "source text")
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; --into takes the source that holds the numbers") from None
+        raise InputError(
+            f"{path}: no such file; --into takes the source that holds the numbers"
+        ) from None
     if b"\0" in content:
-        raise InputError(f"{path}: holds zero bytes, expected source text with a byte for each character of code")
-    return Source(str(path), content.decode("latin-1"), language)
+        raise InputError(
+            f"{path}: holds zero bytes, expected source text with a byte for each character of code"
+        )
+    return SourceText(str(path), content.decode("latin-1"), language)
 
 
 def chosen(places: Sequence[Place], only: Sequence[str]) -> list[Place]:
-    """Return the parameters that these names or globs match; all if there are none. InputError if one matches nothing."""
+    """Return the parameters that these names or globs match; all if there are none. InputError if
+    one matches nothing."""
     for pattern in only:
         if not any(_matches(place, pattern) for place in places):
-            raise InputError(f"--only {pattern}: names no parameter; expected a term, or a name or glob such as {places[0].path}")
-    return [place for place in places if not only or any(_matches(place, pattern) for pattern in only)]
+            raise InputError(
+                f"--only {pattern}: names no parameter; expected a term, or a name or glob such as"
+                f" {places[0].path}"
+            )
+    return [
+        place for place in places if not only or any(_matches(place, pattern) for pattern in only)
+    ]
 
 
 def _matches(place: Place, pattern: str) -> bool:
     return pattern == place.term or fnmatch.fnmatchcase(place.path, pattern)
 
 
-def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: Sequence[str] = ()) -> list[Target]:
-    """Find the number of the sources for every number of the parameters; InputError for the first that is not found, or is not
-    there alone."""
+def plan(
+    r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: Sequence[str] = ()
+) -> list[Target]:
+    """Find the number of the sources for every number of the parameters; InputError for the first
+    that is not found, or is not there alone."""
     places, stages = r.parameters.layout.places, r.stages
     sources = [read_source_file(path) for path in paths]
     definitions = [d for source in sources for d in definitions_of(source)]
@@ -77,8 +459,10 @@ def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: 
     for source in sources:
         for name, there in read_markers(source, places, stages, definitions).items():
             if name in marked:
-                raise InputError(f"{next(iter(there.values())).where}: a second marker for {name}; the first is at "
-                                 f"{next(iter(marked[name].values())).where}")
+                raise InputError(
+                    f"{next(iter(there.values())).where}: a second marker for {name}; the first is"
+                    f" at {next(iter(marked[name].values())).where}"
+                )
             marked[name] = there
     matcher = Matcher(definitions, sources, stages)
     files = ", ".join(map(str, paths))
@@ -87,14 +471,22 @@ def plan(r: Rounded, paths: Sequence[Path], map_path: Path | None = None, only: 
     for place in chosen(places, only):
         parts = named.get(place.path, marked.get(place.path))
         try:
-            found += _targets(r, place, _by_name(matcher, place, stages, not missing) if parts is None else parts)
+            found += _targets(
+                r, place, _by_name(matcher, place, stages, not missing) if parts is None else parts
+            )
         except MatchError as unmatched:
             missing.append((place.path, str(unmatched)))
     if missing:
         first, problem = missing[0]
-        more = f" ({len(missing) - 1} more: {listed([name for name, _ in missing[1:]], MOST_NAMED)})" if len(missing) > 1 else ""
-        raise InputError(f"{files}: {first}: {problem}{more}; write `{first}: NAME` in {map_path or 'a file for --map'}, or null "
-                         "for NAME if it is not kept there")
+        more = (
+            f" ({len(missing) - 1} more: {listed([name for name, _ in missing[1:]], MOST_NAMED)})"
+            if len(missing) > 1
+            else ""
+        )
+        raise InputError(
+            f"{files}: {first}: {problem}{more}; write `{first}: NAME` in"
+            f" {map_path or 'a file for --map'}, or null for NAME if it is not kept there"
+        )
     if not found:
         raise InputError(f"{map_path}: leaves no parameter to be written to {files}")
     _require_apart(found)
@@ -111,7 +503,9 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     """The numbers of the parts of a parameter, in the order of its numbers."""
     values, labels, stages = r.numbers(place), place.labels(), r.stages
     order = np.arange(place.size).reshape(place.shape)
-    columns = (order[..., ::-1, :] if r.flipped and len(place.shape) > 1 else order).ravel().tolist()
+    columns = (
+        (order[..., ::-1, :] if r.flipped and len(place.shape) > 1 else order).ravel().tolist()
+    )
     found: list[Target] = []
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
@@ -119,12 +513,16 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
             numbers = numbers_of(part.node, [stages[s] for s in at], place.shape)
         except ShapeError as problem:
             line = part.source.line(problem.start)
-            raise InputError(f"{part.source.path}:{line}: {place.path}{'' if stage is None else '.' + stage}: {part.where} "
-                             f"{problem}") from None
+            raise InputError(
+                f"{part.source.path}:{line}: {place.path}{'' if stage is None else '.' + stage}:"
+                f" {part.where} {problem}"
+            ) from None
         for s, row in zip(at, numbers, strict=True):
             end = f".{stages[s]}" if len(stages) > 1 else ""
-            found += [Target(labels[k] + end, s, place.first + k, value, number, part)
-                      for k, value, number in zip(columns, values[s], row, strict=True)]
+            found += [
+                Target(labels[k] + end, s, place.first + k, value, number, part)
+                for k, value, number in zip(columns, values[s], row, strict=True)
+            ]
     return found
 
 
@@ -134,5 +532,8 @@ def _require_apart(targets: Sequence[Target]) -> None:
     for target in targets:
         other = seen.setdefault((target.source.path, target.number.start), target)
         if other is not target:
-            raise InputError(f"{target.source.at(target.number.start)}: both {other.label} and {target.label} would be written "
-                             f"to this number of {target.part.where}; name their definitions with --map")
+            raise InputError(
+                f"{target.source.at(target.number.start)}: both {other.label} and {target.label}"
+                f" would be written to this number of {target.part.where}; name their definitions"
+                " with --map"
+            )

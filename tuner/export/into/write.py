@@ -1,67 +1,323 @@
-"""Write the planned numbers into sources, or compare them."""
+"""Replace numbers in a text so that columns stay columns, and comments at the ends of lines stay
+where they were."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.export.into.align import Edit, replaced_text
-from tuner.export.into.literals import spelled
 from tuner.export.into.plan import Target
-from tuner.export.into.tokens import SPACE, Source
+from tuner.export.into.source import SPACE, SourceText, spelled
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
+from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
+from tuner.parameters.reader import read_parameters
+from tuner.parameters.writer import to_text
+
+COMMENT_GAP = re.compile(
+    r"[,;)}\] ]*?( {2,})(?=//|/\*)"
+)  # from a number to a comment at the end of its line
+
+
+@dataclass(frozen=True)
+class Edit:
+    """New text for the number from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A number with the spaces before it; columns are those of its line."""
+
+    edit: Edit
+    lead: int  # spaces before the number
+    column: int  # of its first character
+
+    @property
+    def right(self) -> int:
+        return self.column + self.edit.end - self.edit.start
+
+    @property
+    def left(self) -> int:
+        """Where the spaces before it begin."""
+        return self.column - self.lead
+
+    @property
+    def length(self) -> int:
+        """Characters of the new text."""
+        return len(self.edit.text)
+
+
+def replaced_text(text: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text with its numbers replaced, and where each number, in their order in the text,
+    is in it.
+
+    Numbers with equal left or right edges on lines that follow each other have equal edges
+    afterwards, and so do cells of equal width on one line. A column becomes wider where a number
+    needs it, never narrower."""
+    rows = [
+        [_cell(text, edit) for edit in line]
+        for _, line in groupby(
+            sorted(edits, key=lambda edit: edit.start),
+            key=lambda edit: text.rfind("\n", 0, edit.start),
+        )
+    ]
+    pieces, places, at, moved = [], [], 0, 0
+    for block in _blocks(text, rows):
+        for row, lefts in zip(block, _leads(block), strict=True):
+            shift = 0
+            for cell, lead in zip(row, lefts, strict=True):
+                pieces += [text[at : cell.edit.start - cell.lead], " " * lead, cell.edit.text]
+                moved += lead - cell.lead
+                places.append((cell.edit.start + moved, cell.edit.start + moved + cell.length))
+                grown = cell.length - (cell.edit.end - cell.edit.start)
+                moved, shift = moved + grown, shift + lead - cell.lead + grown
+                at = cell.edit.end
+            if shift and (match := COMMENT_GAP.match(text, at)):
+                gap = max(2, len(match[1]) - shift)
+                pieces += [text[at : match.start(1)], " " * gap]
+                at, moved = match.end(), moved + gap - len(match[1])
+    return "".join([*pieces, text[at:]]), places
+
+
+def _cell(text: str, edit: Edit) -> _Cell:
+    start = edit.start
+    while start and text[start - 1] == " ":
+        start -= 1
+    return _Cell(edit, edit.start - start, edit.start - text.rfind("\n", 0, edit.start) - 1)
+
+
+def _blocks(text: str, rows: Sequence[list[_Cell]]) -> list[list[list[_Cell]]]:
+    """Lines that follow each other and have as many numbers."""
+    blocks: list[list[list[_Cell]]] = []
+    for i, row in enumerate(rows):
+        if (
+            i
+            and len(row) == len(rows[i - 1])
+            and text.count("\n", rows[i - 1][0].edit.start, row[0].edit.start) == 1
+        ):
+            blocks[-1].append(row)
+        else:
+            blocks.append([row])
+    return blocks
+
+
+def _leads(block: Sequence[list[_Cell]]) -> list[list[int]]:
+    """The spaces before each number of each line."""
+    columns = list(zip(*block, strict=True))
+    if len(block) == 1 or not any(
+        _right_edge(column, len(columns)) or _left_edge(column) for column in columns
+    ):
+        return [_leads_of_line(row) for row in block]
+    found: list[list[int]] = [[] for _ in block]
+    shifts = [0] * len(block)  # how far the end of the number before has moved
+    for column in columns:
+        if _right_edge(column, len(columns)):
+            leads = _padded(
+                column, shifts, [cell.right for cell in column], [cell.length for cell in column]
+            )
+        elif _left_edge(column):
+            leads = _padded(column, shifts, [cell.column for cell in column], [0] * len(column))
+        else:
+            leads = [cell.lead for cell in column]
+        for i, (cell, lead) in enumerate(zip(column, leads, strict=True)):
+            found[i].append(lead)
+            shifts[i] += lead - cell.lead + cell.length - (cell.right - cell.column)
+    return found
+
+
+def _right_edge(column: Sequence[_Cell], columns: int) -> bool:
+    """Whether the numbers of a column end below each other, and not by chance, as in `int a = 15;`
+    above `int b = 20;`."""
+    return len({cell.right for cell in column}) == 1 and (
+        columns > 1 or len({cell.lead for cell in column}) > 1
+    )
+
+
+def _left_edge(column: Sequence[_Cell]) -> bool:
+    """Whether they begin below each other, after spaces that differ."""
+    return len({cell.column for cell in column}) == 1 and len({cell.lead for cell in column}) > 1
+
+
+def _padded(
+    column: Sequence[_Cell], shifts: Sequence[int], edges: Sequence[int], lengths: Sequence[int]
+) -> list[int]:
+    """The spaces with which the equal edges of a column stay equal; `lengths`: of the new texts
+    left of the edge."""
+    least = min(1, *(cell.lead for cell in column))
+    starts = [cell.left + shift for cell, shift in zip(column, shifts, strict=True)]
+    edge = max(
+        edges[0] + min(shifts),
+        *(start + least + length for start, length in zip(starts, lengths, strict=True)),
+    )
+    return [edge - start - length for start, length in zip(starts, lengths, strict=True)]
+
+
+def _leads_of_line(row: Sequence[_Cell]) -> list[int]:
+    """The same for a line alone: cells of equal width stay so, but for the first, which may begin
+    elsewhere."""
+    widths = {cell.lead + cell.right - cell.column for cell in row[1:]}
+    if len(row) < 3 or len(widths) != 1 or all(cell.lead < 2 for cell in row):
+        return [cell.lead for cell in row]
+    old = [cell.lead + cell.right - cell.column for cell in row]
+    growth = max(
+        0, *(min(1, cell.lead) + cell.length - width for cell, width in zip(row, old, strict=True))
+    )
+    return [width + growth - cell.length for cell, width in zip(row, old, strict=True)]
+
+
+MOST_DIFFERENCES = 1000  # lines of a listing
+
+
+def line_ranges(lines: Sequence[int], most: int = 8) -> str:
+    """Lines as text, those that follow each other as a range: `line 3`, `lines 12-19, 23 and 40
+    more`."""
+    ranges: list[list[int]] = []
+    for line in lines:
+        if ranges and line <= ranges[-1][1] + 1:
+            ranges[-1][1] = line
+        else:
+            ranges.append([line, line])
+    shown = ", ".join(
+        str(first) if first == last else f"{first}-{last}" for first, last in ranges[:most]
+    )
+    rest = sum(last - first + 1 for first, last in ranges[most:])
+    return f"line{'s' * (len(lines) > 1)} {shown}" + (f" and {rest} more" if rest else "")
+
+
+def written_lines(one: Written, changed: Sequence[Target], r: Rounded) -> list[str]:
+    """What was written into a source: how many numbers, on which lines, and the largest change."""
+    where = f"{one.numbers:,} number{'s' * (one.numbers > 1)} on {line_ranges(one.lines)}"
+    own = [target for target in changed if target.source.path == one.source.path]
+    if not own:
+        return [f"{one.source.path} has these numbers already: {where}"]
+    largest = max(own, key=lambda target: abs(target.value - target.number.value))
+    return [
+        f"wrote {one.source.path}: {where}; {len(own):,} changed, most of all {largest.label} from"
+        f" {old_text(largest)} to {r.text(largest.value)} (line"
+        f" {one.source.line(largest.number.start)})"
+    ]
+
+
+def difference_lines(different: Sequence[Target], r: Rounded, name: str) -> list[str]:
+    """A line for each number that differs."""
+    lines = [
+        f"{target.source.at(target.number.start)}: {target.label} is {old_text(target)}, {name} has"
+        f" {r.text(target.value)}"
+        for target in different[:MOST_DIFFERENCES]
+    ]
+    rest = len(different) - len(lines)
+    return lines + ([f"and {rest:,} more"] if rest else [])
+
+
+def old_text(target: Target) -> str:
+    """The number as the source has it, without suffix and separators."""
+    return f"{target.number.value:.{max(0, target.number.decimals)}f}"
+
+
+def plain_differences(different: Sequence[Target]) -> list[dict]:
+    """The same as plain data."""
+    return [
+        {
+            "name": target.label,
+            "file": target.source.path,
+            "line": target.source.line(target.number.start),
+            "source": target.number.value,
+            "parameters": target.value,
+        }
+        for target in different
+    ]
+
 
 FLOAT_TYPES = {"float", "double", "f32", "f64", "float32", "float64", "decimal"}
 # the range of the types whose names say it; in Java a byte has a sign
-RANGES = {name: (-2**(bits - 1), 2**(bits - 1) - 1) for bits, names in (
-    (8, ("int8_t", "i8", "sbyte", "int8")), (16, ("int16_t", "i16", "short", "int16"))) for name in names} | {
-    name: (0, 2**bits - 1) for bits, names in (
-        (8, ("uint8_t", "u8", "uint8")), (16, ("uint16_t", "u16", "ushort", "uint16")),
-        (32, ("uint32_t", "u32", "uint", "uint32", "unsigned"))) for name in names}
+RANGES = {
+    name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for bits, names in (
+        (8, ("int8_t", "i8", "sbyte", "int8")),
+        (16, ("int16_t", "i16", "short", "int16")),
+    )
+    for name in names
+} | {
+    name: (0, 2**bits - 1)
+    for bits, names in (
+        (8, ("uint8_t", "u8", "uint8")),
+        (16, ("uint16_t", "u16", "ushort", "uint16")),
+        (32, ("uint32_t", "u32", "uint", "uint32", "unsigned")),
+    )
+    for name in names
+}
 
 
 @dataclass(frozen=True)
 class Written:
     """A source with its new text. `lines` are those with numbers of parameters."""
 
-    source: Source
+    source: SourceText
     text: str
     numbers: int
     lines: tuple[int, ...]
 
 
 def require_sources(paths: Sequence[Path], reads: Iterable[str | None], check: bool) -> None:
-    """InputError for a source that cannot be replaced: an input of the command, named twice, read-only, or no file."""
+    """InputError for a source that cannot be replaced: an input of the command, named twice,
+    read-only, or no file."""
     for i, path in enumerate(paths):
         require_other(path, (*reads, *map(str, paths[:i])))
         place = Path(os.path.realpath(path))
         if os.path.exists(place) and not os.path.isfile(place):
-            raise InputError(f"{path}: is a {'folder' if place.is_dir() else 'device or a pipe'}, expected a source file")
+            raise InputError(
+                f"{path}: is a {'folder' if place.is_dir() else 'device or a pipe'}, expected a"
+                " source file"
+            )
         if not check and os.path.isfile(place):
             if place.is_relative_to(BUNDLED):
-                raise InputError(f"{path}: is in the folder of the bundled parameter files; choose another place")
+                raise InputError(
+                    f"{path}: is in the folder of the bundled parameter files; choose another place"
+                )
             if not os.access(place, os.W_OK) or not os.stat(place).st_mode & 0o222:
                 raise InputError(f"{path}: is read-only; make it writable first")
 
 
 def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:
-    """Return the targets whose number in the source is not that of the parameter file, after rounding."""
-    return [target for target in targets if abs(target.number.value - target.value) > 0.5 * 10.0**-r.decimals * 1e-6]
+    """Return the targets whose number in the source is not that of the parameter file, after
+    rounding."""
+    return [
+        target
+        for target in targets
+        if abs(target.number.value - target.value) > 0.5 * 10.0**-r.decimals * 1e-6
+    ]
 
 
 def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
-    """Return the new text of each source. InputError if a number cannot be written where the old one is."""
+    """Return the new text of each source. InputError if a number cannot be written where the old
+    one is."""
     found = []
     sources = {target.source.path: target.source for target in targets}
     for path, source in sources.items():
         own = [target for target in targets if target.source.path == path]
         own.sort(key=lambda target: target.number.start)
-        floats = {target.part.where for target in own if target.number.is_float or FLOAT_TYPES & set(target.part.types)}
-        edits = [Edit(target.number.start, target.number.end, _text(target, r, target.part.where in floats)) for target in own]
+        floats = {
+            target.part.where
+            for target in own
+            if target.number.is_float or FLOAT_TYPES & set(target.part.types)
+        }
+        edits = [
+            Edit(
+                target.number.start,
+                target.number.end,
+                _text(target, r, target.part.where in floats),
+            )
+            for target in own
+        ]
         text, places = replaced_text(source.text, edits)
         _require_same(source, text, [(edit.start, edit.end) for edit in edits], places)
         lines = sorted({source.line(target.number.start) for target in own})
@@ -72,29 +328,39 @@ def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
 def _text(target: Target, r: Rounded, as_float: bool) -> str:
     """The new text of a number; the old one if the value is the same."""
     number, at = target.number, target.source.at(target.number.start)
-    old = target.source.text[number.start:number.end]
+    old = target.source.text[number.start : number.end]
     if number.value == target.value:
         return old
     if r.decimals and not number.is_float and not as_float and target.value != int(target.value):
-        raise InputError(f"{at}: {target.label} is the whole number {old} there, expected a float for --decimals {r.decimals}")
+        raise InputError(
+            f"{at}: {target.label} is the whole number {old} there, expected a float for --decimals"
+            f" {r.decimals}"
+        )
     for word in target.part.types:
         low, high = RANGES.get(word, (target.value, target.value))
         if not low <= target.value <= high:
-            raise InputError(f"{at}: {target.label} is {r.text(target.value)}, but the type {word} of {target.part.where} "
-                             f"ends at {low if target.value < low else high}")
+            raise InputError(
+                f"{at}: {target.label} is {r.text(target.value)}, but the type {word} of"
+                f" {target.part.where} ends at {low if target.value < low else high}"
+            )
     if number.is_unsigned and target.value < 0:
-        raise InputError(f"{at}: {target.label} is {r.text(target.value)}, but {old} there is unsigned")
+        raise InputError(
+            f"{at}: {target.label} is {r.text(target.value)}, but {old} there is unsigned"
+        )
     return spelled(number, target.value, r.decimals, as_float)
 
 
-def _require_same(source: Source, text: str, old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]) -> None:
-    """AssertionError if anything but spaces and these numbers has changed: the new text is split into tokens again."""
-    again = Source(source.path, text, source.language)
+def _require_same(
+    source: SourceText, text: str, old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]
+) -> None:
+    """AssertionError if anything but spaces and these numbers has changed: the new text is split
+    into tokens again."""
+    again = SourceText(source.path, text, source.language)
     if _around(source, old) != _around(again, new):
         raise AssertionError(f"{source.path}: more than numbers would have changed")
 
 
-def _around(source: Source, spans: Sequence[tuple[int, int]]) -> list[str]:
+def _around(source: SourceText, spans: Sequence[tuple[int, int]]) -> list[str]:
     """The texts of all tokens but spaces; numbers at these places, with their signs, are empty."""
     at = {start: end for start, end in spans}
     found, inside = [], 0
@@ -108,7 +374,8 @@ def _around(source: Source, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def write_sources(written: Sequence[Written]) -> list[Written]:
-    """Write the sources whose text has changed, with the permissions that they had; return these."""
+    """Write the sources whose text has changed, with the permissions that they had; return
+    these."""
     changed = [one for one in written if one.text != one.source.text]
     for one in changed:
         path = Path(one.source.path)
@@ -117,3 +384,29 @@ def write_sources(written: Sequence[Written]) -> list[Written]:
             temporary.write_bytes(one.text.encode("latin-1"))
             os.chmod(temporary, mode)
     return changed
+
+
+def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
+    """Return the parameters with the numbers of the sources, and without what was learned about
+    those before."""
+    weights = p.weights.copy()
+    for target in targets:
+        if abs(target.number.value) > LARGEST_WEIGHT:
+            raise InputError(
+                f"{target.source.at(target.number.start)}: {target.label} is"
+                f" {target.number.value:g}, expected centipawns between {-LARGEST_WEIGHT:g} and"
+                f" {LARGEST_WEIGHT:g}"
+            )
+        weights[target.stage, target.column] = target.number.value
+    return p.with_weights(weights, standard_errors=None, learned={})
+
+
+def has_other_numbers_alone(path: Path, p: Parameters) -> bool:
+    """Return whether a file differs from the parameters in numbers alone, as those that are written
+    from a source do."""
+    try:
+        there = read_parameters(path, None if p.of_rows else p.layout, p.game)
+    except InputError:
+        return False
+    wanted = p.with_weights(p.weights, standard_errors=None, learned={})
+    return to_text(replace(there, weights=p.weights), path.parent) == to_text(wanted, path.parent)

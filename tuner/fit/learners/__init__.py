@@ -2,13 +2,19 @@
 
     learn(problem, options, record) -> weights
 
-`record(weights, objective, ...)` is called once per iteration with the objective (mean loss plus prior).
-"""
+`record(weights, objective, ...)` is called once per iteration with the objective (mean loss plus
+prior)."""
 
 from __future__ import annotations
 
-from tuner.fit.learners.first_order import adam, sgd
-from tuner.fit.learners.lbfgs import lbfgs
-from tuner.fit.learners.newton import newton
+from tuner.fit.learners.base import Learner
+from tuner.fit.learners.equation import newton as newton_of_equation
+from tuner.fit.learners.solvers import lbfgs, newton
+from tuner.fit.learners.steps import RULES, adam, equation_by, sgd
 
-LEARNERS = {"newton": newton, "lbfgs": lbfgs, "adam": adam, "sgd": sgd}
+LEARNERS = {
+    "newton": Learner(newton, newton_of_equation),
+    "lbfgs": Learner(lbfgs),
+    "adam": Learner(adam, equation_by(RULES["adam"]), stepwise=True),
+    "sgd": Learner(sgd, equation_by(RULES["sgd"]), stepwise=True),
+}

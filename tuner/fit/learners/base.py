@@ -1,10 +1,12 @@
-"""Shared by all learners: their options, the objective with its prior, and the record of iterations."""
+"""Shared by all learners: their options, the objective with its prior, and the record of
+iterations."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -36,14 +38,27 @@ class Record:
     history: list[dict] = field(default_factory=list)
     started: float = field(default_factory=time.process_time)
 
-    def __call__(self, weights: np.ndarray, objective: float, **more) -> None:
+    @property
+    def weights(self) -> np.ndarray:
+        """The best weights; a learner records its first ones."""
+        assert self.best is not None, "nothing was recorded"
+        return self.best
+
+    def __call__(self, weights: np.ndarray, objective: float, **more: Any) -> None:
         """Record an iteration with its weights and objective."""
         if objective < self.best_objective:
             self.best, self.best_objective = weights.copy(), objective
-        line = {"iteration": len(self.history), "objective": objective, "cpu_seconds": time.process_time() - self.started,
-                **more}
-        # held-out games are scattered: of a dataset larger than memory, much would be read for them every time
-        if self.held_out is not None and (self.held_out.model.nonzero_bytes <= IN_MEMORY or not self.history):
+        line = {
+            "iteration": len(self.history),
+            "objective": objective,
+            "cpu_seconds": time.process_time() - self.started,
+            **more,
+        }
+        # held-out games are scattered: of a dataset larger than memory, much would be read for them
+        # every time
+        if self.held_out is not None and (
+            self.held_out.model.nonzero_bytes <= IN_MEMORY or not self.history
+        ):
             line["held_out"] = self.held_out.loss(weights)
             if self.held_out.meter.seconds:
                 line["speed"] = self.held_out.meter.speed
@@ -51,7 +66,23 @@ class Record:
         self.watch(line)
 
 
+Learn = Callable[[Problem, LearnerOptions, Record], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How to `minimise` the objective of a problem, to `solve` the equation of TD(lambda), None if
+    it cannot, and whether it is `stepwise`: with a learning rate, and an end that does not depend
+    on a tolerance."""
+
+    minimise: Learn
+    solve: Learn | None = None
+    stepwise: bool = False
+
+
 def objective_gradient(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the mean loss plus prior, and its gradient, zero for weights that are not free."""
     loss, gradient = problem.loss_gradient(weights)
-    return loss + problem.prior(weights), np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0)
+    return loss + problem.prior(weights), np.where(
+        problem.free, gradient + problem.prior_gradient(weights), 0.0
+    )

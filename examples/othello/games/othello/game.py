@@ -1,0 +1,105 @@
+"""Othello as a record of functions; its notation."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from games.othello import rules
+from games.othello.search import searcher
+
+from games.plain_files import plain_files
+from games.record import Contest, Game, Line, Wording
+
+NAMES = ["", *(f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"), "pass"]
+START = f"{'.' * 27}ox{'.' * 6}xo{'.' * 27} x 0"
+
+
+def position(text: str) -> np.ndarray:
+    """Parse a text: the squares from a1 to h8, the side to move, the plies played; ValueError if it
+    is not a position."""
+    found = re.fullmatch(r"([xo.]{64}) ([xo]) ([0-9]{1,4})", text)
+    if not found:
+        raise ValueError(
+            f"{text[:80]!r} is not a position, expected 64 squares x, o or ., the side to move,"
+            " plies"
+        )
+    black, white = (sum(1 << i for i, mark in enumerate(found[1]) if mark == own) for own in "xo")
+    words = np.array(
+        [black, white, "xo".index(found[2]) | int(found[3]) << rules.PLY_SHIFT, 0], np.uint64
+    )
+    rules.complete(words)
+    return words
+
+
+def text(words: np.ndarray) -> str:
+    """Return a position as text, see `position`."""
+    black, white, state = (int(word) for word in words[:3])
+    board = "".join(
+        ".xo"[(black >> square & 1) + 2 * (white >> square & 1)] for square in range(64)
+    )
+    return f"{board} {'xo'[state & 1]} {state >> rules.PLY_SHIFT}"
+
+
+def draw(words: np.ndarray) -> str:
+    """Return the board, a1 at the top left."""
+    board = text(words)
+    return "\n".join(
+        [
+            "  a b c d e f g h",
+            *(f"{rank + 1} {' '.join(board[8 * rank : 8 * rank + 8])}" for rank in range(8)),
+        ]
+    )
+
+
+def legal_moves(words: np.ndarray) -> list[int]:
+    """Return the legal moves, see `games.othello.rules`."""
+    moves = np.empty(64, np.uint32)
+    return moves[: rules.write_moves(words, moves)].tolist()
+
+
+def play(words: np.ndarray, move: int) -> np.ndarray:
+    """Return the position after a legal move."""
+    after = np.empty_like(words)
+    rules.play(words, move, after)
+    return after
+
+
+def second_to_move(words: np.ndarray) -> bool:
+    """Whether White is to move."""
+    return bool(int(words[rules.STATE]) & 1)
+
+
+def result(line: Line) -> int | None:
+    """Return the result for Black of a line of positions; None while the game continues."""
+    found = rules.result(line[-1])
+    return None if found == rules.GOES_ON else -found if second_to_move(line[-1]) else found
+
+
+def move_named(words: np.ndarray, name: str) -> int:
+    """Return the legal move of that name; ValueError if there is none."""
+    if name not in NAMES[1:] or NAMES.index(name) not in legal_moves(words):
+        raise ValueError(f"illegal move {name!r}")
+    return NAMES.index(name)
+
+
+GAME = Game(
+    name="othello",
+    words=rules.WORDS,
+    stages=("opening", "ending"),
+    start=lambda: position(START),
+    legal_moves=legal_moves,
+    play=play,
+    result=result,
+    second_to_move=second_to_move,
+    plies=lambda positions: positions[:, rules.STATE].astype(np.int64) >> rules.PLY_SHIFT,
+    position=position,
+    texts=lambda positions: [text(words) for words in positions],
+    draw=draw,
+    move_text=lambda words, move: NAMES[move],
+    move_name=lambda words, move: NAMES[move],
+    move_named=move_named,
+    files=plain_files("othello", ".oth"),
+    contest=Contest(searcher=searcher),
+    wording=Wording(sides=("Black", "White"), piece="disc", ratios=False),
+)

@@ -1,0 +1,172 @@
+"""Other programs as players, which are asked with boards of FIBS: gnubg, and UBGI engines."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import socket
+import tempfile
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from games.backgammon.files.ids import fibs_board
+from games.backgammon.files.notation import parse_move
+from games.backgammon.rules.play import legal_moves
+from games.process import EngineProcess, ProcessPlayer
+from games.record import CRASH, ILLEGAL, STALL, Choice, EngineFault, Forfeit
+from games.streams import InputError
+
+PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
+SETTINGS = """set jacoby off
+set automatic roll off
+set evaluation chequerplay evaluation plies {plies}
+set evaluation chequerplay evaluation cubeful off
+set evaluation chequerplay evaluation noise 0
+set evaluation cubedecision evaluation plies 0
+external {socket}
+"""
+DEEPEST = 2  # plies as gnubg counts them: 0 is one roll deep
+START_SECONDS, PATIENCE = 60.0, 120.0
+UBGI_START_SECONDS, UBGI_PATIENCE = 120.0, 60.0
+BETWEEN = re.compile(r"[\s/-]+")  # places in an answer of a UBGI engine
+LONGEST_REPLY = 4096
+
+
+def gnubg_plies(text: str) -> int:
+    """Return the plies that `gnubg:PLIES` names; InputError if they are not 0 to DEEPEST."""
+    if not text.isdecimal() or len(text) > 1 or int(text) > DEEPEST:
+        raise InputError(
+            f"gnubg{text and ':'}{text}: expected gnubg:PLIES with 0 to {DEEPEST} plies, "
+            "where 0 is one roll deep"
+        )
+    return int(text)
+
+
+class BoardPlayer(ProcessPlayer):
+    """A program that is given boards of FIBS and answers with moves. A Player."""
+
+    def choose(
+        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
+    ) -> Choice:
+        words = np.ascontiguousarray(line[-1])
+        legal = legal_moves(words)
+        if len(legal) == 1:
+            return Choice(legal[0])  # also a pass, which programs do not name
+        reply = self.answer(fibs_board(words) + "\n")
+        try:
+            return Choice(legal[parse_move(words, self.steps(reply))])
+        except ValueError:
+            self._end()
+            raise Forfeit(ILLEGAL, reply[:40]) from None
+
+    @abstractmethod
+    def answer(self, board: str) -> str:
+        """Return the line that the program answers to a board; Forfeit if there is none."""
+
+    def steps(self, reply: str) -> str:
+        """Return a reply as steps between blanks."""
+        return reply
+
+
+class UbgiPlayer(BoardPlayer):
+    """A UBGI engine in a process of its own."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__()
+        self._command = command
+
+    def start(self) -> None:
+        """Start the engine; InputError if that fails."""
+        self._process = EngineProcess(self._command, "a ubgi engine")
+        self._process.say(b"ubgi\n")
+        try:
+            self._process.until(b"readyok", UBGI_START_SECONDS)
+        except EngineFault as problem:
+            self._end()
+            raise InputError(f"{self._command}: {problem}; is it a ubgi engine?") from None
+
+    def answer(self, board: str) -> str:
+        return self.ask(board, b"", UBGI_PATIENCE)[0].decode("ascii", "replace").strip()
+
+    def steps(self, reply: str) -> str:
+        places = BETWEEN.split(reply)
+        return " ".join(f"{a}/{b}" for a, b in zip(places[::2], places[1::2], strict=True))
+
+
+class GnubgPlayer(BoardPlayer):
+    """GNU Backgammon at so many plies."""
+
+    def __init__(self, plies: int) -> None:
+        super().__init__()
+        self._plies = plies
+        self._socket: socket.socket | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def start(self) -> None:
+        """Start the program; InputError if that fails."""
+        path = shutil.which(
+            "gnubg", path=os.pathsep.join((os.environ.get("PATH", os.defpath), PLACES))
+        )
+        if path is None:
+            raise InputError(
+                "gnubg: no such program; install the package gnubg, or put it on the PATH"
+            )
+        self._folder = tempfile.TemporaryDirectory(prefix="evaltune-gnubg-")
+        place = Path(self._folder.name)
+        (place / "settings").write_text(SETTINGS.format(plies=self._plies, socket=place / "socket"))
+        self._process = EngineProcess(
+            f"{shlex.quote(path)} -t -q -r -c {shlex.quote(str(place / 'settings'))}", "gnubg"
+        )
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                self._socket.connect(str(place / "socket"))
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    self._end()
+                    raise InputError(
+                        f"gnubg: opened no external socket within {START_SECONDS:g} s; is it GNU "
+                        "Backgammon?"
+                    ) from None
+                time.sleep(0.05)
+        self._socket.settimeout(PATIENCE)
+
+    def answer(self, board: str) -> str:
+        if self._socket is None:
+            raise Forfeit(CRASH, "ended before")
+        reply = b""
+        try:
+            self._socket.sendall(board.encode())
+            while not reply.endswith(b"\n") and len(reply) < LONGEST_REPLY:
+                piece = self._socket.recv(LONGEST_REPLY)
+                if not piece:
+                    raise EngineFault("closed its socket")
+                reply += piece
+        except TimeoutError:
+            self._end()
+            raise Forfeit(STALL, f"no move within {PATIENCE:g} s") from None
+        except (OSError, EngineFault) as problem:
+            self._end()
+            raise Forfeit(CRASH, str(problem)) from None
+        return reply.decode("ascii", "replace").strip()
+
+    def close(self) -> None:
+        self._end()  # it reads no command while it listens to its socket
+
+    def _end(self) -> None:
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.close()
+        super()._end()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._socket = self._folder = None

@@ -1,0 +1,217 @@
+"""Read and write matches as `.mat` (Jellyfish): two columns, the first player on the left.
+
+     7 point match
+
+     Game 1
+     Ann : 0                        Bob : 0
+      1)                             61: 13/7 8/7
+      2) 21: 13/11 24/23             65: 24/18 18/13
+      3)  Doubles => 2                Drops
+          Wins 1 point
+
+A line's right half begins at its column, or after the blank behind a left half that is longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from games.backgammon.files.gamerecord import DROPPED, UNFINISHED, FoundGame, GameRecord
+from games.backgammon.files.notation import steps_text
+from games.backgammon.rules.board import dice_of, turn_of
+from games.reading import Fault
+from games.streams import InputError
+
+LEFT = 28  # width of the left half with the blank behind it
+RIGHT_FROM = 20  # column from which a half that stands alone is the right one
+MATCH = re.compile(r"\s*(\d{1,5}) point match\b.*", re.ASCII | re.IGNORECASE)
+GAME = re.compile(r"\s*Game (\d+)\s*", re.ASCII)
+NAMES = re.compile(r"\s*(.{0,80}?) : (\d{1,5})\s+(.{0,80}?) : (\d{1,5})\s*", re.ASCII)
+NUMBERED = re.compile(r"\s*(\d{1,4})\)(.*)", re.ASCII | re.DOTALL)
+ROLL = re.compile(r"([1-6])([1-6]):\s*(.*)", re.ASCII | re.DOTALL)
+DOUBLES = re.compile(r"Doubles(?:\s*=>\s*(\d{1,6}))?", re.ASCII | re.IGNORECASE)
+WINS = re.compile(r"(\s*)Wins (\d{1,6}) points?\b.*", re.ASCII | re.IGNORECASE)
+HEADER = " {} point match\n"
+SINGLE = re.compile(
+    r"(?: 0 point match\n)?\n Game \d+\n (.*?) : \d+ +(.*) : \d+\n(.*)", re.ASCII | re.DOTALL
+)
+HALF = re.compile(r"[1-6]{2}:|Doubles\b|Takes\b|Drops\b|Passes\b|Wins \d", re.ASCII | re.IGNORECASE)
+
+
+def halves(text: str, offset: int) -> list[tuple[int, str]]:
+    """Split the rest of a numbered line into what each side did: (0 or 1, text). `offset`: its
+    column in the line."""
+    starts = [found.start() for found in HALF.finditer(text)]
+    if not starts:
+        return []
+    if len(starts) > 2:
+        raise Fault("the line has more than two halves")
+    ends = [*starts[1:], len(text)]
+    parts = [text[begin:end].strip() for begin, end in zip(starts, ends, strict=True)]
+    if len(parts) == 2:
+        return list(enumerate(parts))
+    return [(int(offset + starts[0] >= RIGHT_FROM), parts[0])]
+
+
+class Reader:
+    """Builds the games of a file line by line."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.game: GameRecord | None = None
+        self.place = 0  # the number of its first line, or of the line of its fault
+        self.fault: Fault | None = None  # of the game being read
+
+    def line(self, number: int, text: str) -> Iterator[FoundGame]:
+        """Take a line; yield the game that it ends."""
+        if found := MATCH.fullmatch(text):
+            self.length = int(found[1])
+        elif GAME.fullmatch(text):
+            yield from self.end()
+            self.game, self.place, self.fault = GameRecord(length=self.length), number, None
+        elif self.game is not None and self.fault is None:
+            try:
+                self._inside(self.game, text)
+            except Fault as problem:
+                self.place, self.fault = number, problem
+
+    def end(self) -> Iterator[FoundGame]:
+        """Yield the game being read, if any."""
+        if self.game is not None:
+            if self.fault is None:
+                try:
+                    self.game.finish(None)
+                except Fault as problem:
+                    self.fault = problem
+            yield FoundGame(str(self.place), self.game, self.fault)
+        self.game = None
+
+    def _inside(self, game: GameRecord, text: str) -> None:
+        if not text.strip() or text.startswith(";"):
+            return
+        if found := WINS.fullmatch(text):
+            won = int(found[2])
+            game.finish(-won if len(found[1]) >= RIGHT_FROM else won)
+        elif found := NUMBERED.fullmatch(text):
+            for side, half in halves(found[2], found.start(2)):
+                self._half(game, side, half)
+        elif not game.players[0] and not game.rolled and (found := NAMES.fullmatch(text)):
+            game.players, game.score = (
+                (found[1].strip(), found[3].strip()),
+                (int(found[2]), int(found[4])),
+            )
+        else:
+            raise Fault(
+                f"{text.strip()[:40]!r} is neither a numbered move nor a result",
+                "text that is neither a numbered move nor a result",
+            )
+
+    @staticmethod
+    def _half(game: GameRecord, side: int, text: str) -> None:
+        if found := ROLL.fullmatch(text):
+            if found[3].startswith("????"):
+                raise Fault("a move is unknown (????)")
+            game.play(side, (int(found[1]), int(found[2])), found[3].replace("?", ""))
+        elif found := DOUBLES.fullmatch(text):
+            game.double(side, None if found[1] is None else int(found[1]))
+        elif text.lower() in ("drops", "passes"):
+            game.drop(side)
+        elif found := WINS.fullmatch(text):
+            game.finish(int(found[2]) if side == 0 else -int(found[2]))
+        elif text.lower() != "takes":
+            raise Fault(
+                f"{text[:40]!r} is neither a roll nor an action of the cube",
+                "text that is neither a roll nor an action of the cube",
+            )
+
+
+def parse(source: str, text: Iterator[bytes]) -> Iterator[FoundGame]:
+    """Yield the games of a `.mat` file from its lines. InputError for a file without any game."""
+    reader, any_game = Reader(), False
+    for number, line in enumerate(text, 1):
+        for found in reader.line(number, line.decode("utf-8-sig", "replace").rstrip("\r")):
+            any_game = True
+            yield found
+    for found in reader.end():
+        any_game = True
+        yield found
+    if not any_game:
+        raise InputError(f"{source}: no line 'Game 1'; expected a match in the .mat format")
+
+
+def mat_text(games: list[GameRecord]) -> str:
+    """Return games of one match, or of one money session, as the text of a `.mat` file."""
+    parts = [HEADER.format(games[0].length if games else 0)]
+    for number, game in enumerate(games, 1):
+        parts += [
+            _begins(number, game.players, game.score),
+            *_numbered(_actions(game)),
+            _result(game),
+        ]
+    return "".join(parts)
+
+
+def one_session() -> Callable[[str], str]:
+    """Make a function from texts of single games, in turn, to what a file takes for each: one money
+    session with one header, whose games are numbered and have the score of the games before."""
+    number, score = 0, [0, 0]
+
+    def piece(text: str) -> str:
+        nonlocal number
+        single = SINGLE.fullmatch(text)
+        assert single is not None, "expected the text of one game, as mat_text writes it"
+        first, second, moves = single.groups()
+        header, before = "" if number else HEADER.format(0), (score[0], score[1])
+        number += 1
+        if won := WINS.fullmatch(moves.rstrip("\n").rpartition("\n")[2]):
+            score[len(won[1]) >= RIGHT_FROM] += int(won[2])
+        return header + _begins(number, (first, second), before) + moves
+
+    return piece
+
+
+def _begins(number: int, players: tuple[str, str], score: tuple[int, int]) -> str:
+    first, second = (f"{name or 'player'} : {n}" for name, n in zip(players, score, strict=True))
+    return f"\n Game {number}\n {first:<30} {second}\n"
+
+
+def _actions(game: GameRecord) -> list[tuple[int, str]]:
+    """Return what the sides did, in order."""
+    found, cubes = [], dict(game.cubes)
+    for ply, (words, move) in enumerate(zip(game.rolled, game.moves, strict=True)):
+        side = turn_of(words)
+        if ply in cubes:
+            found += [(side, f" Doubles => {cubes[ply]}"), (1 - side, " Takes")]
+        larger, smaller = dice_of(words)
+        text = steps_text(words, move).replace("bar", "25").replace("off", "0")
+        found.append((side, f"{larger}{smaller}: {'' if not move else text}"))
+    if game.end == DROPPED:
+        side = int(game.points < 0)
+        found += [(side, f" Doubles => {2 * game.cube}"), (1 - side, " Drops")]
+    return found
+
+
+def _numbered(actions: list[tuple[int, str]]) -> Iterator[str]:
+    number, left = 0, None
+    for side, text in actions:
+        if side == 0:
+            if left is not None:
+                number += 1
+                yield f"{number:3d}) {left}\n"
+            left = text
+        else:
+            number += 1
+            yield f"{number:3d}) {left or '':<{LEFT - 1}} {text}\n"
+            left = None
+    if left is not None:
+        yield f"{number + 1:3d}) {left}\n"
+
+
+def _result(game: GameRecord) -> str:
+    if game.end == UNFINISHED:
+        return ""
+    won = abs(game.points)
+    return (
+        f"{'' if game.points > 0 else ' ' * LEFT}      Wins {won} point{'s' if won > 1 else ''}\n"
+    )

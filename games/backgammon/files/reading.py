@@ -1,0 +1,174 @@
+"""Read files of backgammon into batches of positions: matches as `.mat` or SGF, or labelled
+positions, by the name of a file or its first lines.
+
+Learning takes play without the cube: the outcome of a game is the points that it is won by, 1, 2
+for a gammon or 3 for a backgammon, divided by 3, whatever the cube shows and whatever the score of
+the match. A game that ends with a dropped double has no such outcome: it was not played to its end,
+nor did the sides agree on its points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+
+import numpy as np
+
+from games.backgammon.files import labels, mat, sgf
+from games.backgammon.files.gamerecord import DROPPED, FoundGame, GameRecord
+from games.backgammon.files.labels import HEADER
+from games.backgammon.rules.board import STATE, WORDS, swapped, turn_of
+from games.backgammon.rules.play import HIGHEST_POINTS, points
+from games.reading import Faults, FileGame, Policy, format_by_name, hash_of, start_of
+from games.record import PositionBatch, ReadOptions, ReadReport
+from games.streams import UTF8_MARK, InputError, beginning, lines, pieces
+
+MAT, SGF, LABELS = "mat", "sgf", "labels"
+SUFFIXES = {".mat": MAT, ".sgf": SGF, ".csv": LABELS}
+START = 1 << 12  # bytes at the start of a file that are examined
+_MATCH = re.compile(rb"\s*(\d{1,5} point match\b|Game 1\s*$)", re.IGNORECASE | re.MULTILINE)
+_SGF = re.compile(rb"\s*\(\s*;[^()]*?GM\s*\[6\]")
+_LABELS = re.compile(rb"\s*\"?" + HEADER[0].encode() + rb"\"?\s*,")
+
+
+def of_start(start: bytes) -> str | None:
+    """Return the content of a file that begins with these bytes, or None."""
+    start = start.removeprefix(UTF8_MARK)
+    lines = [
+        line
+        for line in start.splitlines()
+        if line.strip() and not line.lstrip().startswith((b"#", b";"))
+    ]
+    if _SGF.match(start):
+        return SGF
+    if lines and _LABELS.match(lines[0]):
+        return LABELS
+    return MAT if _MATCH.search(start) else None
+
+
+def opened(source: str) -> tuple[str, Iterator[bytes]]:
+    """Return the content of a file and its bytes; by its first bytes, otherwise by its name;
+    InputError if neither says it."""
+    stream = pieces(source)
+    start = beginning(stream, START)
+    found = of_start(start) or format_by_name(source, SUFFIXES)
+    if found is None:
+        raise InputError(
+            f"{source}: neither the name nor the first lines say the format; expected matches"
+            " (.mat, or .sgf of GNU Backgammon) or labelled positions (.csv with the header"
+            f" {','.join(HEADER)})"
+        )
+    return found, chain([start], stream)
+
+
+def of_file(name: str) -> str | None:
+    """Return the content of a file, None if nothing says it; of a pipe or folder by its name
+    alone."""
+    return of_start(start_of(name, START)) or format_by_name(name, SUFFIXES)
+
+
+OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings as one can hold out
+WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the others are a selection"
+POSITIONS = ("auto", "all")
+AT_ONCE = 1 << 14  # labelled positions
+
+
+def read(
+    source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
+) -> Iterator[PositionBatch]:
+    """Yield the positions of a file: those before each roll. InputError if it cannot be read, and
+    for the first fault under `strict`. Default: all positions of games but the last, in which the
+    game is over; all labelled positions."""
+    if options.positions not in POSITIONS:
+        raise InputError(
+            f"--positions {options.positions}: backgammon has no quiescence, which tells quiet"
+            f" positions from others; choose {' or '.join(POSITIONS)}"
+        )
+    form, stream = opened(str(source))
+    counted = _counted(stream, report)
+    faults = Faults(str(source), "line" if form == LABELS else "game", options.strict, report, note)
+    policy = Policy("backgammon", options, report, faults, _key)
+    if form == LABELS:
+        yield from _labelled(str(source), lines(source, counted), policy)
+        return
+    games = (
+        mat.parse(str(source), lines(source, counted))
+        if form == MAT
+        else sgf.parse(str(source), counted)
+    )
+    yield from policy.batches(_file_game(found, report) for found in games)
+
+
+def _counted(stream: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
+    for piece in stream:
+        report.bytes += len(piece)
+        yield piece
+
+
+def _key(words: np.ndarray) -> bytes:
+    """Return what makes a position the same as another, whatever its ply."""
+    return words[:STATE].tobytes() + bytes([turn_of(words)])
+
+
+def hashed(game: GameRecord, plies: int | None = None) -> np.uint64:
+    """Return a hash of the first plies of a game: dice and moves."""
+    rolled = np.array(game.rolled[:plies], np.uint64).tobytes()
+    return hash_of(rolled + np.array(game.moves[:plies], np.uint64).tobytes())
+
+
+def _from_either_side(game: GameRecord) -> np.uint64:
+    """Return a hash of a game that is the same if the sides are swapped."""
+    if game.rolled and turn_of(game.rolled[0]):
+        return hashed(replace(game, rolled=list(swapped(np.array(game.rolled)))))
+    return hashed(game)
+
+
+def _file_game(found: FoundGame, report: ReadReport) -> FileGame:
+    place, game, fault = found
+    if fault is not None:
+        return FileGame(place, fault)
+    if game.end == DROPPED:
+        report.faults[WITHOUT_OUTCOME] = report.faults.get(WITHOUT_OUTCOME, 0) + 1
+    if game.end == DROPPED or game.value is None:
+        return FileGame(place)
+    return FileGame(
+        place,
+        None,
+        game.line,
+        game.value / HIGHEST_POINTS,
+        hashed(game),
+        hashed(game, OPENING_PLIES),
+        _from_either_side(game),
+        over=points(game.line[-1]) != 0,
+    )
+
+
+def _labelled(source: str, text_lines: Iterator[bytes], policy: Policy) -> Iterator[PositionBatch]:
+    """Yield labelled positions; each is a game of its own, and equal boards are held out together.
+
+    The side that rolls is the first player in about half of them, by a hash of the board, and the
+    second in the others: otherwise the roll could not be told from an advantage of the first
+    player."""
+    items, before = labels.parse(source, text_lines), 0
+    while some := list(islice(items, AT_ONCE)):
+        for line, fault in (item for item in some if len(item) == 2):
+            policy.faults.add(line, fault, fault.kind)
+        good = [item for item in some if len(item) == 3]
+        positions = np.array([words for _, words, _ in good], np.uint64).reshape(-1, WORDS)
+        chances = np.array([found for *_, found in good]).reshape(-1, len(HEADER) - 1)
+        policy.report.games += len(some)
+        repeated = policy.report.duplicate_games
+        chosen = policy.lone(positions)
+        policy.report.duplicate_positions += policy.report.duplicate_games - repeated
+        taken, outcomes = (
+            positions[chosen],
+            (labels.points_of(chances[chosen]) / HIGHEST_POINTS).astype(np.float32),
+        )
+        identities = np.array([hash_of(words[:STATE].tobytes()) for words in taken], np.uint64)
+        other = identities & np.uint64(1) != 0
+        taken[other] = swapped(taken[other])
+        outcomes[other] *= -1
+        yield from policy.lone_batch(taken, outcomes, identities, before + 1 + chosen)
+        before += len(positions)
+    policy.faults.end()

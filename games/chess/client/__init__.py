@@ -1,1 +1,0 @@
-"""UCI engines of others as sources of evaluations."""

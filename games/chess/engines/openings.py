@@ -1,0 +1,94 @@
+"""Read openings from a file: positions of EPD or FEN lines, or the moves of PGN games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import numpy as np
+
+from games.chess.files import faults
+from games.chess.files.content import POSITIONS, START, by_name, of_start
+from games.chess.files.fen import position
+from games.chess.files.pgn import fault_text, parsed
+from games.chess.files.tokens import FAULT, FIRST_MOVE, PLIES
+from games.chess.rules.movegen import has_moves
+from games.chess.rules.position import WORDS
+from games.reading import MOST_OF_OPENINGS, Notes
+from games.record import Openings
+from games.streams import InputError, beginning, lines, pieces, plain_name
+
+MOST_WITHOUT = 100_000  # lines without a position, empty or not, after which a file is refused
+
+
+def read(source: str, note: Callable[[str], None]) -> Openings:
+    """Read the openings of a file in order: lines or PGN by its name (compressed or not), or else
+    by its first lines.
+
+    Bad lines and games are skipped with a note; InputError if no opening is left.
+    """
+    notes = Notes(str(source), note, MOST_OF_OPENINGS)
+    stream = pieces(source)
+    start = beginning(stream, START)
+    stream = chain([start], stream)
+    as_lines = (
+        plain_name(str(source)).lower().endswith(".txt")
+        or (by_name(source) or of_start(start, source)) == POSITIONS
+    )
+    found = (
+        Openings(
+            np.array(list(_positions(source, stream, notes.add)), np.uint64).reshape(-1, WORDS)
+        )
+        if as_lines
+        else _of_games(source, stream, notes.add)
+    )
+    notes.end("skipped")
+    if not len(found):
+        raise InputError(
+            f"{source}: no openings found; expected lines of EPD or FEN, or games in PGN"
+        )
+    return found
+
+
+def _positions(
+    source: str, stream: Iterator[bytes], skip: Callable[[str], None]
+) -> Iterator[np.ndarray]:
+    last = 0  # line with a position
+    for number, line in enumerate(lines(source, stream), 1):
+        if number - last > MOST_WITHOUT:
+            raise InputError(
+                f"{source}: line {number}: no position on {MOST_WITHOUT:,} lines; expected lines of"
+                " EPD or FEN"
+            )
+        text = line.decode("utf-8-sig", "replace").strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            words = position(text)
+        except ValueError as problem:
+            skip(f"{source}: line {number}: {problem}; line skipped")
+            continue
+        last = number
+        if has_moves(words):
+            yield words
+        else:
+            skip(f"{source}: line {number}: no legal move: {text[:100]!r}; line skipped")
+
+
+def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Openings:
+    starts, moves, number = [], [], 0
+    for found, _ in parsed(source, stream):
+        for i, row in enumerate(found.rows[: found.count]):
+            number += 1
+            # a game of an opening book has no result
+            if row[FAULT] not in (faults.OK, faults.NO_RESULT):
+                skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
+                continue
+            first, plies = int(row[FIRST_MOVE]), int(row[PLIES])
+            starts.append(found.starts[i].copy())
+            moves.append(found.moves[first : first + plies].copy())
+    return Openings(
+        np.array(starts, np.uint64).reshape(-1, WORDS),
+        np.concatenate(moves) if moves else np.zeros(0, np.uint32),
+        np.cumsum([len(line) for line in moves], dtype=np.int64),
+    )

@@ -1,0 +1,109 @@
+"""Detect the content of a file by its first bytes: games in PGN or viriformat, or labelled
+positions."""
+
+from __future__ import annotations
+
+import re
+
+from games.chess.files.viriformat import SIZE, begins_with_board
+from games.reading import format_by_name, start_of
+from games.streams import UTF8_MARK, InputError
+
+START = 1 << 14  # bytes at the start of a file that are examined
+GAMES, POSITIONS, PACKED_GAMES = "games", "positions", "packed games"
+SUFFIXES = {
+    ".pgn": GAMES,
+    ".epd": POSITIONS,
+    ".fen": POSITIONS,
+    ".vf": PACKED_GAMES,
+    ".viriformat": PACKED_GAMES,
+}
+
+_POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
+_TAG = re.compile(rb'\[\s*\w+\s+"')
+_MOVES = re.compile(rb"1\.+\s*(?:[a-hKQRBN]|O-O|--)")  # of a game without tags
+_HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
+RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
+SCORE = "score"  # name of the column with scores
+
+
+def by_name(name: str) -> str | None:
+    """Detect the content by the file name: one of SUFFIXES, or None for other suffixes."""
+    return format_by_name(name, SUFFIXES)
+
+
+def _lines(start: bytes) -> list[bytes]:
+    lines = (line.strip() for line in start.removeprefix(UTF8_MARK).splitlines())
+    return [line for line in lines if line and not line.startswith(b"#")]
+
+
+def _of_line(line: bytes) -> str | None:
+    if _POSITION.match(line) or _HEADER.match(line):
+        return POSITIONS
+    return GAMES if _TAG.match(line) else None
+
+
+def of_start(start: bytes, name: str) -> str:
+    """Detect the content by the first line that is a position or a tag, otherwise by the name;
+    GAMES if neither decides."""
+    kinds = filter(None, map(_of_line, _lines(start)))
+    return next(kinds, None) or by_name(name) or GAMES
+
+
+def is_packed(name: str) -> bool:
+    """Whether a file holds PACKED_GAMES: by its suffix, or because it begins with a packed
+    board."""
+    named = by_name(name)
+    return (
+        named == PACKED_GAMES
+        or named is None
+        and begins_with_board(start_of(name, SIZE, text=False))
+    )
+
+
+def of_file(name: str) -> str:
+    """Detect the content of a file; of a pipe or folder by its name alone."""
+    return PACKED_GAMES if is_packed(name) else of_start(start_of(name, START), name)
+
+
+def holds_games(name: str) -> bool:
+    """Whether a file in a folder is to be read: by its suffix, or because its first line is a
+    position or a tag, or its first bytes are a packed board."""
+    return (
+        by_name(name) is not None
+        or is_packed(name)
+        or any(_of_line(line) for line in _lines(start_of(name, START))[:1])
+    )
+
+
+def begins_as_chess(name: str) -> bool:
+    """Whether the start of a file has a position, a tag or a first move, or is a packed board,
+    whatever its name."""
+    if begins_with_board(start_of(name, SIZE, text=False)):
+        return True
+    return any(_of_line(line) or _MOVES.match(line) for line in _lines(start_of(name, START)))
+
+
+def columns_of(name: str, start: bytes) -> tuple[int, int] | None:
+    """Find the columns of result and score in the header line of a file; the position is column 0,
+    and so is a score column that is not there. None if there is no header.
+
+    InputError if the header does not name one result column.
+    """
+    line = next(iter(_lines(start)), b"")
+    if not _HEADER.match(line):
+        return None
+    separator = re.findall(rb"[,;|\t]", line)[0]
+    columns = [
+        column.strip().strip(b'"').lower().decode("utf-8", "replace")
+        for column in line.split(separator)
+    ]
+    found = [i for i, column in enumerate(columns) if column in RESULTS]
+    if len(found) != 1 or (
+        separator != b"," and columns not in (["fen", columns[-1]], ["fen", "score", columns[-1]])
+    ):
+        raise InputError(
+            f"{name}: columns {', '.join(columns)[:100]!r}; expected fen,result (or one of "
+            f"{', '.join(RESULTS[1:])} for the result), or lines without a header"
+        )
+    return found[0], columns.index(SCORE) if SCORE in columns else 0

@@ -1,0 +1,437 @@
+"""Replay parsed games and collect the wanted positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numba.core import types
+
+from games.chess.files import faults
+from games.chess.files.movetext import read_games
+from games.chess.files.tokens import (
+    BLACK_ELO,
+    FAULT,
+    FAULT_AT,
+    FAULT_END,
+    FAULT_PLY,
+    FIELDS,
+    FIRST_MOVE,
+    HAS_TAGS,
+    PLIES,
+    RESULT,
+    UNDECIDED,
+    WHITE_ELO,
+    moves_type,
+    positions_type,
+    row_type,
+    rows_type,
+    score_at,
+    scores_type,
+)
+from games.chess.rules import entry, inner
+from games.chess.rules.position import START, WORDS, load, make, store
+from games.chess.search import SEARCH
+from games.compile.hashset import FACTOR, HashSet, insert, mix, table_type
+from games.reading import Faults
+from games.record import PositionBatch, ReadOptions, ReadReport
+from games.search.context import Context
+from games.streams import UTF8_MARK, InputError, pieces
+
+ALL, QUIET, RESOLVE = 0, 1, 2
+OPENING_PLIES = 8
+S31, S11 = np.uint64(31), np.uint64(11)
+keys_type = types.Array(types.uint64, 1, "C")
+is_quiet, resolve = SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
+
+
+@inner(types.int64(types.int64, SEARCH.context_type, positions_type, types.int64))
+def take(kind, c, out, n):
+    """Store the position of a search context, or its leaf, in out[n] if it is of the wanted kind;
+    returns the new n."""
+    if kind == QUIET and not is_quiet(c):
+        return n
+    if kind == RESOLVE and not resolve(c):
+        return n
+    store(out[n], load(c.stack[0]))
+    return n + 1
+
+
+@entry(types.void(rows_type, positions_type, moves_type, types.int64, keys_type))
+def identify(games, starts, moves, n, identities):
+    """Write a hash of the start and the moves of each of n games to `identities`."""
+    for g in range(n):
+        h = starts[g, 9]
+        first = games[g, FIRST_MOVE]
+        for i in range(first, first + games[g, PLIES]):
+            h = (h ^ np.uint64(moves[i])) * FACTOR
+            h ^= h >> S31
+        identities[g] = mix(h)
+
+
+@entry(types.int64(keys_type, table_type, types.Array(types.boolean, 1, "C")))
+def keep_new(keys, table, keep):
+    """Clear keep[i] where keys[i] is in the hash table already, and add the new keys; returns the
+    number of new keys."""
+    new = 0
+    for i in range(len(keys)):
+        if keep[i]:
+            keep[i] = insert(table, keys[i])
+            new += keep[i]
+    return new
+
+
+@inner(
+    types.int64(positions_type, scores_type, types.int64, types.int64, types.int64, types.uint64)
+)
+def _sample(out, scores, begin, end, wanted, seed):
+    """Keep a random sample of `wanted` of out[begin:end] and their scores, in order; returns the
+    new end."""
+    kept = begin
+    for i in range(begin, end):
+        seed = mix(seed)
+        draw = np.float64(seed >> S11) * (1.0 / (1 << 53))
+        if draw * (end - i) < wanted - (kept - begin):
+            store(out[kept], load(out[i]))
+            scores[kept] = scores[i]
+            kept += 1
+    return kept
+
+
+@entry(
+    types.int64(
+        rows_type,
+        positions_type,
+        moves_type,
+        scores_type,
+        types.Array(types.int64, 1, "C"),
+        types.int64,
+        types.int64,
+        SEARCH.contexts_type,
+        types.int64,
+        types.int64,
+        types.int64,
+        keys_type,
+        types.uint64,
+        positions_type,
+        types.Array(types.float32, 1, "C"),
+        scores_type,
+        row_type,
+        keys_type,
+    )
+)
+def collect(
+    games,
+    starts,
+    moves,
+    recorded,
+    chosen,
+    begin,
+    kind,
+    contexts,
+    skip_start,
+    skip_end,
+    per_game,
+    identities,
+    seed,
+    out,
+    outcomes,
+    scores,
+    ends,
+    openings,
+):
+    """Write the wanted positions of the games chosen[begin:] to `out` while a whole game fits.
+
+    `recorded` are the scores of the parser, `scores` those of the positions in `out`; a resolved
+    position keeps the score of the position that it replaces. The positions of the k-th game taken
+    end at ends[k]; openings[k] is the key of its position after eight plies. Returns the index in
+    `chosen` to continue with."""
+    n, c = 0, contexts[0]
+    for k in range(begin, len(chosen)):
+        g = chosen[k]
+        game = games[g]
+        plies, first = game[PLIES], game[FIRST_MOVE]
+        if n + plies + 1 > len(out):
+            return k
+        p = load(starts[g])
+        opening = p.key
+        game_begin = n
+        for ply in range(plies + 1):
+            if ply <= OPENING_PLIES:
+                opening = p.key
+            if skip_start <= ply <= plies - skip_end:
+                store(c.stack[0], p)
+                scores[n] = score_at(game, recorded, ply)
+                n = take(kind, c, out, n)
+            if ply < plies:
+                p = make(p, np.int64(moves[first + ply]))
+        if per_game and n - game_begin > per_game:
+            n = _sample(out, scores, game_begin, n, per_game, mix(identities[g] ^ seed))
+        for i in range(game_begin, n):
+            outcomes[i] = games[g, RESULT]
+        ends[k - begin] = n
+        openings[k - begin] = opening
+    return len(chosen)
+
+
+WINDOW = 1 << 20
+# the longest game or line; a file is refused after so many bytes without any
+LONGEST = 1 << 24
+
+
+def windows(
+    name: str,
+    stream: Iterator[bytes],
+    parse: Callable[[np.ndarray, bool], int],
+    mark: bytes = UTF8_MARK,
+) -> Iterator[int]:
+    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used. A
+    `mark` at the start of the stream is skipped.
+
+    Yields the byte offset of each window after it was parsed. A window begins with the unused bytes
+    of the one before and is at least twice as long, so that no byte is parsed more than a few
+    times, however long a game is. If the stream fails, the bytes read so far are parsed before the
+    InputError is raised. InputError for a game or line of more than LONGEST bytes."""
+    held, place, ended, begun, problem = b"", 0, False, False, None
+    while not ended:
+        parts, size = [held], len(held)
+        wanted = max(WINDOW, 2 * len(held))
+        while size < wanted and not ended:
+            try:
+                piece = next(stream, None)
+            except InputError as failed:
+                piece, problem = None, failed
+            if piece is None:
+                ended = True
+            else:
+                parts.append(piece)
+                size += len(piece)
+        held = b"".join(parts)
+        if not begun and held:
+            begun = True
+            if held.startswith(mark):
+                held, place = held[len(mark) :], place + len(mark)
+        done = 0
+        while True:
+            used = parse(np.frombuffer(held, np.uint8)[done:], ended and problem is None)
+            yield place + done
+            done += used
+            if used == 0 or done >= len(held):
+                break
+        held, place = held[done:], place + done
+        if len(held) > LONGEST and problem is None:
+            raise InputError(
+                f"{name}: byte {place}: more than {LONGEST:,} bytes without the end of a game or"
+                " line; expected games in PGN, or lines of labelled positions"
+            )
+    if problem:
+        raise problem
+
+
+ROOM = 4096  # games parsed at a time
+KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
+
+
+class ParsedGames:
+    """The games of one window of text: rows of FIELDS, starts (n, 10), and all their moves and
+    recorded scores."""
+
+    mark = UTF8_MARK  # of the start of a file, skipped
+    resumes = True  # whether games behind a fault can be read
+
+    def __init__(self) -> None:
+        self.rows = np.zeros((ROOM, len(FIELDS)), np.int64)
+        self.starts = np.zeros((ROOM, WORDS), np.uint64)
+        self.moves, self.scores = np.zeros(0, np.uint32), np.zeros(0, np.float32)
+        self.text = np.zeros(0, np.uint8)
+        self.count = 0
+
+    def reserve(self, size: int) -> None:
+        """Reserve room for the moves and scores of a text of so many bytes."""
+        if len(self.moves) < size // 2 + 1:
+            self.moves = np.zeros(size // 2 + 1, np.uint32)
+            self.scores = np.empty(len(self.moves) + ROOM, np.float32)
+
+    def parse(self, text: np.ndarray, final: bool) -> int:
+        """Parse games from the start of a text; returns the number of bytes used."""
+        self.reserve(len(text))
+        counts = np.zeros(2, np.int64)
+        used = read_games(
+            text,
+            0,
+            len(text),
+            final,
+            START,
+            self.rows,
+            self.starts,
+            self.moves,
+            self.scores,
+            counts,
+        )
+        self.count, self.text = int(counts[0]), text
+        return int(used)
+
+    def any_like_games(self) -> bool:
+        """Whether any of the games has tags or legal moves, and is not just text that ends like a
+        game."""
+        rows = self.rows[: self.count]
+        fault, tags = rows[:, FAULT], rows[:, HAS_TAGS] == 1
+        return bool(
+            (tags & (fault != faults.TAG) | (rows[:, PLIES] > 0) & (fault == faults.OK)).any()
+        )
+
+
+def parsed(
+    source: str | Path, stream: Iterator[bytes] | None = None, found: ParsedGames | None = None
+) -> Iterator[tuple[ParsedGames, int]]:
+    """Yield the games of a file, window by window, with the byte offset of the window; always the
+    same object.
+
+    `stream`: the bytes of a file that is open already; `found`: the object, for another format than
+    PGN. InputError after LONGEST bytes without a game."""
+    found, last = found or ParsedGames(), 0  # end of the last window with a game
+    for place in windows(
+        str(source), pieces(source) if stream is None else stream, found.parse, found.mark
+    ):
+        if found.count:
+            if found.any_like_games():
+                last = place + len(found.text)
+            yield found, place
+        if place - last > LONGEST:
+            raise InputError(f"{source}: byte {last}: no game in {LONGEST:,} bytes; expected PGN")
+
+
+def fault_text(found: ParsedGames, row: np.ndarray) -> str:
+    """Return the fault of a game as a sentence."""
+    token = bytes(found.text[row[FAULT_AT] : row[FAULT_END]]).decode("utf-8", "replace")
+    token = token if len(token) <= 40 else token[:37] + "..."
+    return faults.SENTENCES[int(row[FAULT])].format(token=token, ply=int(row[FAULT_PLY]))
+
+
+def read(
+    source: str | Path,
+    stream: Iterator[bytes],
+    options: ReadOptions,
+    report: ReadReport,
+    note: Callable[[str], None],
+    games: ParsedGames | None = None,
+) -> Iterator[PositionBatch]:
+    """Yield the wanted positions of a file, whose bytes come from `stream`; `games`: of another
+    format than PGN.
+
+    Raises InputError for an unreadable file, for the first bad game under `strict`, and behind the
+    games before a fault if the format does not let reading resume."""
+    collector, before, wrong = (
+        Collector(options, report),
+        0,
+        Faults(str(source), "game", options.strict, report, note),
+    )
+    for found, place in parsed(source, stream, games):
+        rows = found.rows[: found.count]
+        bad = np.flatnonzero(rows[:, FAULT] if found.resumes else ())
+        for code in np.unique(rows[bad, FAULT]):
+            report.faults.setdefault(faults.kind_of(int(code)), 0)
+        for i in bad:
+            wrong.add(
+                f" game {before + i + 1} (byte {place + rows[i, FAULT_AT]})",
+                fault_text(found, rows[i]),
+                faults.kind_of(int(rows[i, FAULT])),
+            )
+        report.games += found.count
+        report.bytes = place + len(found.text)
+        yield from collector.positions(found, before)
+        before += found.count
+        if not found.resumes and rows[-1, FAULT]:
+            raise InputError(
+                f"{source}: game {before} (byte {place + rows[-1, FAULT_AT]}):"
+                f" {fault_text(found, rows[-1])}; expected viriformat, which cannot be read behind"
+                " a fault"
+            )
+    wrong.end()
+
+
+class Collector:
+    """Turns parsed games into batches of positions, without duplicates."""
+
+    def __init__(self, options: ReadOptions, report: ReadReport) -> None:
+        self.options, self.report = options, report
+        self._seen_games, self._seen_positions = report.memory.setdefault(
+            "chess", (HashSet(), HashSet())
+        )
+        self._memory = Context(SEARCH.dtype, *(options.evaluation or ()))
+        if options.positions != "all" and options.evaluation is None:
+            raise ValueError(f"positions={options.positions!r} needs an evaluation")
+
+    def _chosen(self, found: ParsedGames, identities: np.ndarray) -> np.ndarray:
+        rows, report, options = found.rows[: found.count], self.report, self.options
+        good = rows[:, FAULT] == faults.OK
+        decided = good & (rows[:, RESULT] != UNDECIDED)
+        keep = decided & (np.minimum(rows[:, WHITE_ELO], rows[:, BLACK_ELO]) >= options.min_elo)
+        report.undecided += int((good & ~decided).sum())
+        report.below_elo += int((decided & ~keep).sum())
+        if options.duplicates != "keep":
+            before = int(keep.sum())
+            new = keep_new(identities, self._seen_games.reserve(found.count), keep)
+            self._seen_games.used(new)
+            report.duplicate_games += before - new
+        return np.flatnonzero(keep)
+
+    def positions(self, found: ParsedGames, before: int) -> Iterator[PositionBatch]:
+        """Yield the wanted positions of games that come after `before` others in their file."""
+        options, report = self.options, self.report
+        identities = np.zeros(found.count, np.uint64)
+        identify(found.rows, found.starts, found.moves, found.count, identities)
+        chosen = self._chosen(found, identities)
+        room = max(1 << 15, int(found.rows[: found.count, PLIES].max(initial=0)) + 1)
+        begin = 0
+        while begin < len(chosen):
+            out = np.empty((room, WORDS), np.uint64)
+            outcomes, scores = np.empty((2, room), np.float32)
+            ends, openings = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.uint64)
+            after = collect(
+                found.rows,
+                found.starts,
+                found.moves,
+                found.scores,
+                chosen,
+                begin,
+                KINDS[options.positions],
+                self._memory.records,
+                options.skip_start,
+                options.skip_end,
+                options.per_game,
+                identities,
+                np.uint64(options.seed),
+                out,
+                outcomes,
+                scores,
+                ends,
+                openings,
+            )
+            taken = after - begin
+            ends, openings = ends[:taken], openings[:taken]
+            n = int(ends[-1])
+            batch = PositionBatch(
+                out[:n],
+                outcomes[:n],
+                np.concatenate([[0], ends[:-1]]),
+                identities[chosen[begin:after]],
+                openings,
+                before + chosen[begin:after] + 1,
+                scores[:n],
+            )
+            if options.duplicates == "positions":
+                batch = self._without_seen(batch)
+            report.used += taken
+            report.positions += len(batch.positions)
+            yield batch
+            begin = after
+
+    def _without_seen(self, batch: PositionBatch) -> PositionBatch:
+        keep = np.ones(len(batch.positions), np.bool_)
+        keys = np.ascontiguousarray(batch.positions[:, -1])
+        new = keep_new(keys, self._seen_positions.reserve(len(keys)), keep)
+        self._seen_positions.used(new)
+        self.report.duplicate_positions += len(keys) - new
+        return batch.only(keep)

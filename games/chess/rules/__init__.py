@@ -1,0 +1,17 @@
+"""The compile unit of chess: an edit to any of its sources recompiles it."""
+
+from __future__ import annotations
+
+from games.compile import jit
+
+SOURCES = [
+    *jit.modules("games.compile", "hashset"),
+    *jit.modules("games", "bits"),
+    *jit.modules("games.search", "*"),
+    *jit.modules("games.chess.rules", "*"),
+    *jit.modules("games.chess.files", "content epd faults fen movetext pgn san tokens viriformat"),
+    *jit.modules("games.chess", "search"),
+]
+CORE = jit.Unit("chess", lambda: SOURCES)
+inner = CORE.inner
+entry = CORE.entry

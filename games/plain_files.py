@@ -1,0 +1,98 @@
+"""Games as lines of text, for games that have no format of their own: a result and the names of the
+moves, `1-0 b2 a1 c1 a3`.
+
+Results are 1-0, 0-1, 1/2-1/2 and, for an unfinished game, *. Comments start with #.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from games.reading import Fault, Faults, FileGame, Policy, hash_of, require_own
+from games.record import Files, Game, PlayedGame, PositionBatch, ReadOptions, ReadReport, find
+from games.streams import InputError, lines
+
+RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0, "*": None}
+OPENING_PLIES = 3  # that are hashed as the opening
+
+
+def plain_files(game: str, suffix: str) -> Files:
+    """Return the files of a game: read and written."""
+    return Files(read=partial(read, game), suffixes=(suffix,), game_text=partial(game_text, game))
+
+
+def parse(game: Game, result: str, names: list[str]) -> np.ndarray:
+    """Return the positions (plies + 1, words) of a game; Fault if it is not valid."""
+    if result not in RESULTS:
+        raise Fault(
+            f"unknown result {result[:20]!r}, expected {', '.join(RESULTS)}", "unknown result"
+        )
+    line = [game.start()]
+    for ply, name in enumerate(names, 1):
+        try:
+            line.append(game.play(line[-1], game.move_named(line[-1], name)))
+        except ValueError:
+            raise Fault(f"illegal move {name[:20]!r} at ply {ply}", "illegal move") from None
+    if result != "*" and game.result(line) not in (RESULTS[result], None):
+        raise Fault(f"wrong result {result!r}, the moves lead to another", "wrong result")
+    return np.array(line)
+
+
+def games_of(game: Game, source: str, report: ReadReport) -> Iterator[FileGame]:
+    """Yield the games of a file."""
+    any_game = False
+    for number, line in enumerate(lines(source), 1):
+        report.bytes += len(line) + 1
+        result, *names = line.decode("utf-8-sig", "replace").partition("#")[0].split() or [""]
+        if not result:
+            continue
+        if not any_game and result not in RESULTS:
+            require_own(source, game.name)
+        any_game = True
+        try:
+            positions = parse(game, result, names)
+        except Fault as fault:
+            yield FileGame(number, fault)
+        else:
+            identity, opening = (
+                hash_of(" ".join(some).encode()) for some in (names, names[:OPENING_PLIES])
+            )
+            yield FileGame(
+                number,
+                None,
+                positions,
+                RESULTS[result],
+                identity,
+                opening,
+                over=game.result(positions) is not None,
+            )
+
+
+def read(
+    game: str, source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
+) -> Iterator[PositionBatch]:
+    """Yield the positions of a file; InputError if it cannot be read, and for the first bad game
+    under `strict`."""
+    if options.positions not in ("auto", "all"):
+        raise InputError(f"{game} has no {options.positions!r} positions; choose 'auto' or 'all'")
+    policy = Policy(
+        game,
+        options,
+        report,
+        Faults(str(source), "game", options.strict, report, note),
+        np.ndarray.tobytes,
+    )
+    yield from policy.batches(games_of(find(game), str(source), report))
+
+
+def game_text(game: str, played: PlayedGame) -> str:
+    """Return a game as a line of a file."""
+    name = find(game).move_name
+    names = " ".join(
+        name(words, move) for words, move in zip(played.line, played.moves, strict=False)
+    )
+    result = "*" if played.outcome is None else ("1/2-1/2", "1-0", "0-1")[int(played.outcome)]
+    return f"{result} {names}  # {played.players[0]} - {played.players[1]}, {played.end}\n"

@@ -1,0 +1,143 @@
+"""Rules for the search of a game without captures, checks and repetitions, of which a few functions
+are enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types
+
+from games.bits import EMPTY
+from games.compile.jit import Unit
+from games.search.rules import SearchRules
+
+GOES_ON = 2
+MOVES = 128  # moves are numbers from 1 to 127
+marks_type = types.Array(types.uint64, 1, "C")
+
+
+def plain_rules(
+    unit: Unit,
+    position_type: Any,
+    words: int,
+    *,
+    load: Any,
+    store: Any,
+    generate: Any,
+    make: Any,
+    key: Any,
+    outcome: Any,
+) -> SearchRules:
+    """Return the rules of a game for `games.search.alphabeta.make_search`.
+
+    `generate` takes p and a row of uint32, writes the legal moves and returns their number;
+    `outcome` takes p and returns the result for the side to move, 1, 0 or -1, or GOES_ON. The
+    others are those of `SearchRules`; the last word of a position is its key."""
+    inner = unit.inner
+
+    @inner(types.int64(position_type, types.boolean, types.Array(types.uint32, 1, "C")))
+    def all_moves(p, noisy, moves):
+        return 0 if noisy else generate(p, moves)
+
+    @inner(types.boolean(position_type))
+    def has_lost(p):
+        return outcome(p) == -1
+
+    @inner(types.boolean(position_type))
+    def has_won(p):
+        return outcome(p) == 1
+
+    @inner(types.boolean(position_type))
+    def is_drawn(p):
+        return outcome(p) == 0
+
+    @inner(types.boolean(position_type, types.boolean, types.int64))
+    def loses(p, aims, move):
+        return outcome(make(p, move)) == -1
+
+    @inner(position_type(position_type, types.int64, types.boolean), forceinline=True)
+    def make_knowing(p, move, lost):
+        return make(p, move)
+
+    @inner(types.boolean(position_type))
+    def no_aims(p):
+        return False
+
+    @inner(types.uint64(position_type))
+    def no_mark(p):
+        return EMPTY
+
+    @inner(types.int64(position_type))
+    def no_clock(p):
+        return 0
+
+    @inner(types.int64(marks_type, types.int64, types.int64))
+    def no_repetition(marks, now, back):
+        return 0
+
+    @inner(types.boolean(position_type, marks_type, types.int64, types.int64))
+    def never_recurs(p, marks, now, depth):
+        return False
+
+    @inner(types.boolean(position_type, types.int64, types.int64))
+    def no_path(p, depth, repeats):
+        return False
+
+    @inner(types.boolean(position_type))
+    def no_null_move(p):
+        return False
+
+    @inner(position_type(position_type))
+    def same(p):
+        return p
+
+    @inner(types.int64(types.int64))
+    def quiet(move):
+        return 0
+
+    @inner(types.boolean(position_type, types.int64))
+    def no_exchange(p, move):
+        return False
+
+    @inner(types.int64(types.int64))
+    def itself(move):
+        return move
+
+    @inner(types.int64(position_type, types.int64))
+    def history_index(p, move):
+        return move
+
+    return SearchRules(
+        unit=unit,
+        position_type=position_type,
+        words=words,
+        max_moves=MOVES,
+        history_size=MOVES,
+        clock_limit=0,
+        load=load,
+        store=store,
+        generate=all_moves,
+        make=make,
+        make_knowing=make_knowing,
+        key=key,
+        in_check=has_lost,
+        no_aims=False,
+        aims=no_aims,
+        gives_check=loses,
+        clock=no_clock,
+        mark=no_mark,
+        repeated=no_repetition,
+        may_recur=never_recurs,
+        path_dependent=no_path,
+        won=has_won,
+        drawn=is_drawn,
+        stalemate=-1,
+        null_move_allowed=no_null_move,
+        make_null=same,
+        mvv_lva=quiet,
+        see_above_zero=no_exchange,
+        see_not_negative=no_exchange,
+        greatest_gain=quiet,
+        target=itself,
+        history_index=history_index,
+    )

@@ -1,0 +1,111 @@
+"""Games of files: what a parser returns, and the replay of moves that it finds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from games import reading
+from games.shogi.files.sfen import shown, words_of
+from games.shogi.rules.endings import ending
+from games.shogi.rules.movegen import MAX_MOVES, legal_moves, play
+from games.shogi.rules.moves import PROMOTION, SOURCE_SHIFT
+from games.shogi.rules.position import STATE
+
+LONGEST = 4096  # plies of a game
+DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
+ILLEGAL_KIND = "illegal move"
+_VALUE = r"([+-]?[0-9]{1,7}(?![0-9])|[+-]詰|先手勝ち|後手勝ち)"
+# a player's score, of the search before the move: Floodgate, ShogiHome, ShogiGUI
+_PLAYER_SCORE = re.compile(rf"\*(?:[ \t]+|評価値=|詰み=|対局 .*?評価値 ){_VALUE}", re.ASCII)
+_ANALYSIS_SCORE = re.compile(rf"(?:#評価値=|#詰み=|\*解析 .*?評価値 ){_VALUE}", re.ASCII)
+
+
+class GameFault(reading.Fault):
+    """A fault of a game: its kind, for counting, the details, and the line (from 1) in the file."""
+
+    def __init__(self, kind: str, detail: str, line: int = 0) -> None:
+        super().__init__(f"{kind}: {detail}", kind, line)
+
+
+def white_to_move(words: np.ndarray) -> bool:
+    """Return whether White is to move."""
+    return bool(int(words[STATE]) & 1)
+
+
+def set_up(
+    board: dict[int, tuple[int, int]], hands: dict[tuple[int, int], int], white: int, line: int
+) -> np.ndarray:
+    """Return the position that a file sets up, see `words_of`; Fault at this line if it cannot
+    be."""
+    try:
+        return words_of(board, {man: number for man, number in hands.items() if number}, white, 1)
+    except ValueError as problem:
+        raise GameFault("bad position", str(problem), line) from None
+
+
+@dataclass
+class ParsedGame:
+    """A game of a file: positions, the moves between them, Black's result (None: undecided), scores
+    of searches in centipawns for Black (NaN: none) by position, tags; or the fault that it has."""
+
+    line: list[np.ndarray]
+    moves: list[int] = field(default_factory=list)
+    result: int | None = None
+    scores: dict[int, float] = field(default_factory=dict)  # by ply
+    names: dict[str, str] = field(default_factory=dict)  # black, white, event ...
+    elo: dict[str, float] = field(default_factory=dict)  # black, white
+    begin: int = 1  # its first line
+    fault: GameFault | None = None
+    found_end: bool = False
+
+    def push(
+        self, source: int, target: int, kind: int, promotes: bool | None, text: str, number: int
+    ) -> None:
+        """Play the legal move with this source (NOWHERE for a drop), target, kind of man (0:
+        whichever stands there) and promotion; `text` and the line `number` are for the message of a
+        Fault if there is none."""
+        moves = np.empty(MAX_MOVES, np.uint32)
+        legal = moves[: legal_moves(self.line[-1], False, moves)]
+        mask = (
+            127
+            | 127 << SOURCE_SHIFT
+            | (15 << 14 if kind else 0)
+            | (0 if promotes is None else PROMOTION)
+        )
+        wanted = target | source << SOURCE_SHIFT | kind << 14 | (PROMOTION if promotes else 0)
+        found = legal[(legal & np.uint32(mask)) == wanted]
+        if len(found) != 1:
+            raise GameFault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
+        if len(self.moves) >= LONGEST:
+            raise GameFault("too long", f"more than {LONGEST} plies", number)
+        after = np.empty_like(self.line[-1])
+        play(self.line[-1], int(found[0]), after)
+        self.line.append(after)
+        self.moves.append(int(found[0]))
+
+    def take_comment(self, text: str) -> None:
+        """Take the score in a comment behind a move, without its mark: for Black, of the position
+        before the move (a player's) or behind it (an analysis); the first of a position counts."""
+        ply = len(self.moves)
+        if found := _PLAYER_SCORE.match(text):
+            # of no position behind the end: Floodgate has %KACHI,'* -5000 for a win of Black
+            ply = -1 if self.found_end else ply - 1
+        elif not (found := _ANALYSIS_SCORE.match(text)):
+            return
+        won = {"+詰": DECIDED, "先手勝ち": DECIDED, "-詰": -DECIDED, "後手勝ち": -DECIDED}.get(
+            found[1]
+        )
+        if ply >= 0:
+            self.scores.setdefault(ply, float(found[1] if won is None else won))
+
+    def mover_result(self, value: int | None) -> int | None:
+        """Return Black's result, from that of the side to move."""
+        return -value if value is not None and white_to_move(self.line[-1]) else value
+
+    def decide(self) -> None:
+        """Take the result by the rules if the file gives none."""
+        if not self.found_end and (found := ending(self.line)) is not None:
+            self.result = found[0]

@@ -1,0 +1,302 @@
+"""External engines: valid moves are played, faults lose the game, and the next game starts
+afresh."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.chess.engines import players
+from games.chess.engines.players import external
+from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
+from games.streams import InputError
+from tests.games.chess.engines.client.support import installed
+
+GAME = find("chess")
+FAKE = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')}"
+DEPTH = Control(depth=2)
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """A function that starts a fake engine, ended after the test."""
+    started = []
+    monkeypatch.setattr(
+        players, "START_SECONDS", 60.0
+    )  # Python and python-chess, on a busy machine
+
+    def start(
+        how: str,
+        ply: int = 1,
+        protocol: str = "uci",
+        control: Control = DEPTH,
+        options: dict | None = None,
+    ):
+        started.append(
+            external(protocol, f"{FAKE} {protocol} {how} {ply}", options or {}, control, None)
+        )
+        return started[-1]
+
+    yield start
+    for player in started:
+        player.close()
+
+
+def play(player, plies: int = 6, left=None) -> list[str]:
+    """Let it play against itself; the names of its moves."""
+    line, moves, names = [GAME.start()], [], []
+    player.begin("1")
+    for _ in range(plies):
+        choice = player.choose(np.array(line), moves, left)
+        names.append(GAME.move_name(line[-1], choice.move))
+        moves.append(choice.move)
+        line.append(GAME.play(line[-1], choice.move))
+    return names
+
+
+@pytest.mark.parametrize("protocol", ["uci", "xboard"])
+def test_an_engine_plays_and_tells_what_it_thinks(engine, protocol):
+    player = engine("fine", protocol=protocol)
+    assert len(play(player)) == 6
+    choice = player.choose(GAME.start()[None], [], None) if player.begin("2") is None else None
+    assert (choice.score, choice.win_in, choice.depth) == (-12.0, None, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 3 9",
+        "8/5k2/8/8/3P4/8/2K5/7r w - - 0 1",
+    ],
+)
+def test_an_engine_without_setboard_is_given_positions_by_edit(engine, text):
+    player, start = engine("edit", protocol="xboard"), GAME.position(text)
+    player.begin("1")
+    choice = player.choose(start[None], [], None)
+    assert choice.move in GAME.legal_moves(start)
+
+
+@pytest.mark.parametrize(
+    "text", ["r3k2r/8/8/8/8/8/8/R3K2R w Qk - 0 1", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"]
+)
+def test_what_edit_cannot_say_is_one_line(engine, text):
+    player = engine("edit", protocol="xboard")
+    player.begin("1")
+    with pytest.raises(
+        InputError,
+        match="has no `setboard`, and cannot be given .*; choose openings that are games",
+    ):
+        player.choose(GAME.position(text)[None], [], None)
+
+
+@pytest.mark.parametrize(
+    "text", [None, "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 3 9", "8/5k2/8/8/3P4/8/2K5/7r w - - 0 1"]
+)
+def test_fairy_max_plays_from_positions(text):
+    player = external("xboard", installed("fairymax"), {}, Control(movetime=0.05), None)
+    try:
+        line, moves = [GAME.start() if text is None else GAME.position(text)], []
+        player.begin("1")
+        for _ in range(8):
+            moves.append(player.choose(np.array(line), moves, None).move)
+            assert moves[-1] in GAME.legal_moves(line[-1])
+            line.append(GAME.play(line[-1], moves[-1]))
+    finally:
+        player.close()
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "detail"),
+    [
+        ("crash", CRASH, ""),
+        ("illegal", ILLEGAL, "e2e5"),
+        ("nonsense", ILLEGAL, "castle"),
+        ("none", ILLEGAL, "no move"),
+        ("null", ILLEGAL, "0000"),
+        ("empty", ILLEGAL, "no move"),
+    ],
+)
+def test_a_fault_forfeits_and_the_engine_is_started_again(engine, how, kind, detail):
+    player = engine(how, ply=3)
+    for _ in range(2):
+        with pytest.raises(Forfeit) as fault:
+            play(player)
+        assert fault.value.kind == kind and detail in fault.value.detail
+    assert len(play(player, plies=2)) == 2
+
+
+def test_garbage_between_the_lines_is_passed_over(engine):
+    assert len(play(engine("garbage"))) == 6
+
+
+def test_no_answer_is_a_stall_soon_after_the_limit(engine, monkeypatch):
+    monkeypatch.setattr(players, "EXTRA_SECONDS", 0.3)
+    monkeypatch.setattr(players, "STALL_SECONDS", 0.3)
+    for control, left in (
+        (Control(movetime=0.01), None),
+        (DEPTH, None),
+        (Control(base=1.0), (0.05, 1.0)),
+    ):
+        with pytest.raises(Forfeit) as fault:
+            play(engine("hang", control=control), left=left)
+        assert fault.value.kind == STALL
+
+
+def test_an_xboard_engine_may_resign_and_lose_by_an_illegal_move(engine):
+    for how, kind in (("resign", RESIGNS), ("illegal", ILLEGAL), ("crash", CRASH)):
+        with pytest.raises(Forfeit) as fault:
+            play(engine(how, ply=2, protocol="xboard"))
+        assert fault.value.kind == kind
+
+
+def test_clocks_are_those_of_the_side_to_move(engine, monkeypatch):
+    player = engine("fine", control=Control(base=10.0, increment=0.1))
+    sent = []
+    send = player._engine.send_line
+    monkeypatch.setattr(player._engine, "send_line", lambda text: (sent.append(text), send(text)))
+    play(player, 2, left=(9.0, 7.0))
+    assert [text for text in sent if text.startswith("go")] == [
+        "go wtime 9000 btime 7000 winc 100 binc 100",
+        "go wtime 7000 btime 9000 winc 100 binc 100",
+    ]
+    assert "position startpos moves" in " ".join(sent)
+
+
+def test_chess960_castling_goes_both_ways(engine):
+    player = engine("fine")
+    player.begin("1")
+    start = GAME.position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    castled = GAME.move_named(start, "e1g1")
+    choice = player.choose(np.array([start, GAME.play(start, castled)]), [castled], None)
+    assert choice.move
+
+
+def test_options_are_set_and_wrong_ones_are_errors(engine):
+    assert play(engine("fine", options={"Hash": "8", "Style": "Risky"}), 1)
+    for options, said in (
+        ({"Hash": "100"}, "at most 64"),
+        ({"Nothing": "1"}, "does not support option Nothing"),
+        ({"Style": "Wild"}, "invalid value for combo"),
+        ({"Hash": "x"}, "x"),
+    ):
+        with pytest.raises(InputError) as problem:
+            engine("fine", options=options)
+        assert said in str(problem.value) and "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-program-here", "no such program"),
+        ("", "no such program"),
+        ("'open", "not a command"),
+        ("/bin/false", "is it a uci engine"),
+        (f"{FAKE} uci mute", "no uciok within 0.3 s"),
+    ],
+)
+def test_what_cannot_play_is_an_error_of_one_line(command, said, monkeypatch):
+    monkeypatch.setattr(players, "START_SECONDS", 0.3 if "mute" in command else 10.0)
+    with pytest.raises(InputError) as problem:
+        external("uci", command, {}, DEPTH, None)
+    assert said in str(problem.value) and "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "detail"),
+    [
+        ("endless", "a line of more than 1,048,576 bytes"),
+        ("closed", "closed its output"),
+        ("orphan", ""),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["uci", "xboard"])
+def test_an_engine_that_can_answer_no_more_loses_at_once(engine, children, protocol, how, detail):
+    player = engine(how, ply=2, protocol=protocol)
+    before = memory()
+    for _ in range(2):
+        with pytest.raises(Forfeit) as fault:
+            play(player)
+        assert (fault.value.kind, fault.value.detail) == (CRASH, detail)
+    assert memory() - before < 50_000
+    assert all(ended(child) for child in children())
+
+
+@pytest.mark.parametrize("how", ["flood", "newlines"])
+def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch, how):
+    monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
+    before = memory()
+    with pytest.raises(Forfeit) as fault:
+        play(engine(how, ply=2))
+    assert fault.value.kind == STALL and memory() - before < 50_000
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("endless", "a line of more than 1,048,576 bytes; is it a uci engine?"),
+        ("flood", "more than 4,194,304 bytes before it is ready"),
+        ("closed", "closed its output"),
+        ("orphan", "exited at once; is it a uci engine?"),
+    ],
+)
+def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how, said):
+    with pytest.raises(InputError) as problem:
+        external("uci", f"{FAKE} uci 'start {how}'", {}, DEPTH, None)
+    assert said in str(problem.value) and "\n" not in str(problem.value)
+    assert all(ended(child) for child in children())
+
+
+def test_the_standard_error_of_an_engine_is_discarded(engine):
+    assert len(play(engine("errors"), 2)) == 2
+
+
+@pytest.mark.parametrize("how", ["parent", "deaf"])
+def test_an_engine_and_its_children_end_when_it_is_closed(engine, children, monkeypatch, how):
+    monkeypatch.setattr(players, "QUIT_SECONDS", 0.5)
+    player = engine(how)
+    play(player, 3)
+    process = player._process.get_pid()
+    assert len(children()) == (3 if how == "parent" else 0)
+    player.close()
+    assert ended(process) and all(ended(child) for child in children())
+
+
+@pytest.fixture
+def children(tmp_path, monkeypatch):
+    """A function that gives the process numbers of what fake engines have started."""
+    path = tmp_path / "children"
+    path.touch()
+    monkeypatch.setenv("FAKE_CHILDREN", str(path))
+    return lambda: [int(line) for line in path.read_text().splitlines()]
+
+
+def memory() -> int:
+    """The most memory that this process ever had, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def ended(process: int) -> bool:
+    """Whether a process is gone, or nothing but the number that its parent has not asked for."""
+    for _ in range(500):
+        try:
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_no_process_is_left_behind(engine, monkeypatch):
+    monkeypatch.setattr(players, "STALL_SECONDS", 0.2)
+    player = engine("hang", ply=2)
+    process = player._process.get_pid()
+    with pytest.raises(Forfeit):
+        play(player)
+    assert ended(process)

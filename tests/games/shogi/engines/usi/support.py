@@ -1,0 +1,36 @@
+"""A conversation with the engine, line by line, and the engine as a program of its own."""
+
+from __future__ import annotations
+
+import copy
+import sys
+
+from games.shogi.engines.usi import lines_of, serve
+from tests.games.protocol.talk import Talk
+from tests.games.shogi.support import loaded
+from tuner.evaluation.served import ServedEvaluation
+
+COMMAND = f"{sys.executable} -m tests.games.shogi.engines.usi.support"
+
+
+def evaluation(settable: bool = True) -> ServedEvaluation:
+    """The evaluation of a bundled file of parameters."""
+
+    def load(name: str | None):
+        if name not in (None, "hand", "classic"):
+            raise ValueError(f"{name}: no such file")
+        engine, parameters = loaded(name or "hand")
+        return engine, copy.deepcopy(parameters)  # weights are set in place
+
+    return ServedEvaluation(lambda name: load(name)[1], load, settable)
+
+
+def talk_to_engine() -> Talk:
+    """A conversation with the USI engine."""
+    return Talk(serve, evaluation(), "hand")
+
+
+if __name__ == "__main__":
+    serve(
+        evaluation(), lines_of(sys.stdin.buffer), lambda line: print(line, flush=True), "it", "hand"
+    )

@@ -1,0 +1,94 @@
+"""The example of a game: its three folders beside the others, and no other line changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.games.support import REPOSITORY
+
+EXAMPLE = REPOSITORY / "examples" / "othello"
+PERFT = [4, 12, 56, 244, 1396, 8200, 55092]  # as published
+CHECK = """
+from games.conformance import Evaluation, check_game
+from games.record import find
+from tuner.evaluation.loading import load_engine
+
+game = find("othello")
+
+def count(words, depth):
+    after = [game.play(words, move) for move in game.legal_moves(words)] if depth else []
+    return sum(count(each, depth - 1) for each in after) if depth else 1
+
+print([count(game.start(), depth) for depth in range(1, 8)])
+passes = [game.position(row + "." * (64 - len(row)) + " o 50") for row in ("oxxxxxx.", "xo")]
+print([[game.move_text(words, move) for move in game.legal_moves(words)] for words in passes])
+print([game.result([game.position(board + "." * 62 + " o 60")]) for board in ("xx", "oo", "..")])
+engine, parameters = load_engine("othello/classic")
+bound = engine.evaluation(parameters)
+check_game(game, lambda: Evaluation(
+    *bound, lambda positions: engine.evaluate(positions, parameters),
+    lambda positions: engine.coefficients(positions).phase, engine.phases))
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory) -> Path:
+    """The packages with the folders of the example copied into them."""
+    folder = tmp_path_factory.mktemp("clone")
+    ignored = shutil.ignore_patterns("__pycache__", "samples")
+    for package in ("tuner", "evalterms", "games", "params"):
+        shutil.copytree(REPOSITORY / package, folder / package, ignore=ignored)
+    for package in ("evalterms", "games", "params"):
+        shutil.copytree(EXAMPLE / package, folder / package, ignore=ignored, dirs_exist_ok=True)
+    return folder
+
+
+def run(clone: Path, *words: object) -> str:
+    ran = subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=os.environ | {"PYTHONPATH": str(clone)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_it_keeps_the_rules_and_the_contract_of_a_game(clone):
+    perft, moves, results = run(clone, "-c", CHECK).splitlines()
+    assert perft == str(PERFT)
+    assert moves == "[['h1'], ['pass']]"  # White turns a whole row; has no move where Black has one
+    assert results == "[1, -1, 0]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "match othello/classic random --games 20 --depth 1 --pgn games.oth",
+        "tune othello/zero games.oth -o tuned.yaml --method logistic --prior 20",
+        "selfplay othello/zero --games 40 --depth 1 --run run -o learned.yaml",
+        "report run",
+    ],
+)
+def test_it_plays_learns_and_reports(clone, command):
+    said = run(clone, "-m", "tuner", *command.split())
+    if command.startswith("match"):
+        assert "Games: 20, Wins: " in said
+        assert len((clone / "games.oth").read_text().splitlines()) == 20
+    elif command == "report run":
+        assert (clone / "run" / "report.html").stat().st_size > 10_000
+    else:
+        assert "x_square" in (clone / command.split()[command.split().index("-o") + 1]).read_text()
+
+
+def test_it_is_short():
+    files = [path for path in EXAMPLE.rglob("*") if path.suffix in (".py", ".yaml")]
+    assert len(files) == 9 and sum(len(path.read_text().splitlines()) for path in files) < 500

@@ -1,0 +1,56 @@
+"""Files of rows for tests: written, read, compared, refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.datasets.rows.support import PHASES, SMALL, joined
+from tuner.datasets.rows import formats
+from tuner.datasets.rows.formats import FORMATS
+from tuner.datasets.rows.values import RowBatch
+from tuner.parameters.layout import Layout
+
+
+def suffix(kind: str) -> str:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    return FORMATS[kind].suffixes[0]
+
+
+def write(folder, kind: str, *batches: RowBatch, layout: Layout = SMALL, stages: int = 2) -> str:
+    path = folder / f"rows{suffix(kind)}"
+    assert formats.write(path, batches, layout, stages) == sum(
+        len(batch.phase) for batch in batches
+    )
+    return str(path)
+
+
+def read(
+    path: str, layout: Layout = SMALL, stages: int = 2, phases: int | None = PHASES
+) -> RowBatch:
+    return joined(list(formats.read(path, layout, stages, phases)))
+
+
+def same(one: RowBatch, other: RowBatch) -> None:
+    for name in RowBatch._fields:
+        a, b = getattr(one, name), getattr(other, name)
+        if name == "text":
+            assert a == b
+        else:
+            assert a.dtype == b.dtype and a.shape == b.shape, name
+            assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f"), name
+
+
+def text_file(folder, name: str, text: str | bytes) -> str:
+    (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    return str(folder / name)
+
+
+def error(path: str, layout: Layout = SMALL, stages: int = 2, phases: int | None = PHASES) -> str:
+    with pytest.raises(InputError) as found:
+        list(formats.read(path, layout, stages, phases))
+    message = str(found.value)
+    assert message.startswith(path) and "\n" not in message and message.isprintable()
+    return message.removeprefix(path)

@@ -1,0 +1,323 @@
+"""Every format of rows gives back what was written, and other programs read it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.datasets.rows.files import error, read, same, suffix, text_file, write
+from tests.tuner.datasets.rows.support import PHASES, SMALL, batch_of, joined, random_rows
+from tuner.datasets.rows import formats
+from tuner.datasets.rows import parquet as arrow
+from tuner.datasets.rows.formats import FORMATS
+from tuner.datasets.rows.values import game_of
+
+TEXT = ["jsonl", "csv"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_what_is_written_is_read_again(kind, tmp_path):
+    rows = random_rows(1, 300)
+    same(
+        read(write(tmp_path, kind, rows, random_rows(2, 10)._replace(text=None))),
+        joined([rows, random_rows(2, 10)._replace(text=[""] * 10)]),
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [f"rows{suffix(kind)}"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_of_one_stage_have_no_phase(kind, tmp_path):
+    rows = random_rows(3, 40)._replace(phase=np.zeros(40, np.int64))
+    path = write(tmp_path, kind, rows, stages=1)
+    same(read(path, stages=1), rows)
+    assert "phase" in error(path)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_no_rows_are_written_and_read(kind, tmp_path):
+    path = write(tmp_path, kind)
+    assert list(formats.read(path, SMALL)) == []
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_names_and_shapes_are_found(kind, tmp_path):
+    path = write(tmp_path, kind, random_rows(4, 300))
+    found = formats.scan(path)
+    assert (found.rows, found.phases) == (300, PHASES)
+    if kind == "npz":
+        assert found.layout.describe() == [["columns.weight", [SMALL.size]]]
+    elif kind == "jsonl":
+        assert sorted(found.layout.describe()) == sorted(SMALL.describe())
+    else:  # in the order of the columns, terms together
+        names = [name for name, _ in found.layout.describe()]
+        assert names == ["material.pawn", "material.queen", "squares.pawn", "mobility.knight"]
+
+
+@pytest.mark.parametrize("kind", TEXT)
+def test_text_may_be_compressed_and_have_other_line_ends(kind, tmp_path):
+    rows = random_rows(5, 50)
+    path = write(tmp_path, kind, rows)
+    content = Path(path).read_bytes()
+    same(read(text_file(tmp_path, f"packed{suffix(kind)}.gz", gzip.compress(content))), rows)
+    noisy = b"\xef\xbb\xbf# a comment\r\n\r\n" + content.replace(b"\n", b"\r\n").removesuffix(
+        b"\r\n"
+    )
+    same(read(text_file(tmp_path, f"noisy{suffix(kind)}", noisy)), rows)
+    same(read(text_file(tmp_path, f"utf16{suffix(kind)}", content.decode().encode("utf-16"))), rows)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_formats_are_recognised_without_suffix(kind, tmp_path):
+    rows = random_rows(6, 20)
+    path = write(tmp_path, kind, rows)
+    same(read(text_file(tmp_path, "nameless", Path(path).read_bytes())), rows)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"phase": np.full(4, 25)}, "phase is 25; expected a whole number of 0 to 24"),
+        ({"rest": np.float32([0, 0, 2e6, 0])}, "rest is 2e+06; expected centipawns"),
+        ({"scale": np.float32([1, 1, 17, 1])}, "scale is 17; expected a factor of 0 to 16"),
+        ({"evaluation": np.float32([1, 1, -2e6, 1])}, "eval is -2e+06; expected centipawns"),
+        ({"score": np.float32([1, 1, 3e6, 1])}, "score is 3e+06; expected centipawns"),
+        (
+            {"count": np.float32([1, 1, 2e6, 1])},
+            "the count of material.pawn is 2e+06; expected a number between",
+        ),
+    ],
+)
+def test_numbers_out_of_range_are_refused_with_their_place(kind, change, words, tmp_path):
+    rows = batch_of(
+        np.eye(4, SMALL.size)[[0, 0, 0, 0]], phase=np.full(4, 3), evaluation=np.zeros(4, np.float32)
+    )
+    rows = rows._replace(**change)
+    line = 1 if "phase" in change else 3
+    place = (
+        f": row {line}: " if kind in ("npz", "parquet") else f": line {line + (kind == 'csv')}: "
+    )
+    message = error(write(tmp_path, kind, rows))
+    assert message.startswith(place + words), message
+
+
+LINES = [
+    ("{", "not a row in JSON"),
+    ("[1]", "not a row in JSON (it is no object): [1]"),
+    ("[" * 100000, "not a row in JSON"),
+    ('{"phase":3}', "no counts; expected an object"),
+    ('{"phase":3,"counts":[]}', "counts is []"),
+    ('{"counts":{}}', "no phase; expected a whole number"),
+    (
+        '{"phase":3,"counts":{"material.pawm":1}}',
+        "'material.pawm' is not a number of the parameter file; did you mean material.pawn",
+    ),
+    (
+        '{"phase":3,"counts":{"pawn":1}}',
+        "'pawn' is in several terms; write material.pawn or squares.pawn",
+    ),
+    ('{"phase":3,"counts":{"queen":1,"queen":2}}', "'queen' is there twice"),
+    ('{"phase":3,"counts":{"queen":1,"material.queen":2}}', "material.queen is there twice"),
+    ('{"phase":3,"phase":3,"counts":{}}', "'phase' is there twice"),
+    ('{"phase":3,"counts":{"queen":true}}', "the count of queen is True"),
+    ('{"phase":3,"counts":{"queen":"1"}}', "the count of queen is 1; expected a number"),
+    ('{"phase":3,"counts":{"queen":1' + "0" * 400 + "}}", "the count of queen is 1000"),
+    (
+        '{"phase":3,"counts":{"squares.pawn":[1]}}',
+        "'squares.pawn' is not a number of the parameter file; did you mean",
+    ),
+    (
+        '{"phase":3,"counts":{},"evaluation":3}',
+        "the key 'evaluation'; expected fen, game, opening, result, eval",
+    ),
+    ('{"phase":3,"counts":{},"eval":"x"}', "eval is x; expected a number"),
+    ('{"phase":3,"counts":{},"eval":NaN}', "eval is NaN"),
+    ('{"phase":3,"counts":{},"result":"2-0"}', "result is 2-0; expected the first player's share"),
+    ('{"phase":3,"counts":{},"result":2}', "result is 2; expected"),
+    ('{"phase":3,"counts":{},"game":[1]}', "game is [1]; expected"),
+    ('{"phase":3,"counts":{},"fen":1}', "fen is 1; expected a text"),
+    ('{"phase":3,"counts":{},"fen":"a\\nb"}', "contains a control character"),
+    ('{"phase":-1,"counts":{}}', "phase is -1"),
+]
+
+
+@pytest.mark.parametrize("line, words", LINES)
+def test_a_wrong_line_is_named_and_explained(line, words, tmp_path):
+    message = error(text_file(tmp_path, "rows.jsonl", f'{{"phase":3,"counts":{{}}}}\n\n{line}\n'))
+    assert message.startswith(": line 3: ") and words in message, message
+
+
+HEADER = "game,result,phase," + ",".join(SMALL.labels())
+ZEROS = ",0" * SMALL.size
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", ": no header"),
+        (HEADER.replace("phase", "phases") + "\n", ": a column named 'phases'"),
+        (HEADER.replace("phase,", "") + "\n", ": no column phase; expected"),
+        (
+            HEADER.replace("material.pawn", "squares.pawn[0][0]") + "\n",
+            ": two columns for 'squares.pawn[0][0]'",
+        ),
+        (
+            HEADER.replace(",material.pawn", "") + "\n",
+            ": no column material.pawn; expected a column for each number of the parameter file",
+        ),
+        (f"{HEADER}\n1,1,3\n", ": line 2: 3 values; expected 15"),
+        (f"{HEADER}\n1,1,x{ZEROS}\n", ": line 2: phase is 'x'; expected a number"),
+        (f"{HEADER}\n1,1,{ZEROS}\n", ": line 2: no phase"),
+        (
+            f"{HEADER}\n1,1,3{ZEROS}\n1,9,3{ZEROS}\n",
+            ": line 3: result is 9; expected the first player's share",
+        ),
+        (f"{HEADER}\n1,1,3{ZEROS[:-1]}\n", ": line 2: the count of material.queen is nan"),
+        (
+            f"{HEADER}\n1,1,3{ZEROS[:-1]}1_0\n",
+            ": line 2: material.queen is '1_0'; expected a number",
+        ),
+    ],
+)
+def test_a_wrong_table_is_named_and_explained(text, words, tmp_path):
+    assert words in error(text_file(tmp_path, "rows.csv", text))
+
+
+def test_csv_may_be_quoted_and_have_spaces_and_gaps(tmp_path):
+    quoted = text_file(
+        tmp_path,
+        "quoted.csv",
+        f'{HEADER}\n"a, ""b""",1/2-1/2,3{ZEROS[:-1]}1e1\n x ,"0-1",4{ZEROS[:-1]} -2\n,,5{ZEROS}\n',
+    )
+    rows = read(quoted)
+    assert rows.outcome.tolist()[:2] == [0, -1] and np.isnan(rows.outcome[2])
+    assert rows.count.tolist() == [10, -2]
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrow, "arrow", lambda: None)
+    with pytest.raises(InputError, match=r"pip install 'evaltune\[arrow\]'"):
+        formats.write(tmp_path / "rows.parquet", [], SMALL)
+    assert "pip install" in error(text_file(tmp_path, "rows.parquet", b"PAR1"))
+
+
+def test_results_and_games_have_several_forms(tmp_path):
+    results = ["1-0", "1/2-1/2", "0-1", 1, 0.5, 0, "0.25", None]
+    games = ["a", "a", 12, "12", None, None, -1, "b"]
+    lines = [
+        f'{{"result":{"null" if result is None else repr(result)},"phase":3,'
+        f'"game":{"null" if game is None else repr(game)},"counts":{{}}}}\n'
+        for result, game in zip(results, games, strict=True)
+    ]
+    found = read(text_file(tmp_path, "rows.jsonl", "".join(lines).replace("'", '"')))
+    assert found.outcome[:7].tolist() == [1, 0, -1, 1, 0, -1, -0.5] and np.isnan(found.outcome[7])
+    assert (
+        found.game[0] == found.game[1]
+        and found.game[2] == found.game[3] == 12
+        and found.game[6] == 2**64 - 1
+    )
+    assert len(set(found.game.tolist())) == 6
+
+
+def test_games_whose_rows_are_apart_are_noted(tmp_path):
+    path = text_file(
+        tmp_path,
+        "rows.jsonl",
+        "".join(
+            f'{{"phase":3,"result":1{game},"counts":{{}}}}\n'
+            for game in (',"game":1', ',"game":2', ',"game":1', "", "")
+        ),
+    )
+    notes: list[str] = []
+    list(formats.read(path, SMALL, note=notes.append))
+    assert notes == [
+        f"{path}: 1 games continue after rows of other games, and each run of rows counts as a game"
+        " of its own; sort the rows by game"
+    ]
+
+
+def test_names_need_no_term_where_there_is_no_parameter_file(tmp_path):
+    path = text_file(
+        tmp_path, "rows.jsonl", '{"phase":3,"counts":{"pair":1,"squares.pawn[1][2]":2}}\n'
+    )
+    found = formats.scan(path)
+    assert found.layout.describe() == [["rows.pair", []], ["squares.pawn", [2, 3]]]
+    assert read(path, found.layout).count.tolist() == [1, 2]
+    for name in ("a.b.c", "a b", "a[1][x]", "3a", ""):
+        with pytest.raises(InputError, match="expected the form term.name"):
+            formats.scan(text_file(tmp_path, "bad.jsonl", f'{{"counts":{{"{name}":1}}}}\n'))
+    with pytest.raises(InputError, match="no index in 'a.b' and 1 index elsewhere"):
+        formats.scan(
+            text_file(tmp_path, "bad.jsonl", '{"counts":{"a.b[0]":1}}\n{"counts":{"a.b":1}}\n')
+        )
+
+
+def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
+    assert game_of("x") == game_of("x") != game_of("y")
+    assert game_of("x") < 1 << 63
+    assert [game_of(value) for value in (7, "7", -1, True, 1.5, None, 1 << 64)] == [
+        7,
+        7,
+        (1 << 64) - 1,
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("rows.xml", "no known format of rows"),
+        ("rows.npz.gz", "unpack it first"),
+        ("rows.svm", "not read"),
+        ("none.npz", "no such file"),
+        ("none.jsonl", "no such file"),
+    ],
+)
+def test_files_that_are_no_rows_are_refused(name, words, tmp_path):
+    if not name.startswith("none"):
+        (tmp_path / name).write_bytes(b"<xml/>")
+    assert words in error(str(tmp_path / name))
+
+
+def test_an_unknown_format_is_not_written(tmp_path):
+    for name in ("rows.txt", "rows.svm.gz"):
+        with pytest.raises(InputError, match="expected a name that ends with .jsonl"):
+            formats.write(tmp_path / name, [], SMALL)
+
+
+def test_a_row_may_be_shortened_by_many_zeros(tmp_path):
+    found = read(
+        text_file(tmp_path, "rows.csv", f"{HEADER}\n1,1,3,0,0,1,-0.0{ZEROS[8:]}\n1,0.5,1{ZEROS}\n")
+    )
+    assert found.index.tolist() == [2] and found.row.tolist() == [0, 1, 1]
+
+
+def test_an_archive_that_claims_more_than_it_has_takes_no_memory(tmp_path):
+    import io
+    import zipfile
+
+    rows, huge = 12, 10**13
+    arrays = {
+        "data": np.ones(rows, np.float32),
+        "indices": np.zeros(rows, np.int32),
+        "indptr": np.arange(rows + 1),
+        "shape": np.array([huge, SMALL.size]),
+        "phase": np.zeros(rows, np.int64),
+    }
+    path = tmp_path / "rows.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in arrays.items():
+            header = io.BytesIO()
+            length = {"shape": 2, "indptr": huge + 1}.get(name, huge)
+            np.lib.format.write_array_header_1_0(
+                header, {"descr": values.dtype.str, "fortran_order": False, "shape": (length,)}
+            )
+            archive.writestr(f"{name}.npy", header.getvalue() + values.tobytes())
+    assert "damaged, or not a .npz" in error(str(path))

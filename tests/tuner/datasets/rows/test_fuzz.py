@@ -1,0 +1,118 @@
+"""Damaged files of rows are read as valid rows or refused with one line.
+
+EVALTUNE_FUZZ=10000 sets the number of damaged files of each format.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.datasets.rows.support import PHASES, SMALL, random_rows
+from tests.tuner.datasets.rows.test_formats import suffix, write
+from tuner.datasets.rows import formats
+from tuner.datasets.rows.formats import FORMATS
+
+FILES = int(os.environ.get("EVALTUNE_FUZZ", "300"))
+
+
+def damaged(content: bytes, random: np.random.Generator) -> bytes:
+    """Change, remove, repeat or insert some bytes."""
+    data = bytearray(content)
+    for _ in range(random.integers(1, 4)):
+        at = int(random.integers(len(data) + 1))
+        size = int(random.integers(1, 9))
+        match random.integers(6):
+            case 0:
+                data[at : at + size] = random.bytes(size)
+            case 1:
+                del data[at : at + size]
+            case 2:
+                del data[at:]
+            case 3:
+                data[at:at] = data[max(0, at - 40) : at]
+            case 4:
+                data[at : at + 1] = random.choice(
+                    [
+                        b"9" * 20,
+                        b"-",
+                        b"e",
+                        b'"',
+                        b",",
+                        b":",
+                        b"\n",
+                        b"{",
+                        b"nan",
+                        b"1e999",
+                        b"\0",
+                        b"\r",
+                    ]
+                )
+            case 5 if at < len(data):
+                data[at] ^= 1 << int(random.integers(8))
+    return bytes(data)
+
+
+def damaged_arrays(content: bytes, random: np.random.Generator) -> bytes:
+    """Damage one array of an archive, whose checksums are right again, or the archive."""
+    if random.random() < 0.3:
+        return damaged(content, random)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = random.choice(sorted(members))
+    members[name] = damaged(members[name], random)
+    if random.random() < 0.1:
+        del members[random.choice(sorted(members))]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(
+        packed, "w", zipfile.ZIP_DEFLATED if random.random() < 0.5 else zipfile.ZIP_STORED
+    ) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_damaged_files_are_read_or_refused_with_one_line(kind, tmp_path):
+    content = Path(write(tmp_path, kind, random_rows(1, 12))).read_bytes()
+    random, path = np.random.default_rng(2), tmp_path / f"damaged{suffix(kind)}"
+    refused = 0
+    for _ in range(FILES):
+        path.write_bytes((damaged_arrays if kind == "npz" else damaged)(content, random))
+        try:
+            for rows in formats.read(str(path), SMALL, 2, PHASES):
+                n = len(rows.phase)
+                assert (
+                    rows.row[0] == 0
+                    and rows.row[-1] == len(rows.index) == len(rows.count)
+                    and (np.diff(rows.row) >= 0).all()
+                )
+                assert len(rows.row) == n + 1 and all(
+                    len(getattr(rows, name)) == n
+                    for name in ("outcome", "rest", "scale", "evaluation", "score", "game")
+                )
+                assert ((rows.index >= 0) & (rows.index < SMALL.size)).all() and (
+                    np.abs(rows.count) <= 1e6
+                ).all()
+                assert ((rows.phase >= 0) & (rows.phase <= PHASES)).all() and not (
+                    np.abs(rows.outcome) > 1
+                ).any()
+                assert (np.abs(rows.rest) <= 1e6).all() and (
+                    (rows.scale >= 0) & (rows.scale <= 16)
+                ).all()
+                assert not (np.abs(rows.evaluation) > 1e6).any()
+                assert rows.text is None or len(rows.text) == n and "".join(rows.text).isprintable()
+        except InputError as problem:
+            refused += 1
+            assert str(problem).isprintable() and len(str(problem)) < 1000
+        try:
+            formats.scan(str(path))
+        except InputError as problem:
+            assert str(problem).isprintable()
+    assert refused > FILES / 4

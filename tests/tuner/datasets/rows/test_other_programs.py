@@ -1,0 +1,76 @@
+"""SciPy, scikit-learn and pyarrow read what is written, and what they write is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.tuner.datasets.rows.files import error, read, write
+from tests.tuner.datasets.rows.support import SMALL, random_rows
+from tuner.datasets.rows import formats
+from tuner.datasets.rows.values import RowBatch
+
+
+def test_scipy_reads_the_matrix_and_we_read_scipys(tmp_path):
+    from scipy import sparse
+
+    rows = random_rows(8, 60)
+    path = write(tmp_path, "npz", rows)
+    matrix = sparse.load_npz(path)
+    assert matrix.shape == (60, SMALL.size) and np.array_equal(matrix.indptr, rows.row)
+    assert np.array_equal(matrix.data, rows.count)
+    other = tmp_path / "scipy.npz"
+    sparse.save_npz(other, sparse.csr_matrix(matrix)[:, ::-1][:, ::-1])
+    found = read(str(other), stages=1)
+    assert (
+        np.array_equal(found.index, rows.index)
+        and np.isnan(found.outcome).all()
+        and not any(found.text)
+    )
+    assert "no phase" in error(str(other))
+    sparse.save_npz(other, sparse.csc_matrix(matrix))
+    assert "expected a matrix by rows (csr)" in error(str(other))
+
+
+def test_scikit_learn_reads_what_we_write(tmp_path):
+    datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
+    rows = random_rows(9, 60)
+    rows = rows._replace(outcome=np.nan_to_num(rows.outcome))
+    path = str(tmp_path / "rows.svm")
+    formats.write(path, [rows], SMALL)
+    matrix, label, game = datasets.load_svmlight_file(
+        path, n_features=SMALL.size + 1, zero_based=True, query_id=True
+    )
+    assert np.array_equal(label, (rows.outcome.astype(float) + 1) / 2) and np.array_equal(
+        game.view(np.uint64), rows.game
+    )
+    assert np.array_equal(matrix[:, 0].toarray().ravel(), rows.phase)
+    assert np.array_equal(matrix[:, 1:].astype(np.float32).toarray(), matrix_of(rows))
+
+
+def matrix_of(rows: RowBatch) -> np.ndarray:
+    dense = np.zeros((len(rows.phase), SMALL.size), np.float32)
+    dense[np.repeat(np.arange(len(dense)), np.diff(rows.row)), rows.index] = rows.count
+    return dense
+
+
+def test_pyarrow_reads_the_parquet_that_we_write(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    rows = random_rows(10, 60)
+    table = parquet.read_table(write(tmp_path, "parquet", rows))
+    assert table.column_names[:9] == [
+        "fen",
+        "game",
+        "opening",
+        "result",
+        "eval",
+        "score",
+        "phase",
+        "rest",
+        "scale",
+    ]
+    assert table.column_names[9:] == SMALL.labels()
+    assert np.array_equal(
+        np.stack([table[name].to_numpy() for name in SMALL.labels()], axis=1), matrix_of(rows)
+    )
+    assert table["game"].to_pylist() == rows.game.tolist()

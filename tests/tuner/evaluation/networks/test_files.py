@@ -1,0 +1,149 @@
+"""Files of networks: both ways, and every damage is one line."""
+
+import random
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.evaluation.networks.support import SHAPES, network
+from tuner.evaluation.networks.files import (
+    NetworkFile,
+    holds_network,
+    read_network,
+    weights_path,
+    write_network,
+)
+
+MUTATED = 300  # tests/benchmarks/backgammon.py: 5,000
+
+
+def inputs_of(game: str, encoding: str) -> int:
+    if (game, encoding) != ("backgammon", "tiny5"):
+        raise ValueError(f"unknown encoding {encoding[:20]!r}")
+    return 5
+
+
+def write_example(path, scale=None):
+    write_network(
+        path, NetworkFile("backgammon", "tiny5", network(5, SHAPES[3]), 3, 'he said "so"\n', scale)
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    write_example(tmp_path / "net.yaml")
+    return tmp_path / "net.yaml"
+
+
+def test_what_is_written_is_read(file):
+    found = read_network(file, inputs_of)
+    assert (found.game, found.encoding, found.points, found.origin) == (
+        "backgammon",
+        "tiny5",
+        3,
+        "he said  so  ",
+    )
+    assert [layer.activation for layer in found.network.layers] == ["relu", "tanh", "tanh"]
+    assert (found.network.flat() == network(5, SHAPES[3]).flat()).all()
+
+
+@pytest.mark.parametrize("scale", [None, 0.0025, 1e-5, 1.0])
+def test_scales_are_read(tmp_path, scale):
+    write_example(tmp_path / "net.yaml", scale)
+    assert read_network(tmp_path / "net.yaml", inputs_of).scale == scale
+    assert holds_network(tmp_path / "net.yaml")
+    (tmp_path / "net.yaml").write_text("game: backgammon\nweights: {}\n")
+    assert not holds_network(tmp_path / "net.yaml")
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("tiny5", "huge", "net.yaml:2: unknown encoding 'huge'"),
+        (
+            "7 relu",
+            "7 elu",
+            (
+                "net.yaml:3: the layer is '7 elu', expected a width up to 4096 and one of linear,"
+                " relu, tanh, sigmoid"
+            ),
+        ),
+        (
+            "7 relu",
+            "8 relu",
+            "net.npz: weights0 is float64 (5, 7), expected float32 (5, 8); write the network again",
+        ),
+        (
+            "points: 3",
+            "points: 0",
+            "net.yaml:4: points is '0', expected a whole number of at least 1",
+        ),
+        (
+            "game: backgammon\n",
+            "",
+            "net.yaml: no game; a network has game, encoding, layers, points, origin",
+        ),
+        (
+            "game:",
+            "colour: red\ngame:",
+            (
+                "net.yaml:1: unknown key 'colour'; a network has game, encoding, layers, points,"
+                " origin, perhaps scale"
+            ),
+        ),
+        (
+            "points: 3",
+            "scale: -1\npoints: 3",
+            "net.yaml:4: scale is '-1', expected a number above 0 and at most 1",
+        ),
+    ],
+)
+def test_mistakes_are_named(file, old, new, message):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as error:
+        read_network(file, inputs_of)
+    assert str(error.value).endswith(message)
+
+
+def test_weights_are_never_unpickled(file):
+    with np.load(weights_path(file)) as arrays:
+        kept = dict(arrays)
+    kept["biases0"] = np.array([object()] * 7)
+    np.savez(weights_path(file), **kept)
+    with pytest.raises(InputError, match=r"biases0 (cannot be read|is larger)"):
+        read_network(file, inputs_of)
+    weights_path(file).unlink()
+    with pytest.raises(
+        InputError, match=r"no such file; the weights of a network lie beside its \.yaml"
+    ):
+        read_network(file, inputs_of)
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".npz"])
+def test_mutated_files_are_read_or_refused_in_one_line(file, suffix):
+    chance, target = random.Random(1), file.with_suffix(suffix)
+    whole, refused = target.read_bytes(), 0
+    for _ in range(MUTATED):
+        content = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(content))
+            kind = chance.randrange(3)
+            if kind == 0:
+                content[at] = chance.randrange(256)
+            elif kind == 1:
+                del content[at : at + chance.choice([1, 1, 8, 500])]
+            else:
+                content[at:at] = bytes(chance.randrange(256) for _ in range(chance.choice([1, 8])))
+            if not content:
+                break
+        target.write_bytes(content)
+        try:
+            found = read_network(file, inputs_of)
+            assert np.isfinite(found.network.flat()).all()
+        except InputError as problem:
+            assert "\n" not in str(problem) and str(file.parent) in str(problem)
+            refused += 1
+    assert refused > MUTATED // 4

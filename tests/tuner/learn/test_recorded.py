@@ -1,0 +1,139 @@
+"""The scale of recorded scores: recovered from simulated games, its errors, and refusals; blends
+and the filter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit
+
+from games.streams import InputError
+from tuner.learn.targets import blended, close, fit_score_scale, scale_line
+
+
+def simulated(
+    seed: int, games: int, scale: float, length: int = 30
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, results and games: the positions of a game share its result, drawn with the
+    expectation of each score."""
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(0, 0.5 / scale, games)
+    group = np.repeat(np.arange(games, dtype=np.uint64), length)
+    scores = (mean[group.astype(int)] + rng.normal(0, 0.2 / scale, len(group))).astype(np.float32)
+    p = (1 + np.tanh(scale * scores)) / 2
+    shared = rng.random(games)[group.astype(int)]
+    width = 0.3 * np.minimum(p, 1 - p)
+    return (
+        scores,
+        np.where(shared < p - width, 1.0, np.where(shared > p + width, -1.0, 0.0)).astype(
+            np.float32
+        ),
+        group,
+    )
+
+
+@pytest.mark.parametrize("scale", [0.0008, 0.003, 0.02])
+def test_the_scale_is_that_of_least_squares(scale):
+    scores, results, games = simulated(1, 400, scale)
+    found = fit_score_scale(scores, results, games)
+    (expected,), _ = curve_fit(
+        lambda x, k: np.tanh(k * x), scores.astype(float), results.astype(float), p0=[scale]
+    )
+    assert found.value == pytest.approx(expected, rel=1e-5)
+    assert (found.games, found.scores) == (400, 12_000)
+
+
+def test_its_error_covers_the_truth():
+    inside = 0
+    for seed in range(100):
+        found = fit_score_scale(*simulated(seed, 150, 0.003))
+        inside += abs(found.value - 0.003) < 1.96 * found.error
+    assert 88 <= inside <= 99
+
+
+def test_mates_unknown_scores_and_wild_draws_do_not_move_it():
+    scores, results, games = simulated(2, 300, 0.003)
+    usual = fit_score_scale(scores, results, games).value
+    extra = np.array([np.inf, -np.inf, np.nan, 15_000, -15_000], np.float32)
+    more = (
+        np.concatenate([scores, extra]),
+        np.concatenate([results, [-1, 1, 1, 0, 0]]),
+        np.append(games, [0, 1, 2, 3, 4]),
+    )
+    assert fit_score_scale(*more).value == pytest.approx(usual, rel=1e-3)
+
+
+def test_the_order_of_positions_does_not_matter():
+    scores, results, games = simulated(3, 100, 0.003)
+    order = np.random.default_rng(1).permutation(len(scores))
+    one, other = (
+        fit_score_scale(scores, results, games),
+        fit_score_scale(scores[order], results[order], games[order]),
+    )
+    assert other == pytest.approx(one, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s, z, g: (-s, z, g), "do not predict the results of these 100 games"),
+        (lambda s, z, g: (s * 0, z, g), "do not predict"),
+        (
+            lambda s, z, g: (s, np.random.default_rng(5).permutation(100).repeat(30) % 3 - 1.0, g),
+            "do not predict",
+        ),
+        (
+            lambda s, z, g: (s[:300], z[:300], g[:300]),
+            "only 10 games with scores that are not mates, expected at least 20",
+        ),
+        (lambda s, z, g: (s * np.inf, z, g), "only 0 games"),
+    ],
+)
+def test_scores_that_cannot_be_scaled_are_refused(change, message):
+    with pytest.raises(InputError) as found:
+        fit_score_scale(*change(*simulated(4, 100, 0.003)))
+    assert message in str(found.value) and "--targets" in str(found.value)
+
+
+def test_a_line_says_what_a_score_of_100_is_here():
+    found = fit_score_scale(*simulated(6, 400, 0.003))
+    share = 100 * (1 + np.tanh(100 * found.value)) / 2
+    assert f"+100 centipawns score {share:.1f} +/- " in scale_line(found)
+    assert scale_line(found, "x").endswith("(12,000 scores of 400 games)")
+
+
+def test_targets_blend_values_and_results():
+    scores, results = np.array([0, 100, np.inf, -np.inf, np.nan]), np.array([1, -1, 0, -1, 1.0])
+    values = np.array([0, np.tanh(0.3), 1, -1, np.nan])
+    for share in (0.0, 0.25, 0.5):
+        assert np.allclose(
+            blended(scores, results, 0.003, share),
+            (1 - share) * values + share * results,
+            equal_nan=True,
+        )
+    assert blended(scores, results, 0.003, 1.0).tolist() == results.tolist()
+
+
+@pytest.mark.parametrize("unit", [0.4, 2.5])
+def test_the_filter_compares_in_the_unit_of_the_evaluation(unit):
+    rng = np.random.default_rng(8)
+    evaluations = rng.normal(0, 200, 3000)
+    far = np.arange(3000) % 4 == 0
+    scores = unit * (
+        evaluations + np.where(far, rng.choice([-300, 100, 5000], 3000), rng.normal(0, 5, 3000))
+    )
+    near = close(scores, evaluations, 0.003 / unit, 40)
+    assert np.array_equal(near, ~far)
+    assert not close(np.where(far, np.inf, scores), evaluations, 0.003 / unit, 1e9)[far].any()
+    assert not close(np.where(far, np.nan, scores), evaluations, 0.003 / unit, 1e9)[far].any()
+
+
+@pytest.mark.parametrize("evaluations", [np.zeros(50), -np.arange(50.0)])
+def test_evaluations_that_do_not_rise_with_the_scores_are_refused(evaluations):
+    with pytest.raises(
+        InputError,
+        match=(
+            "--max-difference: the evaluations of the starting values do not rise with the scores"
+        ),
+    ):
+        close(np.arange(50.0), evaluations, 0.003, 40)

@@ -1,0 +1,229 @@
+"""A teacher: scores of positions by an engine, each searched once, whatever is interrupted or
+damaged."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from games.record import EngineFault, Searched, SearchLimits
+from games.streams import InputError
+from tests.games.chess.engines.client.fake import OPTIONS, evaluation
+from tests.games.chess.engines.client.support import (
+    CHESS,
+    FAKE,
+    FENS,
+    MATED,
+    STALEMATE,
+    installed,
+    positions,
+)
+from tests.tuner.probe.support import batch_of, boards
+from tuner.cluster.worker import program
+from tuner.learn.teacher import RECORD, ScoreCache, Teacher, cache_path, keys_of, program_files
+from tuner.parallel import OnThreads
+
+DEPTH = SearchLimits(depth=1)
+BOARDS = boards(np.random.default_rng(2), 100)
+ABOUT = {"engine": "Fake 1", "limits": "depth 1"}
+USUAL = {name: value for name, (value, *_) in OPTIONS.items()}
+WANTED = [round(evaluation(CHESS.text(words).split()[0], USUAL)) for words in BOARDS]
+
+
+def teacher(
+    folder, how: str = "", workers: int = 1, limits: SearchLimits = DEPTH, **options
+) -> Teacher:
+    return Teacher(CHESS, f"uci:{FAKE} {how}", limits, OnThreads(workers), options, folder)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_scores_are_the_engine_s_and_are_searched_once(tmp_path, workers):
+    twice = np.concatenate([BOARDS, BOARDS[:10]])
+    with teacher(tmp_path, workers=workers) as it:
+        assert it.scores(batch_of(twice)).tolist() == WANTED + WANTED[:10] and it.new == 100
+        assert it.scores(batch_of(BOARDS[::-1])).tolist() == WANTED[::-1] and it.new == 100
+        assert it.scores(batch_of(BOARDS[:0], 0)).shape == (0,)
+    with teacher(tmp_path) as again:
+        assert (
+            len(again.cache) == 100
+            and again.scores(batch_of(BOARDS)).tolist() == WANTED
+            and again.new == 0
+        )
+
+
+def test_mates_are_infinite_and_a_stalemate_is_level(tmp_path):
+    ends = batch_of(positions(FENS[1], FENS[2], MATED, STALEMATE), 1)
+    for _ in range(2):  # searched, then kept
+        with teacher(tmp_path, "mate") as it:
+            assert it.scores(ends).tolist() == [np.inf, np.inf, np.inf, 0.0]
+
+
+def test_other_options_and_limits_have_scores_of_their_own(tmp_path):
+    with teacher(tmp_path) as it:
+        it.scores(batch_of(BOARDS))
+    with teacher(tmp_path, Alpha=50) as other:
+        assert other.new == 0 == len(other.cache)
+        assert other.scores(batch_of(BOARDS[:3])).tolist() == [
+            round(evaluation(CHESS.text(words).split()[0], {**USUAL, "Alpha": 50}))
+            for words in BOARDS[:3]
+        ]
+    with teacher(tmp_path, limits=SearchLimits(nodes=5)) as other:
+        assert len(other.cache) == 0
+
+
+def test_a_program_that_was_built_again_is_asked_again(tmp_path):
+    """Every engine under development keeps its name: the scores of its former builds are not its
+    own."""
+    program, weights = tmp_path / "engine.py", tmp_path / "weights.bin"
+    program.write_text(Path(shlex.split(FAKE)[-1]).read_text())
+    weights.write_bytes(b"1")
+
+    def asked(*words: str, **options) -> int:
+        with Teacher(
+            CHESS,
+            shlex.join([f"uci:{sys.executable}", "-S", str(program), *words]).replace(
+                "'uci:", "uci:"
+            ),
+            DEPTH,
+            OnThreads(1),
+            options,
+            tmp_path / "scores",
+        ) as it:
+            assert it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new + it.old == 100
+            assert f"{it.new} searched, {it.old} found in {it.cache.path}" in it.text
+            return it.new
+
+    assert asked() == 100 and asked() == 0
+    program.write_text(program.read_text() + "# built again\n")
+    assert asked() == 100 and asked() == 0
+    assert asked(str(weights)) == 100 and asked(str(weights)) == 0
+    weights.write_bytes(b"2")
+    assert asked(str(weights)) == 100
+
+
+def test_of_our_own_program_the_sources_count(tmp_path):
+    engine = SimpleNamespace(options={})
+    found = program_files(f"uci:{sys.executable} -m tuner uci classic", {}, engine)
+    assert found["sources"] == program()["sources"] and os.path.realpath(sys.executable) in found
+    (tmp_path / "net.yaml").write_text("a")
+    (tmp_path / "net.npz").write_text("b")
+    found = program_files("uci:tuner uci", {"EvalFile": str(tmp_path / "net.yaml")}, engine)
+    assert {str(tmp_path / "net.yaml"), str(tmp_path / "net.npz"), "sources"} <= set(found)
+    assert "sources" not in program_files(f"uci:{sys.executable} engine.py", {}, engine)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers, monkeypatch):
+    counted = []
+    with Teacher(
+        CHESS,
+        f"uci:{FAKE} crash 40",
+        DEPTH,
+        OnThreads(workers),
+        None,
+        tmp_path,
+        lambda: counted.append(1),
+    ) as it:
+        with pytest.raises(
+            EngineFault, match=r"`go depth 1`: exited with status 3; \d+ of 100 positions were done"
+        ):
+            it.scores(batch_of(BOARDS))
+        done = it.new
+    assert 39 <= done < 100 and len(counted) == done
+    monkeypatch.setenv("FAKE_MENDED", "1")
+    with teacher(tmp_path, "crash 40") as it:
+        assert (
+            len(it.cache) == done
+            and it.scores(batch_of(BOARDS)).tolist() == WANTED
+            and it.new == 100 - done
+        )
+
+
+def test_a_torn_end_is_removed_and_a_damaged_record_is_searched_again(tmp_path):
+    with teacher(tmp_path) as it:
+        it.scores(batch_of(BOARDS))
+        path = it.cache.path
+    whole = path.read_bytes()
+    head = whole.index(b"\n") + 1
+    path.write_bytes(whole[:-5])
+    with teacher(tmp_path) as it:
+        assert (
+            len(it.cache) == 99 and it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new == 1
+        )
+    assert sorted(
+        path.read_bytes()[head + i * 16 : head + i * 16 + 16] for i in range(100)
+    ) == sorted(whole[head + i * 16 : head + i * 16 + 16] for i in range(100))
+    for place in (
+        head + 3 * 16 + 1,
+        head + 50 * 16 + 9,
+        head + 70 * 16 + 13,
+        head + 99 * 16 + 15,
+    ):  # key, score, mate, check
+        content = bytearray(path.read_bytes())
+        content[place] ^= 64
+        path.write_bytes(content)
+    with teacher(tmp_path) as it:
+        assert (
+            it.cache.damaged == 4 and it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new == 4
+        )
+
+
+def test_a_head_that_was_torn_is_written_again_and_another_s_is_refused(tmp_path):
+    path = cache_path(ABOUT, tmp_path)
+    assert path.name.startswith("fake-1-")
+    path.write_bytes(b'{"engine": "Fa')
+    cache = ScoreCache(path, ABOUT)
+    cache.add(7, Searched(-12.5, None, ()))
+    cache.add(8, Searched(-np.inf, -99999, ()))
+    cache.close()
+    cache = ScoreCache(path, ABOUT)
+    assert (
+        cache.get(7) == (-12.5, None) and cache.get(8) == (-np.inf, -32767) and cache.get(9) is None
+    )
+    with pytest.raises(InputError, match="another process adds scores to this file"):
+        ScoreCache(path, ABOUT)
+    cache.close()
+    with pytest.raises(InputError, match="not scores of this engine with these options"):
+        ScoreCache(path, {**ABOUT, "limits": "depth 2"})
+    with pytest.raises(InputError, match="cannot be written"):
+        ScoreCache(tmp_path, ABOUT)
+
+
+def test_records_have_16_bytes_and_keys_differ():
+    assert RECORD.itemsize == 16 and len(set(keys_of(BOARDS))) == 100
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ("stockfish", 'not an engine that evaluates positions, expected "uci:COMMAND"'),
+        ("uci:", 'expected "uci:COMMAND"'),
+        ("xboard:gnuchess", "not an engine"),
+        ("uci:no-such-engine", "no-such-engine: no such program"),
+    ],
+)
+def test_a_wrong_engine_is_refused(tmp_path, engine, said):
+    with pytest.raises(InputError, match=said):
+        Teacher(CHESS, engine, DEPTH, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stockfish_scores_the_same_with_one_process_and_with_two(tmp_path):
+    command = f"uci:{installed('stockfish')}"
+    found = []
+    for workers in (1, 2):
+        with Teacher(
+            CHESS,
+            command,
+            SearchLimits(nodes=200),
+            OnThreads(workers),
+            folder=tmp_path / str(workers),
+        ) as it:
+            found.append(it.scores(batch_of(BOARDS[:40])))
+    assert (found[0] == found[1]).all() and np.std(found[0][np.isfinite(found[0])]) > 50

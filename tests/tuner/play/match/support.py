@@ -1,0 +1,81 @@
+"""What the tests of matches share: players of both games that follow a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from games.record import Choice, Control, Forfeit, find
+from tuner.play.adjudication import Adjudication
+from tuner.play.game import Course, by_length, by_rules, play_out
+from tuner.play.openings import Opening
+
+CHESS, TICTACTOE = find("chess"), find("tictactoe")
+DEPTH = Control(depth=1)
+NO_RULES = Adjudication()
+
+
+class Scripted:
+    """Plays moves by name, one after another; a Forfeit in their place is raised. `scores` are what
+    it thinks."""
+
+    def __init__(
+        self, game, moves: Sequence[str | Forfeit] = (), scores: Sequence[float | None] = ()
+    ) -> None:
+        self.game, self.moves, self.scores, self.seeds, self.left = (
+            game,
+            list(moves),
+            list(scores),
+            [],
+            [],
+        )
+
+    def begin(self, seed: str) -> None:
+        self.seeds.append(seed)
+
+    def choose(self, line, moves, left) -> Choice:
+        self.left.append(left)
+        named = self.moves.pop(0)
+        if isinstance(named, Forfeit):
+            raise named
+        return Choice(
+            self.game.move_named(line[-1], named), self.scores.pop(0) if self.scores else None
+        )
+
+    def abort(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def game_of(
+    moves: str,
+    game=CHESS,
+    plies: int = 0,
+    scores=((), ()),
+    adjudication=NO_RULES,
+    controls=(DEPTH, DEPTH),
+    opening=(),
+    start=None,
+    clock=None,
+    replies=None,
+):
+    """Play a game whose moves are written one after another; returns it and the players."""
+    words = moves.split()
+    first = (start is not None and game.second_to_move(start)) + len(opening)
+    players = [
+        Scripted(game, replies[i] if replies else words[(i + first) % 2 :: 2], scores[i])
+        for i in (0, 1)
+    ]
+    more = {"clock": clock} if clock else {}
+    course = Course(game, Opening(game.start() if start is None else start, opening))
+    ending = play_out(
+        course,
+        players,
+        (by_rules, adjudication.judge, by_length(plies)),
+        lambda: False,
+        ("seed/0", "seed/1"),
+        controls,
+        **more,
+    )
+    return course.played(ending), players

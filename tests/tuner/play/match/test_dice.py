@@ -1,0 +1,294 @@
+"""Matches of a game with dice: both games of a pair have the same dice, luck has mean zero, results
+are in points."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from games.record import Control, Dice, find
+from tests.commands.match_support import play
+from tests.commands.support import done, tuner
+from tuner.evaluation.loading import load_engine
+from tuner.evaluation.networks.files import NetworkFile, write_network
+from tuner.evaluation.networks.model import random_network
+from tuner.play.game import Course, by_rules, play_out
+from tuner.play.match.match import luck_by
+from tuner.play.match.results import Estimate, PointResults, estimates, points_block
+from tuner.play.openings import Opening
+from tuner.play.players import RandomPlayer, search_player
+from tuner.statistics.pentanomial import mean_points
+
+GAME = find("backgammon")
+FAST = ("backgammon/zero", "pubeval")
+
+
+def lines_of(folder) -> list[dict]:
+    found = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    return sorted(found, key=lambda line: line["pair"])
+
+
+@pytest.fixture(scope="module")
+def luck():
+    return luck_by(
+        GAME, search_player("classic", *load_engine("backgammon/classic"), Control(depth=1), None)
+    )
+
+
+def random_game(number: int, luck, seed: int = 5):
+    course = Course(GAME, Opening(GAME.start()), Dice(seed, number), luck and luck.begun())
+    ending = play_out(
+        course,
+        [RandomPlayer(GAME), RandomPlayer(GAME)],
+        [by_rules],
+        lambda: False,
+        [f"{seed}/{number}/{turn}" for turn in (0, 1)],
+    )
+    return replace(course.played(ending), luck=luck and luck.total)
+
+
+def test_both_games_of_a_pair_have_the_same_dice(tmp_path):
+    """Players that choose alike play the same game twice, with sides swapped."""
+    done("match", "pubeval", "pubeval", "--games", 12, "--run", tmp_path / "run")
+    for line in lines_of(tmp_path / "run"):
+        assert line["outcomes"][0] == -line["outcomes"][1] and line["plies"][0] == line["plies"][1]
+        assert line["luck"][0] == -line["luck"][1]
+
+
+def test_dice_depend_on_seed_pair_and_ply_alone():
+    start = GAME.start()
+    assert (GAME.chance.roll(start, Dice(1, 2)) == GAME.chance.roll(start, Dice(1, 2))).all()
+    firsts = {
+        tuple(GAME.chance.roll(start, Dice(seed, game)).tolist())
+        for seed in range(6)
+        for game in range(20)
+    }
+    assert len(firsts) > 20  # of 30
+
+
+@pytest.mark.parametrize("where", [("--concurrency", 3), ("--cluster", "local:2")])
+def test_a_match_is_the_same_wherever_it_is_played(tmp_path, where):
+    done("match", *FAST, "--games", 12, "--run", tmp_path / "one", "--concurrency", 1)
+    done("match", *FAST, "--games", 12, "--run", tmp_path / "other", *where)
+    one, other = (lines_of(tmp_path / name) for name in ("one", "other"))
+    for line in one + other:
+        del line["at"], line["bytes"], line["crc"]  # in the order in which pairs ended
+    assert one == other
+
+
+def test_a_resumed_match_has_the_same_games(tmp_path):
+    whole = play(*FAST, "--games", 12, "--run", tmp_path / "run", "--concurrency", 1)
+    history = tmp_path / "run" / "history.jsonl"
+    lines = history.read_bytes().splitlines(keepends=True)
+    history.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    again = play("--resume", tmp_path / "run", "--concurrency", 1)
+    assert history.read_bytes() == b"".join(lines) and again == whole
+
+
+def test_luck_has_mean_zero_and_less_luck_is_unbiased(luck):
+    """Random players are equal: the mean of their points is 0, with luck and without; the luck of
+    single plies has mean 0."""
+    games = [random_game(number, luck) for number in range(40)]
+    points = np.array([GAME.points_of(game.outcome) for game in games], float)
+    given = np.array([game.luck for game in games])
+    assert abs(given.mean()) < 4 * given.std() / len(given) ** 0.5
+    found = mean_points(points, given, paired=False)
+    assert (
+        abs(found.mean) < 4 * found.error and found.error < mean_points(points, paired=False).error
+    )
+
+
+def test_the_luck_of_all_rolls_has_mean_zero(luck):
+    game = random_game(1, None)
+    for ply in range(0, len(game.moves) - 1, 9):
+        before = GAME.play(game.line[ply], game.moves[ply])
+        positions, chances = GAME.chance.rolls(before)
+        given = np.array([luck.of(before, words) for words in positions])
+        assert abs(chances @ given) < 1e-9 and given.std() > 0
+
+
+def test_less_luck_is_unbiased_and_its_interval_covers():
+    """Simulated pairs, whose points are a mean, luck with another slope than 1, and noise."""
+    random, errors, covered = np.random.default_rng(1), [], 0
+    for _ in range(300):
+        luck = random.normal(0, 0.8, (60, 2))
+        points = 0.25 + 1.3 * luck + random.normal(0, 0.5, (60, 2))
+        results = PointResults((0,) * 13, Counter(), points, luck)
+        _, estimate, gain = estimates(results)
+        errors.append(estimate.value - 0.25)
+        covered += abs(errors[-1]) < estimate.error
+        assert gain > 2
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / 300**0.5 and 0.91 < covered / 300 < 0.985
+
+
+def test_every_sentence_of_a_result_is_about_points(tmp_path):
+    text = done("match", *FAST, "--sprt", -0.5, 0.5, "--seed", 2).out
+    assert "Elo" not in text and "draws" not in text
+    lines = text.splitlines()
+    assert (
+        lines[0] == "Results of zero vs pubeval (depth 1, the same dice in both games of a pair):"
+    )
+    assert lines[1].startswith("Points a game: -") and lines[1].endswith(" (95 %, from pairs)")
+    assert lines[2].startswith("Less luck:     -") and "luck by network" in lines[2]
+    assert any(
+        line.startswith("LLR: -") and line.endswith("for 0.5 rather than -0.5 points a game")
+        for line in lines
+    )
+    assert "H0 accepted" in lines
+
+
+def test_counts_of_a_result_add_up():
+    points = np.array([[3, -1], [1, 1], [-2, -2], [1, -3]])
+    pairs = np.bincount(points.sum(1) + 6, minlength=13)
+    results = PointResults(tuple(pairs.tolist()), Counter(points.ravel().tolist()), points, None)
+    text = points_block(results, ("a", "b"))
+    assert "Games: 8, Won: 4 (3 by 1, 1 by 3), Lost: 4 (1 by 1, 2 by 2, 1 by 3)" in text
+    assert "Pairs by points, -6 to 6: [0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0]" in text
+    assert "Less luck" not in text and "Points a game: -0.250 +/- " in text
+    assert estimates(results)[0].value == pytest.approx(points.mean())
+    assert Estimate(None, None).text == "-" and Estimate(0.5, None).text == "+0.500"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([], "Points a game: - (no pair of games has ended)"),
+        ([[1, -1]], "Points a game: +0.000 (no interval: 1 pair, at least 3 are needed)"),
+        ([[1, -1], [1, 2]], "Points a game: +0.750 (no interval: 2 pairs, at least 3 are needed)"),
+        ([[-2, -2]] * 5, "Points a game: -2.000 (no interval: all 5 pairs have the same points)"),
+        (
+            [[1, -1], [2, -2], [0, 0]],
+            "Points a game: +0.000 (no interval: all 3 pairs have the same points)",
+        ),
+    ],
+)
+def test_without_an_interval_a_result_says_why(pairs, said):
+    points = np.array(pairs, np.int64).reshape(-1, 2)
+    results = PointResults(
+        tuple(np.bincount(points.sum(1) + 6, minlength=13).tolist()),
+        Counter(points.ravel().tolist()),
+        points,
+        np.zeros(points.shape),
+    )
+    text = points_block(results, ("a", "b"))
+    assert said in text.splitlines() and "+/-" not in text and "LOS" not in text
+    assert estimates(results)[0].plain["low"] is None
+
+
+def test_results_as_json(tmp_path):
+    found = play(*FAST, "--games", 8, "--run", tmp_path / "run")
+    assert (
+        found["games"] == 8
+        and sum(found["by_points"].values()) == 8
+        and sum(found["pairs_by_points"]) == 4
+    )
+    assert (
+        found["less_luck"]["judge"] == "network"
+        and found["points_a_game"]["low"] < found["points_a_game"]["value"]
+    )
+    assert found["wins"] + found["losses"] == 8 and "elo" not in found
+    total = sum(int(points) * count for points, count in found["by_points"].items())
+    assert found["points_a_game"]["value"] == pytest.approx(total / 8)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--random-plies", 4), "--random-plies 4: games of backgammon differ by their dice"),
+        (
+            ("--openings", "x.mat"),
+            "--openings x.mat: games of backgammon begin with their own dice",
+        ),
+        (("--resign", "score=300"), "--resign: games of backgammon are played to the end"),
+        (("--plies", 50), "--plies: games of backgammon are played to the end"),
+        (("--depth", 4), "one limit, a depth of 1 to 3 plies, not depth 4"),
+        (("--nodes", 400), "one limit, a depth of 1 to 3 plies, not 400 nodes a move"),
+        (("--hash", 16), "--hash: the search of backgammon keeps no table"),
+        (
+            ("--sprt", 0, 0.1, "--model", "logistic"),
+            "--model logistic: matches of backgammon are in points a game",
+        ),
+        (
+            ("--sprt", 0, 3),
+            "SPRT from 0 to 3 points a game: expected -2.7 to 2.7, as a game wins 3 at most",
+        ),
+    ],
+)
+def test_what_games_with_dice_do_not_have_is_refused(options, said):
+    ran = tuner("match", *FAST, "--games", 4, *options)
+    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
+
+
+def test_luck_is_measured_by_any_evaluation(tmp_path):
+    """The games are the same, so that only the second line differs; a resumed match takes its own
+    copy."""
+    network = tmp_path / "net.yaml"
+    write_network(
+        network,
+        NetworkFile(
+            "backgammon",
+            "perspective196",
+            random_network(196, [(4, "relu"), (1, "tanh")], 1),
+            3,
+            "random",
+            0.00333,
+        ),
+    )
+    run = tmp_path / "run"
+    by_classic, by_network = (
+        play(*FAST, "--games", 12, "--luck", "backgammon/classic"),
+        play(*FAST, "--games", 6, "--luck", network, "--run", run),
+    )
+    assert (
+        by_classic["less_luck"]["judge"] == "classic" and by_network["less_luck"]["judge"] == "net"
+    )
+    network.unlink()
+    config = run / "config.yaml"
+    config.write_text(config.read_text().replace("games: 6", "games: 12"))
+    by_network = json.loads(done("match", "--resume", run, "--json").out)
+    assert (
+        by_network["points_a_game"] == by_classic["points_a_game"]
+        and by_network["less_luck"]["judge"] == "net"
+    )
+    assert by_network["less_luck"]["value"] != by_classic["less_luck"]["value"]
+    (run / "luck.npz").unlink()
+    ran = tuner("match", "--resume", run)
+    assert ran.status == 2 and "luck.npz: no such file" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("players", "judge", "said"),
+    [
+        (
+            FAST,
+            "pubeval",
+            "--luck pubeval: has no values of rolls; expected a parameter file or a network",
+        ),
+        (FAST, "chess/classic", "--luck chess/classic: plays chess, the players backgammon"),
+        (
+            ("classic", "random"),
+            "chess/classic",
+            "--luck chess/classic: games of chess have no dice; leave it out",
+        ),
+    ],
+)
+def test_what_cannot_measure_luck_is_refused(players, judge, said):
+    ran = tuner("match", *players, "--games", 4, "--luck", judge)
+    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
+
+
+def test_games_are_written_and_read_back(tmp_path):
+    found = play(*FAST, "--games", 6, "--pgn", tmp_path / "games.mat")
+    ran = done(
+        "dataset",
+        tmp_path / "games.mat",
+        "--params",
+        "backgammon/zero",
+        "-o",
+        tmp_path / "games.ds",
+    )
+    assert "6 games" in ran.out + ran.err and found["games"] == 6

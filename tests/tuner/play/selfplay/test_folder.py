@@ -1,0 +1,232 @@
+"""The folder of self-play: damage is reported before anything is changed, and nothing of value is
+lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.commands.support import done, tuner
+
+SHORT = ("--depth", 1, "--batch", 4, "--plies", 20, "--workers", 2)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> Path:
+    """A run of three batches."""
+    folder = tmp_path_factory.mktemp("selfplay") / "run"
+    done("selfplay", "material", "--games", 12, *SHORT, "--run", folder)
+    return folder
+
+
+@pytest.fixture
+def run(played, tmp_path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "run"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def assert_refused(folder: Path, said: str) -> None:
+    """One line and status 2, and nothing is changed."""
+    before = contents(folder)
+    ran = tuner("selfplay", "--resume", folder, "--games", 16)
+    assert ran.status == 2 and said in ran.err, ran.err
+    assert ran.err.count("\n") == 1 and ran.err.startswith("tuner: ") and ran.err[:-1].isprintable()
+    assert contents(folder) == before
+
+
+def changed(**changes):
+    """A function that changes arrays of a checkpoint; None removes one."""
+
+    def change(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        arrays = arrays | {
+            name.replace("__", "."): (
+                value(arrays[name.replace("__", ".")]) if callable(value) else value
+            )
+            for name, value in changes.items()
+        }
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    return change
+
+
+CHECKPOINTS = [
+    (changed(weights=None), "it lacks weights"),
+    (changed(state__first=None), "it lacks state.first"),
+    (changed(sizes=None), "it lacks sizes"),
+    (changed(kept_batches=None), "it lacks kept_batches"),
+    (changed(weights=lambda w: w * np.nan), "expected numbers in weights"),
+    (changed(average=lambda w: w.astype(np.complex128)), "expected numbers in average"),
+    (changed(average=lambda w: w.astype(np.float32)), "expected numbers in average"),
+    (changed(state__second=lambda w: w.astype("U9")), "expected numbers in state.second"),
+    (changed(state__second=lambda w: -w - 1), "expected numbers in state.second"),
+    (changed(weights=lambda w: w[:, :-1]), "weights has shape (2, 614), expected (2, 615)"),
+    (changed(state__first=lambda w: w[None]), "state.first has shape (1, 2, 615)"),
+    (changed(kept=np.zeros(0)), "kept has shape (0,)"),
+    (changed(batches=np.array([3])), "batches has shape (1,)"),
+    (changed(batches=np.array(-1)), "expected counts in batches"),
+    (changed(batches=np.array(3.0)), "expected counts in batches"),
+    (
+        changed(batches=np.array(2**62)),
+        "has 4,611,686,018,427,387,904 batches, history.jsonl has 3",
+    ),
+    (changed(batches=np.array(2)), "has 2 batches"),
+    (changed(sizes=lambda s: -s), "expected counts in sizes"),
+    (changed(sizes=lambda s: s + 1), "history.jsonl: has "),
+    (changed(sizes=lambda s: s[:2]), "sizes has shape (2,)"),
+    (
+        changed(kept=lambda k: k[-1:], kept_batches=lambda b: b[-1:]),
+        "it lacks the weights after 0 batches",
+    ),
+    (
+        changed(kept=lambda k: k[:1], kept_batches=lambda b: b[:1]),
+        "it lacks the weights after 2 batches",
+    ),
+    (changed(kept_batches=lambda b: b + 5), "it lacks the weights after"),
+    (changed(kept_batches=lambda b: b[:1]), "kept_batches has shape (1,)"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CHECKPOINTS, ids=[said for _, said in CHECKPOINTS])
+def test_a_checkpoint_of_something_else_is_refused(run, change, said):
+    with np.load(run / "checkpoint.npz") as saved:
+        arrays = change({name: saved[name] for name in saved.files})
+    np.savez(run / "checkpoint.npz", **arrays)
+    assert_refused(run, said)
+
+
+def test_a_missing_checkpoint_does_not_restart_the_run(run):
+    (run / "checkpoint.npz").unlink()
+    assert_refused(run, "checkpoint.npz: is missing, but games were played; restore it")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[1]",
+        b"null",
+        b"{}",
+        b"\xff\x00",
+        b"[" * 9999,
+        b"9" * 5000,
+        b'{"batch":1}',
+        b'{"batch":2,"games":-8,"cpu_seconds":1}',
+        b'{"batch":2,"games":8,"cpu_seconds":NaN}',
+    ],
+)
+def test_a_damaged_line_of_the_history_is_refused(run, line):
+    lines = (run / "history.jsonl").read_bytes().splitlines()
+    wide = max(len(line), len(lines[1]))
+    sizes = len(lines[0]) + len(lines[2]) + 3 + wide
+    (run / "history.jsonl").write_bytes(b"\n".join([lines[0], line.ljust(wide), lines[2], b""]))
+    with np.load(run / "checkpoint.npz") as saved:
+        arrays = {name: saved[name] for name in saved.files}
+    arrays["sizes"][0] = sizes
+    np.savez(run / "checkpoint.npz", **arrays)
+    assert_refused(run, "history.jsonl:2: damaged, expected the line of batch 2")
+
+
+@pytest.mark.parametrize("name", ["history.jsonl", "games.pgn", "games.keys"])
+def test_files_shorter_than_in_the_checkpoint_are_refused(run, name):
+    (run / name).write_bytes((run / name).read_bytes()[:-9])
+    assert_refused(run, f"{name}: has ")
+    (run / name).unlink()
+    assert_refused(run, f"{name}: has 0 bytes, expected ")
+    (run / name).mkdir()
+    assert_refused(run, f"{name}: ")
+
+
+def test_a_checkpoint_that_ends_within_a_line_is_refused(run):
+    (run / "history.jsonl").write_bytes(
+        (run / "history.jsonl").read_bytes().replace(b'"duplicates":0', b'"duplicates":10')
+    )
+    assert_refused(run, "history.jsonl:3: damaged")
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_data_beyond_an_old_checkpoint_are_saved_unless_a_kill_explains_them(run, batches):
+    """Any part of one more batch may exist; two more lines mean that an older checkpoint was
+    restored."""
+    before = contents(run)
+    done("selfplay", "--resume", run, "--games", 12 + 4 * batches)
+    after = contents(run)
+    (run / "checkpoint.npz").write_bytes(before["checkpoint.npz"])
+    ran = done("selfplay", "--resume", run, "--games", 12)
+    kept = {path.name: path.read_bytes() for path in run.glob("*.damaged-1")}
+    if batches == 1:
+        assert kept == {} and "bytes beyond" not in ran.err
+    else:
+        assert kept == {
+            f"{name}.damaged-1": after[name][len(before[name]) :]
+            for name in ("history.jsonl", "games.pgn", "games.keys")
+        }
+        assert ran.err.count("bytes beyond the length in checkpoint.npz to") == 3
+    for name in ("history.jsonl", "games.pgn", "games.keys"):
+        assert (run / name).read_bytes() == before[name]
+
+
+SETTINGS = [
+    ("games", -5, "games is -5, expected a whole number"),
+    ("games", None, "games is None, expected int"),
+    ("games", [1], "games is a list, expected int"),
+    ("games", True, "games is True, expected int"),
+    ("games", 10**30, "games is 1000000000000000000000000000000"),
+    ("batch", 0, "batch is 0, expected"),
+    ("lag", -1, "lag is -1"),
+    ("depth", 1.5, "depth is 1.5, expected int | None"),
+    ("depth", None, "depth and nodes are both null"),
+    ("nodes", {"a": 1}, "nodes is a mapping"),
+    ("trace", float("nan"), "trace is nan, expected float"),
+    ("trace", 2, "trace is 2"),
+    ("explore", -0.5, "explore is -0.5"),
+    ("rate", float("inf"), "rate is inf"),
+    ("rate", 0, "rate is 0"),
+    ("decay", -1, "decay is -1"),
+    ("method", "x", "method is 'x', expected one of td, td-leaf, rootstrap, treestrap"),
+    ("rule", "", "rule is '', expected"),
+    ("opponents", [], "opponents is empty"),
+    ("opponents", [None], "opponents is a list, expected tuple[str, ...]"),
+    ("terms", "x", "terms is 'x'"),
+    ("truncated", "never", "truncated is 'never', expected one of value, draw"),
+    ("seed", -1, "seed is -1"),
+    ("plies", 0, "plies is 0"),
+    ("noise", -2, "noise is -2"),
+    ("random_plies", -4, "random_plies is -4"),
+    ("strange", 1, "not the settings"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), SETTINGS, ids=lambda value: str(value)[:30])
+def test_invalid_settings_are_refused(run, name, value, said):
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["selfplay"][name] = value
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    before = contents(run)
+    ran = tuner("selfplay", "--resume", run)
+    assert (
+        ran.status == 2
+        and ran.err.startswith(f"tuner: {run / 'config.yaml'}: ")
+        and said in ran.err
+    ), ran.err
+    assert ran.err.count("\n") == 1 and contents(run) == before
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" * 30000, b"", b"[1]", b"\xff\x00", b"&a [*a]", b"- " * 5000, b"selfplay: {}\n"]
+)
+def test_an_invalid_config_is_refused(run, text):
+    (run / "config.yaml").write_bytes(text)
+    assert_refused(run, "config.yaml:")
+
+
+def test_another_start_than_the_checkpoint_s_is_refused(run):
+    (run / "start.yaml").write_bytes(b"game: chess\n" + b"[" * 2000)
+    assert_refused(run, "start.yaml")
+    (run / "start.yaml").unlink()
+    assert_refused(run, "start.yaml: no such file")

@@ -1,0 +1,144 @@
+"""Self-play that begins inside given games, and the bound on its steps."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from games.record import Openings
+from games.streams import InputError
+from tests.commands.support import done, tuner
+from tuner.evaluation.loading import load_engine
+from tuner.io.terminal import Display
+from tuner.options.selfplay import SelfplaySettings
+from tuner.parallel import OnThreads
+from tuner.play.run import new_run
+from tuner.play.selfplay.games import GivenGames
+from tuner.play.selfplay.learner import new_learner
+from tuner.play.selfplay.weights import WeightsRun
+
+LENGTHS = 3, 12, 80, 10, 31
+
+
+def openings() -> Openings:
+    """Games that differ in their first position, whose moves are 0, 1, 2, ..."""
+    moves = np.concatenate([np.arange(length, dtype=np.uint32) for length in LENGTHS])
+    return Openings(np.arange(len(LENGTHS), dtype=np.uint64)[:, None], moves, np.cumsum(LENGTHS))
+
+
+def test_games_are_left_at_plies_in_the_range_and_before_their_ends():
+    games = GivenGames(openings(), "games.pgn", 10, 50, 1)
+    assert games.left_out == 2  # 3 and 10 plies
+    found = [games.opening(number) for number in range(3000)]
+    plies: dict[int, set[int]] = {}
+    for opening in found:
+        assert opening.moves == list(range(len(opening.moves)))
+        plies.setdefault(int(opening.start[0]), set()).add(len(opening.moves))
+    assert plies == {1: {10, 11}, 2: set(range(10, 51)), 4: set(range(10, 31))}
+    assert {int(opening.start[0]) for opening in found[:3]} == {1, 2, 4}  # each game in turn
+
+
+def test_an_opening_depends_on_its_number_and_the_seed_alone():
+    one, two, other = (GivenGames(openings(), "games.pgn", 0, 50, seed) for seed in (1, 1, 2))
+    assert [len(one.opening(i).moves) for i in range(50)] == [
+        len(two.opening(i).moves) for i in reversed(range(50))
+    ][::-1]
+    assert [len(one.opening(i).moves) for i in range(50)] != [
+        len(other.opening(i).moves) for i in range(50)
+    ]
+
+
+def test_games_that_are_all_too_short_are_refused_in_one_line():
+    with pytest.raises(
+        InputError, match="games.pgn: the longest game has 80 plies, expected games of more than 80"
+    ):
+        GivenGames(openings(), "games.pgn", 80, 90, 1)
+    with pytest.raises(InputError, match="the longest game has 0 plies"):
+        GivenGames(Openings(np.zeros((4, 1), np.uint64)), "x.epd", 0, 1, 1)
+
+
+def test_no_weight_moves_further_than_the_largest_step(tmp_path):
+    settings = SelfplaySettings(
+        start="material",
+        games=8,
+        depth=1,
+        random_plies=4,
+        batch=8,
+        lag=0,
+        plies=40,
+        rate=1000.0,
+        rule="sgd",
+    )
+    engine, parameters = load_engine("material")
+    before = parameters.weights
+    moved = []
+    for largest in (None, 7.5):
+        run = WeightsRun(replace(settings, largest_step=largest), None, Display())
+        new_run(run, tmp_path / str(largest), OnThreads(1), "tuner selfplay")
+        with np.load(tmp_path / str(largest) / "checkpoint.npz", allow_pickle=False) as saved:
+            moved.append(saved["weights"] - before)
+    assert np.abs(moved[0]).max() > 100  # the gradients ask for more
+    free = new_learner(engine, parameters, settings).free
+    np.testing.assert_allclose(
+        moved[1], np.where(free, np.clip(moved[0], -7.5, 7.5), 0.0), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_the_command_plays_on_from_given_games(tmp_path, small_pgn):
+    ran = done(
+        "selfplay",
+        "material",
+        "--openings",
+        small_pgn,
+        "--from-ply",
+        "10:20",
+        "--largest-step",
+        20,
+        "--games",
+        4,
+        "--depth",
+        1,
+        "--plies",
+        30,
+        "--run",
+        tmp_path / "run",
+    )
+    assert "learned from 4 games" in ran.out
+    settings = (tmp_path / "run" / "config.yaml").read_text()
+    assert "from_ply:\n  - 10\n  - 20\n" in settings and "largest_step: 20.0" in settings
+    history = [
+        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+    ]
+    assert history[-1]["plies"] > 10
+    games = (tmp_path / "run" / "games.pgn").read_text()
+    assert (
+        games.count('[White "learner"]') == games.count('[Black "learner"]') == 4
+        and '[Round "1"]' in games
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--from-ply", "10:20"],
+            "--from-ply: leaves given games at a random ply; name their file with --openings",
+        ),
+        (
+            ["--from-ply", "20:10", "--openings", "x.pgn"],
+            "'20:10' is not FIRST:LAST, two numbers of plies in order, such as 10:50",
+        ),
+        (
+            ["--from-ply", "10:20", "--openings", "8/8/8/8/8/8/8/8 w - - 0 1"],
+            "not a file; --from-ply expects a file of games",
+        ),
+        (["--largest-step", "0"], "--largest-step"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, message):
+    ran = tuner("selfplay", "material", "--run", tmp_path / "run", *arguments)
+    assert ran.status == 2 and ran.err.count("\n") == 1 and message in ran.err
+    assert not (tmp_path / "run").exists()

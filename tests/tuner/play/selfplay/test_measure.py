@@ -1,0 +1,62 @@
+"""Measurements during a run: players are those that matches have, and the sums are right."""
+
+from __future__ import annotations
+
+import ctypes
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from games.backgammon.rules.play import afterstates
+from games.compile import jit
+from games.record import find
+from tests.games.backgammon.support import rolls_of_games
+from tuner.evaluation.loading import load_engine
+from tuner.play.selfplay.measure import Measurement, player_of_terms
+
+GAME = find("backgammon")
+
+
+@pytest.mark.parametrize("name", ["classic", "zero"])
+def test_weights_choose_as_their_evaluation_does(name):
+    """The position after the roll that the evaluation likes best for who moves."""
+    engine, parameters = load_engine(f"backgammon/{name}")
+    player, checked = player_of_terms(engine, parameters), 0
+    for words in islice(rolls_of_games(3, 80), 80):
+        after = np.ascontiguousarray(afterstates(words)[0])
+        if not len(after) or any(GAME.result([each]) is not None for each in after):
+            continue
+        if jit.PLAIN:
+            best = player.choose(words, after.ravel(), len(after), player.data)
+        else:
+            native = ctypes.CFUNCTYPE(
+                ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+            )
+            best = native(player.choose.address())(
+                words.ctypes.data, after.ctypes.data, len(after), player.data
+            )
+        liking = engine.evaluate(after, parameters) * (-1 if GAME.second_to_move(words) else 1)
+        assert liking[best] >= liking.max() - 0.01  # centipawns: single precision
+        checked += len(after) > 1
+    assert checked > 50
+
+
+def test_equal_players_win_nothing_of_each_other():
+    engine, parameters = load_engine("backgammon/classic")
+    found = Measurement(GAME, "backgammon/classic", 20, 100, seed=1).of(
+        player_of_terms(engine, parameters)
+    )
+    assert (found.points, found.error, found.games, found.opponent) == (0, 0, 20, "classic")
+
+
+def test_it_measures_twenty_times_and_at_the_end():
+    measurement = Measurement(GAME, "random", 6, 100, seed=1)
+    ends = list(range(30, 1001, 30)) + [1010]
+    due = [
+        end
+        for before, end in zip([0, *ends], ends, strict=False)
+        if measurement.due(before, end, 1010)
+    ]
+    assert due == [120, 210, 300, 420, 510, 600, 720, 810, 900, 1010]
+    assert not measurement.due(1010, 1010, 1010)

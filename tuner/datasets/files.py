@@ -1,0 +1,120 @@
+"""The format of a dataset on disk.
+
+A dataset is a folder of `.npy` files and a manifest. Position i has the nonzeros row[i]:row[i + 1]
+of `index` (uint16 columns) and `count` (int8), and `phase` (uint8, steps of the first stage),
+`outcome` (float32 in [-1, 1], first player) and `weight` (float32). Game g has the positions
+first[g]:first[g + 1]; `game` and `opening` (uint64) identify it. The manifest has a checksum
+(CRC-32) for each part of each array, so that damage is detected and located.
+
+Positions that another program counted may have more, each for all positions or for none: `rest`
+(float32 centipawns that are not tuned), `evaluation` and `score` (float32 centipawns, static and of
+a search, NaN if unknown), and `text` (uint8, all positions as text one after the other) with
+`text_end` (int64, the end of each). If the evaluation scales its last stage, `phase` is an index
+into `shares` of the manifest, a list of [phase, scale]. Where counts do not fit into int8, or
+indices into uint8, the dataset is wide: `count` is float32 and `phase` uint16.
+
+Terms that are not linear, which `apart` of the manifest names, have counts of the first player in
+their columns; the counts of the second follow after all columns, in the same order.
+
+Format 1 had none of this, and is otherwise the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numba.core import types
+
+FORMAT, READABLE = 2, (1, 2)
+ARRAYS = {
+    "index": np.uint16,
+    "count": np.int8,
+    "row": np.int64,
+    "phase": np.uint8,
+    "outcome": np.float32,
+    "weight": np.float32,
+    "first": np.int64,
+    "game": np.uint64,
+    "opening": np.uint64,
+}
+WIDE = {"count": np.float32, "phase": np.uint16}
+OPTIONAL = {
+    "rest": np.float32,
+    "evaluation": np.float32,
+    "score": np.float32,
+    "text": np.uint8,
+    "text_end": np.int64,
+}
+BY_NONZERO = ("index", "count")
+BY_POSITION = ("index", "count", "row", "phase", "outcome", "weight", "rest")
+MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 1 << 26  # bytes
+FILES = {MANIFEST, *(f"{name}.npy" for name in (*ARRAYS, *OPTIONAL))}
+
+
+def is_dataset(path: str | Path) -> bool:
+    return os.path.isfile(Path(path) / MANIFEST)
+
+
+def _array(kind, dimensions=1, readonly=True):
+    return types.Array(kind, dimensions, "C", readonly=readonly)
+
+
+index_type, count_type, row_type = _array(types.uint16), _array(types.int8), _array(types.int64)
+phase_type, outcome_type = _array(types.uint8), _array(types.float32)
+# types of counts and phases, of a dataset and of a wide one
+KINDS = (count_type, phase_type), (_array(types.float32), _array(types.uint16))
+ranges_type = types.Array(types.int64, 2, "C")
+vector_type, matrix_type = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
+cube_type = types.Array(types.float64, 3, "C")
+order_type = types.Array(types.int64, 1, "C")
+
+
+HEADER = 128
+PART = 1 << 24  # bytes that share a checksum
+
+
+class ArrayWriter:
+    """A one-dimensional `.npy` file that grows; its header is written last, into reserved space."""
+
+    def __init__(self, path: Path, dtype: type) -> None:
+        self.dtype, self.length = np.dtype(dtype), 0
+        self.checks: list[int] = []
+        self._filled = PART  # bytes of the last part
+        self._file = open(path, "wb")
+        self._file.write(b"\0" * HEADER)
+
+    def append(self, values: np.ndarray) -> None:
+        values = np.ascontiguousarray(values, self.dtype)
+        self._file.write(values.data)
+        self._check(values.data.cast("B"))
+        self.length += len(values)
+
+    def _check(self, data: memoryview) -> None:
+        while data:
+            if self._filled == PART:
+                self.checks.append(0)
+                self._filled = 0
+            some = data[: PART - self._filled]
+            self.checks[-1] = zlib.crc32(some, self.checks[-1])
+            self._filled += len(some)
+            data = data[len(some) :]
+
+    def close(self) -> None:
+        text = (
+            f"{{'descr': {self.dtype.str!r}, 'fortran_order': False, 'shape': ({self.length},), }}"
+        )
+        self._file.seek(0)
+        self._file.write(b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little"))
+        self._file.write(text.encode().ljust(HEADER - 11) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def abandon(self) -> None:
+        with contextlib.suppress(OSError):  # on a full disk, closing fails too
+            self._file.close()

@@ -1,0 +1,293 @@
+"""Build datasets from files of rows, and open datasets of rows."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from games.record import available
+from games.streams import InputError
+from tuner.datasets.dataset import Dataset, Rows
+from tuner.datasets.files import is_dataset
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.rows.check import RowCheck, check_rows, sample_of, tolerance
+from tuner.datasets.rows.formats import read
+from tuner.datasets.rows.values import RowBatch
+from tuner.datasets.writing import WideWriter, merge
+from tuner.io.files import sha256_of
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.reader import PHASES
+from tuner.version import __version__
+
+TERMS = "rows"  # in place of the name of the terms, in a manifest
+Note = Callable[[str], None]
+
+
+@dataclass
+class Totals:
+    """What was read: rows, those without a result, and games that were written."""
+
+    rows: int = 0
+    without_result: int = 0
+    games: int = 0
+
+
+def default_phases(game: str) -> int:
+    """Return the steps of the phase of rows for a parameter file that does not give them, because
+    we count the game's terms."""
+    if game not in available():
+        return PHASES
+    return int(importlib.import_module(f"evalterms.{game}.view").PHASES)
+
+
+def of_rows(path: str | Path) -> bool:
+    """Return whether a dataset, which is not damaged, holds rows that another program counted."""
+    return open_dataset(path, check=False).manifest["terms"] == TERMS
+
+
+def build_rows(
+    batches: Iterable[RowBatch],
+    target: Path,
+    parameters: Parameters,
+    phases: int,
+    sources: list[dict],
+    not_linear: str | None = None,
+    options: dict | None = None,
+) -> tuple[Dataset, RowCheck | None, Totals]:
+    """Write rows as a dataset and check them against the weights of `parameters`; None without any
+    weight, which leaves nothing to compare with.
+
+    Rows without a result are left out. `not_linear` names a part of the evaluation that counts
+    cannot express: what the rows lack then goes into `rest`. `options` are kept in the manifest.
+    InputError if no row is left."""
+    totals, last = Totals(), None
+    writer = WideWriter(target)
+    with writer:
+
+        def written() -> Iterator[RowBatch]:
+            nonlocal last
+            for batch in batches:
+                totals.rows += len(batch.phase)
+                if not_linear is not None:
+                    batch = _with_remainder(batch, parameters, phases)
+                yield batch
+                known = ~np.isnan(batch.outcome)
+                totals.without_result += int((~known).sum())
+                kept = batch if known.all() else only(batch, known)
+                if not len(kept.phase):
+                    continue
+                starts = np.flatnonzero(np.append(True, kept.game[1:] != kept.game[:-1]))
+                starts = starts[int(last == int(kept.game[0])) :]
+                last = int(kept.game[-1])
+                writer.add_games(
+                    starts + writer.positions, kept.game[starts], kept.openings[starts]
+                )
+                totals.games += len(starts)
+                writer.add_rows(
+                    Rows(
+                        kept.index, kept.count, kept.row, kept.phase, kept.outcome, None, kept.rest
+                    ),
+                    kept.scale,
+                    kept.evaluation,
+                    kept.score,
+                    kept.text,
+                )
+
+        check = None
+        if parameters.weights.any():
+            check = check_rows(
+                written(), parameters.weights, phases, parameters.layout, parameters.stages
+            )
+        else:
+            for _ in written():
+                pass
+        if writer.positions == 0:
+            where = ", ".join(source["file"] for source in sources)
+            raise InputError(
+                f"{where}: no row with a result among {totals.rows:,}; expected results such as 1,"
+                " 0.5 and 0"
+            )
+        manifest = {
+            "program": f"evaltune {__version__}",
+            "game": parameters.game,
+            "sources": sources,
+            "options": {**(options or {}), **({"not_linear": not_linear} if not_linear else {})},
+            "layout": parameters.layout.describe(),
+            "terms": TERMS,
+            "phases": phases,
+            "stages": list(parameters.stages),
+            "row_check": _plain(check) if check else None,
+        }
+        writer.finish(manifest)
+    return open_dataset(target, check=False), check, totals
+
+
+def read_rows(
+    sources: Sequence[str], parameters: Parameters, phases: int, note: Note
+) -> Iterator[RowBatch]:
+    """Yield the rows of several files, one after the other."""
+    for source in sources:
+        if source != "-" and not os.path.isfile(source):
+            raise InputError(
+                f"{source}: {'a folder' if os.path.isdir(source) else 'no such file'}; expected a"
+                " file of rows"
+            )
+        yield from read(source, parameters.layout, len(parameters.stages), phases, note)
+
+
+def named(sources: Sequence[str]) -> list[dict]:
+    """Return names and hashes of files, for a manifest."""
+    return [
+        {"file": Path(source).name, "sha256": sha256_of(source) if os.path.isfile(source) else "-"}
+        for source in sources
+    ]
+
+
+def rows_of_sources(
+    sources: Sequence[str],
+    folder: Path,
+    parameters: Parameters,
+    phases: int,
+    not_linear: str | None,
+    note: Note,
+) -> Dataset:
+    """Return one dataset of files of rows and of datasets, built in `folder` where need be.
+    InputError if the rows are not those of the parameters, or do not agree with the evaluation of
+    the engine."""
+    ready = [source for source in sources if source != "-" and is_dataset(source)]
+    if not_linear is not None and len(ready) == len(sources):
+        raise InputError(
+            f"--not-linear {not_linear}: the rows of a dataset were checked when it was built;"
+            " build it again"
+        )
+    datasets = [matching(open_dataset(source), parameters) for source in ready]
+    files = [source for source in sources if source not in ready]
+    if files:
+        data, check, totals = build_rows(
+            read_rows(files, parameters, phases, note),
+            folder / "rows",
+            parameters,
+            phases,
+            named(files),
+            not_linear,
+        )
+        for line in built_lines(check, totals, not_linear):
+            note(line)
+        datasets.append(data)
+    for data in datasets:
+        require_agreement(data)
+    return datasets[0] if len(datasets) == 1 else merge(datasets, folder / "merged")
+
+
+def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) -> list[str]:
+    """Return what was read, and what the row check found, as lines of text."""
+    lines = [f"read {totals.rows:,} rows of {totals.games:,} games"]
+    if totals.without_result:
+        lines[0] += f", left out {totals.without_result:,} without a result"
+    if check is None:
+        lines.append(
+            "row check: every number of the parameter file is 0, so that evaluations cannot be"
+            " compared; enter the numbers of the engine to check its rows"
+        )
+    else:
+        first, *more = check.lines()
+        lines += [f"row check: {first}", *(f"  {line}" for line in more)]
+    if not_linear is not None:
+        lines.append(f"what the rows lack goes into a part that is not tuned: {not_linear}")
+    return lines
+
+
+def require_agreement(data: Dataset) -> None:
+    """InputError for rows that were compared with the engine's evaluation and do not agree with
+    it."""
+    found = data.manifest.get("row_check")
+    if not isinstance(found, dict) or not found.get("checked") or found.get("fits"):
+        return
+    faults = found.get("faults")
+    why = (
+        faults[0]
+        if isinstance(faults, list) and faults and isinstance(faults[0], str)
+        else "no single fault explains it"
+    )
+    raise InputError(
+        f"{data.path}: {found.get('exact', 0):,} of {found['checked']:,} rows agree with the"
+        f" engine's evaluation: {why.rstrip('.')}; mend the rows, or name the part of the"
+        " evaluation that is not linear with --not-linear PART when they are read"
+    )
+
+
+def matching(data: Dataset, parameters: Parameters) -> Dataset:
+    """Return the same dataset; InputError if it is of another game, or counts other parameters."""
+    manifest = data.manifest
+    if manifest["game"] != parameters.game:
+        raise InputError(
+            f"{data.path}: a dataset of {manifest['game']}, expected {parameters.game}"
+        )
+    if manifest["layout"] != parameters.layout.describe():
+        raise InputError(
+            f"{data.path}: counts other parameters ({data.columns} in place of"
+            f" {parameters.layout.size}, or others, or in another order); build the dataset again"
+            " with this parameter file"
+        )
+    if len(parameters.stages) > len(manifest["stages"]):
+        raise InputError(
+            f"{data.path}: has one stage, expected {' and '.join(parameters.stages)}; build it"
+            " again from rows with phases"
+        )
+    if parameters.phases is not None and parameters.phases != data.phases:
+        raise InputError(
+            f"{data.path}: has {data.phases} steps of the phase, expected {parameters.phases}"
+            " (phases in the parameter file); make them the same"
+        )
+    return data
+
+
+def only(batch: RowBatch, keep: np.ndarray) -> RowBatch:
+    """Return the rows that `keep` (n,) bool marks."""
+    lengths = np.diff(batch.row)
+    nonzeros = np.repeat(keep, lengths)
+    parts: dict[str, Any] = {
+        name: None if (array := getattr(batch, name)) is None else array[keep]
+        for name in batch._fields
+        if name not in ("index", "count", "row", "text")
+    }
+    text = (
+        None
+        if batch.text is None
+        else [some for some, wanted in zip(batch.text, keep.tolist(), strict=True) if wanted]
+    )
+    return RowBatch(
+        index=batch.index[nonzeros],
+        count=batch.count[nonzeros],
+        row=np.concatenate([[0], np.cumsum(lengths[keep])]),
+        text=text,
+        **parts,
+    )
+
+
+def _with_remainder(batch: RowBatch, parameters: Parameters, phases: int) -> RowBatch:
+    """Return the batch with a `rest` that makes its evaluations those of the engine, beyond
+    rounding."""
+    sample = sample_of(batch, parameters.layout.size, len(parameters.stages), phases)
+    lacking = sample.evaluation - sample.predicted(parameters.weights)
+    beyond = ~(np.abs(lacking) <= tolerance(sample.evaluation, sample.scale)) & ~np.isnan(lacking)
+    return batch._replace(rest=(batch.rest + np.where(beyond, lacking, 0.0)).astype(np.float32))
+
+
+def _plain(check: RowCheck) -> dict:
+    """Return what a manifest keeps of a check: numbers, and the sentences about faults."""
+    return {
+        "rows": check.rows,
+        "checked": check.checked,
+        "exact": check.exact,
+        "fits": check.fits,
+        "largest": float(check.largest),
+        "mean": float(check.mean),
+        "faults": [fault.text for fault in check.faults],
+    }

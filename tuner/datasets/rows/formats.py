@@ -1,0 +1,186 @@
+"""The formats of files of rows, by suffix; reading, scanning and writing any of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.streams import DECOMPRESSORS, ZIP, InputError, beginning, pieces, plain_name
+from tuner.datasets.rows import comma, jsonl, npz, parquet, writing
+from tuner.datasets.rows.values import OWN_GAME, ExpectedRows, FoundRows, RowBatch
+from tuner.parameters.layout import Layout
+
+PARQUET = b"PAR1"
+# a column that labelled positions do not have
+OF_ROWS = re.compile(
+    rb"phase|rest|[A-Za-z_][^.,\[\]]*\.[A-Za-z_][^.,\[\]]*(\[\d+\])*|[A-Za-z_][^.,\[\]]*(\[\d+\])+"
+)
+MOST_GAMES = 1 << 22  # whose identities are remembered
+
+
+class Format(NamedTuple):
+    """How files of one format are read, scanned for their names, and written."""
+
+    suffixes: tuple[str, ...]
+    compressed: bool  # may be .gz, .bz2, .zst
+    read: Callable[[str, ExpectedRows], Iterator[RowBatch]]
+    scan: Callable[[str], FoundRows]
+    write: Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
+
+
+FORMATS = {
+    "jsonl": Format((".jsonl", ".ndjson"), True, jsonl.read, jsonl.scan, writing.write_jsonl),
+    "csv": Format((".csv",), True, comma.read, comma.scan, writing.write_csv),
+    "parquet": Format(
+        (".parquet", ".pq"), False, parquet.read, parquet.scan, writing.write_parquet
+    ),
+    "npz": Format((".npz",), False, npz.read, npz.scan, writing.write_npz),
+}
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")  # which are written for scikit-learn, not read
+SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
+
+
+def _by_suffix(name: str) -> Format | None:
+    lower = plain_name(name.lower())
+    return next((found for found in FORMATS.values() if lower.endswith(found.suffixes)), None)
+
+
+def is_rows(source: str) -> bool:
+    """Whether a file's name says that it contains rows."""
+    return _by_suffix(source) is not None
+
+
+def holds_rows(source: str) -> bool:
+    """Whether a file contains rows, by its name; a CSV file only if a column is the phase or the
+    rest, or named like a number of a parameter file: labelled positions may be CSV, too."""
+    found = _by_suffix(source)
+    if found is not FORMATS["csv"]:
+        return found is not None
+    try:
+        first = beginning(pieces(source), 1 << 16).removeprefix(b"\xef\xbb\xbf").split(b"\n")[0]
+    except InputError:
+        return False
+    return any(OF_ROWS.fullmatch(cell.strip().strip(b'"')) for cell in first.split(b","))
+
+
+def format_of(source: str) -> Format:
+    """Return the format of a file, by its suffix or else its first bytes; InputError if it is none
+    of them."""
+    found = _by_suffix(source)
+    if found is not None:
+        packed = plain_name(source.lower()) != source.lower()
+        if packed and not found.compressed:
+            raise InputError(
+                f"{source}: a compressed {found.suffixes[0]}; expected {found.suffixes[0]} alone;"
+                " unpack it first"
+            )
+        return found
+    if source == "-":  # can be read only once
+        return FORMATS["jsonl"]
+    if source.lower().endswith(SVMLIGHT):
+        raise InputError(
+            f"{source}: svmlight is written for scikit-learn and not read; expected a name that"
+            f" ends with {', '.join(SUFFIXES)}; write the rows as one of these"
+        )
+    found = _by_content(source)
+    if found is None:
+        raise InputError(
+            f"{source}: no known format of rows; expected a name that ends with"
+            f" {', '.join(SUFFIXES)}; rename it"
+        )
+    return found
+
+
+def _by_content(source: str) -> Format | None:
+    try:
+        with open(source, "rb") as stream:
+            start = stream.read(4)
+    except OSError:
+        start = b""
+    if start == PARQUET:
+        return FORMATS["parquet"]
+    if start == ZIP:
+        return FORMATS["npz"]
+    text = beginning(pieces(source), 1 << 12).removeprefix(b"\xef\xbb\xbf")
+    lines = [line.strip() for line in text.split(b"\n")]
+    first = next((line for line in lines if line and not line.startswith((b"#", b"//"))), b"")
+    if first.startswith(b"{"):
+        return FORMATS["jsonl"]
+    return FORMATS["csv"] if b"," in first else None
+
+
+def read(
+    source: str,
+    layout: Layout,
+    stages: int = 2,
+    phases: int | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Iterator[RowBatch]:
+    """Yield the rows of a file, or of standard input for `-` (JSON lines), in batches of at most
+    32,768.
+
+    With two stages each row needs a phase, of at most `phases` (None: any); with one, phases are 0.
+    InputError, one line, for the first fault; `note` is called with remarks on what was read."""
+    games = _Games()
+    for batch in format_of(source).read(source, ExpectedRows(layout, stages, phases)):
+        games.add(batch.game)
+        yield batch
+    if games.again:
+        note(
+            f"{source}: {games.again:,} games continue after rows of other games, and each run of"
+            " rows counts as a game of its own; sort the rows by game"
+        )
+
+
+def scan(source: str) -> FoundRows:
+    """Return what a file contains, without a parameter file: names and shapes, the largest phase,
+    the number of rows."""
+    return format_of(source).scan(source)
+
+
+def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int = 2) -> int:
+    """Write rows in the format that the suffix of a name says; return their number. An existing
+    file is replaced at the end."""
+    return writer_of(path)(Path(path), batches, ExpectedRows(layout, stages))
+
+
+def writer_of(path: Path | str) -> Callable[[Path, Iterable[RowBatch], ExpectedRows], int]:
+    """Return the function that writes a file of this name; InputError if the name does not say the
+    format."""
+    name, form = str(path).lower(), _by_suffix(str(path))
+    if name.endswith(SVMLIGHT):
+        return writing.write_svmlight
+    if form is None or name.endswith((*DECOMPRESSORS, ".zip")):
+        raise InputError(
+            f"{path}: no known format of rows to write; expected a name that ends with "
+            f"{', '.join((*SUFFIXES, *SVMLIGHT))}; rename it"
+        )
+    return form.write
+
+
+class _Games:
+    """Counts games whose rows do not follow each other."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._last: int | None = None
+        self.again = 0
+
+    def add(self, game: np.ndarray) -> None:
+        """Take the identities of the next rows."""
+        starts = np.ones(len(game), np.bool_)
+        starts[1:] = game[1:] != game[:-1]
+        if len(game) and self._last == int(game[0]):
+            starts[0] = False
+        named = starts & (game >> np.uint64(48) != np.uint64(OWN_GAME >> 48))
+        if len(game):
+            self._last = int(game[-1])
+        if len(self._seen) < MOST_GAMES:
+            found = game[named].tolist()
+            before = len(self._seen)
+            self._seen.update(found)
+            self.again += len(found) - (len(self._seen) - before)

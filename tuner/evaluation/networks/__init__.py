@@ -1,0 +1,2 @@
+"""Small networks as evaluations: NumPy, compiled code, files, and learning from whole games that
+compiled code plays."""

@@ -1,0 +1,252 @@
+"""Positions as the inputs of networks: a sparse matrix of counts times units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from scipy.sparse import csr_array, vstack
+
+from evalterms.framework.encoding import Encoding
+from games.bits import lowest, without_lowest
+from tuner.evaluation.networks.compiled import (
+    LANES,
+    LINEAR,
+    RELU,
+    SIGMOID,
+    TANH,
+    address_of,
+    call_write,
+    counts_type,
+    different,
+    entry,
+    numbers,
+    outputs,
+    row_at,
+    words_at,
+)
+
+# rows that are written before they are read, because wide loads right after narrow stores stall the
+# CPU
+BLOCK = 8
+POSITIONS_AT_ONCE = 1 << 14  # positions
+I64 = types.int64
+words_type = types.Array(types.uint64, 1, "C")
+
+
+@entry(I64(I64, words_type, I64, I64, counts_type, counts_type, counts_type, counts_type, numbers))
+def encode(write, positions, words, n, rows, zeros, index, counts, ends):
+    """Write the nonzero counts of n positions, one after the other, their places to `index`, and
+    where those of each position end to `ends`; return how many there are. `rows` has room for BLOCK
+    rows, each as long as `zeros`."""
+    pad, found = len(zeros), 0
+    for block in range(0, n, BLOCK):
+        stop = min(block + BLOCK, n)
+        for i in range(block, stop):
+            call_write(write, words_at(positions, i * words), row_at(rows, (i - block) * pad))
+        for i in range(block, stop):
+            start = (i - block) * pad
+            for chunk in range(0, pad, LANES):
+                present = different(rows, zeros, start + chunk, chunk)
+                while present:
+                    at = chunk + lowest(present)
+                    index[found] = at
+                    counts[found] = rows[start + at]
+                    found += 1
+                    present = without_lowest(present)
+            ends[i] = found
+    return found
+
+
+def padded_length(size: int) -> int:
+    """Return the length of a row of counts for compiled code."""
+    return -(-size // LANES) * LANES
+
+
+def counts_of(encoding: Encoding, positions: np.ndarray) -> csr_array:
+    """Return the counts (n, inputs) int32 of positions (n, words) uint64."""
+    return vstack(
+        [csr_array((0, encoding.size), dtype=np.int32), *_parts(encoding, positions)],
+        "csr",
+        np.int32,
+    )
+
+
+def inputs_of(encoding: Encoding, positions: np.ndarray) -> csr_array:
+    """Return the inputs (n, inputs) float32 of positions (n, words) uint64: their counts times the
+    units."""
+    found = counts_of(encoding, positions)
+    return csr_array(
+        (
+            (found.data * encoding.units[found.indices]).astype(np.float32),
+            found.indices,
+            found.indptr,
+        ),
+        found.shape,
+    )
+
+
+def _parts(encoding: Encoding, positions: np.ndarray) -> Iterator[csr_array]:
+    pad, words = padded_length(encoding.size), positions.shape[1]
+    zeros, rows = np.zeros(pad, np.int32), np.zeros(BLOCK * pad, np.int32)
+    for begin in range(0, len(positions), POSITIONS_AT_ONCE):
+        part = np.ascontiguousarray(positions[begin : begin + POSITIONS_AT_ONCE])
+        ends = np.zeros(len(part) + 1, np.int64)
+        index, counts = np.empty((2, len(part) * encoding.size), np.int32)
+        n = encode(
+            address_of(encoding.write),
+            part.ravel(),
+            words,
+            len(part),
+            rows,
+            zeros,
+            index,
+            counts,
+            ends[1:],
+        )
+        yield csr_array((counts[:n].copy(), index[:n].copy(), ends), (len(part), encoding.size))
+
+
+AT_ONCE = 256
+ACTIVATIONS = {"linear": LINEAR, "relu": RELU, "tanh": TANH, "sigmoid": SIGMOID}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights (inputs, outputs), biases (outputs,), and the name of the activation."""
+
+    weights: np.ndarray
+    biases: np.ndarray
+    activation: str
+
+
+@dataclass(frozen=True)
+class Network:
+    """Dense layers over the inputs of an encoding."""
+
+    layers: tuple[Layer, ...]
+
+    @property
+    def inputs(self) -> int:
+        return self.layers[0].weights.shape[0]
+
+    @property
+    def size(self) -> int:
+        """Number of weights and biases."""
+        return sum(layer.weights.size + layer.biases.size for layer in self.layers)
+
+    @property
+    def shape(self) -> np.ndarray:
+        """The shape for compiled code, int64, see `tuner.evaluation.networks.compiled`."""
+        found = [self.inputs]
+        for layer in self.layers:
+            found += [len(layer.biases), ACTIVATIONS[layer.activation]]
+        return np.array(found, np.int64)
+
+    def flat(self) -> np.ndarray:
+        """Return all weights and biases (size,) in the order of
+        `tuner.evaluation.networks.compiled`."""
+        return np.concatenate(
+            [part.ravel() for layer in self.layers for part in (layer.weights, layer.biases)]
+        )
+
+    def with_flat(self, flat: np.ndarray) -> Network:
+        """Return the network with other weights and biases (size,), of their dtype."""
+        layers, at = [], 0
+        for layer in self.layers:
+            inputs, width = layer.weights.shape
+            weights, biases = np.split(flat[at : at + (inputs + 1) * width], [inputs * width])
+            layers.append(Layer(weights.reshape(inputs, width), biases, layer.activation))
+            at += (inputs + 1) * width
+        return Network(tuple(layers))
+
+    def outputs(self, inputs: np.ndarray) -> np.ndarray:
+        """Return the outputs (n, outputs) for inputs (n, inputs), which are counts times their
+        units."""
+        return self.all_outputs(inputs)[-1]
+
+    def all_outputs(self, inputs: np.ndarray) -> list[np.ndarray]:
+        """Return the inputs and the outputs of every layer."""
+        found = [inputs]
+        for layer in self.layers:
+            found.append(
+                activate_sums(product(found[-1], layer.weights) + layer.biases, layer.activation)
+            )
+        return found
+
+    def pull(self, inputs: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """Return the sum (size,) over positions and outputs of errors (n, outputs) times the
+        derivatives of the outputs by all weights, by backpropagation."""
+        outs, parts = self.all_outputs(inputs), []
+        for layer, below, out in zip(
+            reversed(self.layers), reversed(outs[:-1]), reversed(outs[1:]), strict=True
+        ):
+            errors = errors * slope(out, layer.activation)
+            parts += [errors.sum(0), product(below.T, errors).ravel()]
+            errors = product(errors, layer.weights.T)
+        return np.concatenate(parts[::-1])
+
+
+def product(a: Any, b: Any) -> Any:
+    """Return the matrix product a @ b, where a may be sparse. Products with vectors are sums and
+    not calls of BLAS, whose threads would wait for each other longer than they add."""
+    if a.shape[1] == 1:
+        return a * b
+    if b.shape[1] == 1 and isinstance(a, np.ndarray):
+        return (a * b[:, 0]).sum(1)[:, None]
+    return a @ b
+
+
+def activate_sums(sums: np.ndarray, activation: str) -> np.ndarray:
+    """Return the outputs of a layer from its sums."""
+    if activation == "sigmoid":
+        return 1 / (1 + np.exp(-sums))
+    if activation == "tanh":
+        return np.tanh(sums)
+    return np.maximum(sums, 0) if activation == "relu" else sums
+
+
+def slope(out: np.ndarray, activation: str) -> np.ndarray:
+    """Return the derivatives of an activation from its values."""
+    if activation == "sigmoid":
+        return out * (1 - out)
+    if activation == "tanh":
+        return 1 - out**2
+    return (out > 0).astype(out.dtype) if activation == "relu" else np.ones_like(out)
+
+
+def random_network(
+    inputs: int, layers: Sequence[tuple[int, str]], seed: int, spread: float | None = None
+) -> Network:
+    """Return a network with layers of these widths and activations. Weights are normal with
+    standard deviation `spread`, by default 1 / sqrt(inputs of the layer); biases are zero."""
+    random, found = np.random.default_rng(seed), []
+    for width, activation in layers:
+        deviation = 1 / np.sqrt(inputs) if spread is None else spread
+        found.append(
+            Layer(random.normal(0, deviation, (inputs, width)), np.zeros(width), activation)
+        )
+        inputs = width
+    return Network(tuple(found))
+
+
+def compiled_outputs(network: Network, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the outputs (n, outputs) float32 for counts (n, inputs), by compiled code in single
+    precision."""
+    shape, pad = network.shape, -(-counts.shape[1] // LANES) * LANES
+    flat, units = network.flat().astype(np.float32), units.astype(np.float32)
+    out = np.empty((len(counts), len(network.layers[-1].biases)), np.float32)
+    outs, scratch, zeros = (
+        np.empty(shape[1::2].sum(), np.float32),
+        np.empty(shape[1], np.float32),
+        np.zeros(pad, np.int32),
+    )
+    rows = np.zeros((AT_ONCE, pad), np.int32)
+    for begin in range(0, len(counts), AT_ONCE):  # few enough rows to stay in the CPU's cache
+        part = out[begin : begin + AT_ONCE]
+        rows[: len(part), : counts.shape[1]] = counts[begin : begin + AT_ONCE]
+        outputs(shape, units, flat, rows.ravel(), zeros, outs, scratch, part)
+    return out

@@ -1,0 +1,261 @@
+"""The formats of exports: constants of C and Rust, JSON, UCI options, settings for SPSA.
+
+A new one is a function and a line of FORMATS.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.export.numbers import (
+    Rounded,
+    c_names,
+    each_number,
+    factors_of,
+    heading,
+    rounded,
+    rust_names,
+    spin_limits,
+    whole,
+)
+from tuner.options.option import refuse
+from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Parameters
+
+PER_LINE = 16  # numbers of a list on one line
+
+
+def c_text(r: Rounded, name: str) -> str:
+    """`static const int material_knight[2] = {337, 281};` and `static const int
+    piece_square_pawn[2][64] = ...`."""
+    kind = "int" if r.decimals == 0 else "double"
+
+    def declaration(identifier: str, place: Place) -> str:
+        size = "" if not place.shape else f"[{place.size}]"
+        return f"static const {kind} {identifier}[{len(r.stages)}]{size} = "
+
+    return _text(r, name, c_names, declaration, "{}")
+
+
+def rust_text(r: Rounded, name: str) -> str:
+    """`pub const MATERIAL_KNIGHT: [i32; 2] = [337, 281];` and `pub const PIECE_SQUARE_PAWN: [[i32;
+    64]; 2] = ...`."""
+    kind = "i32" if r.decimals == 0 else "f64"
+
+    def declaration(identifier: str, place: Place) -> str:
+        inner = kind if not place.shape else f"[{kind}; {place.size}]"
+        return f"pub const {identifier}: [{inner}; {len(r.stages)}] = "
+
+    return _text(r, name, rust_names, declaration, "[]")
+
+
+def _text(
+    r: Rounded,
+    name: str,
+    name_all: Callable[[Sequence[str]], list[str]],
+    declaration: Callable[[str, Place], str],
+    brackets: str,
+) -> str:
+    places = r.parameters.layout.places
+    lines, term = [_comment(line) for line in heading(r, name)], None
+    for identifier, place in zip(name_all([place.path for place in places]), places, strict=True):
+        if place.term != term:
+            term = place.term
+            lines.append("")
+        shape = "" if len(place.shape) < 2 else f"  // {' x '.join(map(str, place.shape))}"
+        lines += _array(declaration(identifier, place), r, place, brackets, shape)
+    return "\n".join(lines) + "\n"
+
+
+def _comment(line: str) -> str:
+    """A line comment; a backslash at its end, which would continue the comment, is followed by a
+    full stop."""
+    return f"// {line}" + (" ." if line.endswith(("\\", "??/")) else "")
+
+
+def _array(start: str, r: Rounded, place: Place, brackets: str, shape: str) -> list[str]:
+    opening, closing = brackets[0], brackets[1]
+    numbers = [[r.text(value) for value in stage] for stage in r.numbers(place)]
+    if not place.shape:
+        return [f"{start}{opening}{', '.join(stage[0] for stage in numbers)}{closing};"]
+    per_line = place.shape[-1] if len(place.shape) > 1 else PER_LINE
+    width = max(len(text) for stage in numbers for text in stage)
+    lines = [start + opening + shape]
+    for stage, values in zip(r.stages, numbers, strict=True):
+        rows = [
+            ", ".join(value.rjust(width) for value in values[i : i + per_line])
+            for i in range(0, len(values), per_line)
+        ]
+        lines += [
+            f"    {opening}  // {stage}",
+            *(f"        {row}," for row in rows),
+            f"    {closing},",
+        ]
+    return [*lines, f"{closing};"]
+
+
+LEAST_RANGE = 50.0  # centipawns that SPSA may move a weight up or down
+RANGE_SHARE = 0.1  # of the range: the perturbation if the standard error is unknown
+LEAST_STEP = 0.5  # least perturbation of a whole number
+LEARNING_RATE = 0.002  # at the end, as OpenBench proposes
+
+
+def json_text(r: Rounded, name: str) -> str:
+    """JSON by term, parameter and stage, with a number or a list of numbers; one line for each
+    parameter."""
+    places = r.parameters.layout.places
+    top = {
+        "about": heading(r, name),
+        "game": r.parameters.game,
+        "stages": list(r.stages),
+        "scale": float(f"{r.scale:.6g}"),
+        "shapes": {place.path: list(place.shape) for place in places if place.shape},
+    }
+    terms: dict[str, list[str]] = {}
+    for place in places:
+        stages = [
+            [whole(value) if r.decimals == 0 else value for value in stage]
+            for stage in r.numbers(place)
+        ]
+        plain = {
+            stage: values if place.shape else values[0]
+            for stage, values in zip(r.stages, stages, strict=True)
+        }
+        terms.setdefault(place.term, []).append(
+            f"   {json.dumps(place.name)}: {json.dumps(plain, allow_nan=False)}"
+        )
+    lines = [
+        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}," for key, value in top.items()
+    ]
+    inner = ",\n".join(
+        f"  {json.dumps(term)}: {{\n" + ",\n".join(entries) + "\n  }"
+        for term, entries in terms.items()
+    )
+    return "\n".join(["{", *lines, ' "weights": {', inner, " }", "}"]) + "\n"
+
+
+def uci_text(r: Rounded, name: str) -> str:
+    """The engine's `option name ... type spin ...` lines, then `setoption name ... value ...` for
+    each."""
+    low, high = spin_limits(r)
+    numbers = each_number(r)
+    options = [
+        f"option name {label} type spin default {whole(r.weights[s, i])} min {whole(low[s, i])} max"
+        f" {whole(high[s, i])}"
+        for label, s, i in numbers
+    ]
+    settings = [f"setoption name {label} value {whole(r.weights[s, i])}" for label, s, i in numbers]
+    return (
+        "\n".join(
+            [
+                *(f"info string {line}" for line in heading(r, name, tables=False)),
+                *options,
+                "",
+                *settings,
+            ]
+        )
+        + "\n"
+    )
+
+
+def spsa_text(r: Rounded, name: str = "") -> str:
+    """Lines `name, int, default, min, max, c_end, r_end`, and nothing else, since these tuners
+    accept nothing else.
+
+    c_end, the last perturbation, is twice the standard error if known, otherwise a tenth of the
+    range. The range is that of the bounds in the file; without bounds half the weight up and down,
+    but at least 50 centipawns and 2 c_end."""
+    kind = "int" if r.decimals == 0 else "float"
+    errors = (
+        np.full(r.weights.shape, np.nan)
+        if r.parameters.standard_errors is None
+        else r.parameters.standard_errors
+    )
+    bounded = np.zeros(r.weights.shape, np.bool_)
+    for pattern, _ in r.parameters.bounds:
+        bounded |= r.parameters.mask((pattern,))
+    factors = factors_of(r.parameters, r.factor)
+    low, high = r.parameters.limits()
+    lines = []
+    for label, s, i in each_number(r):
+        value, error = float(r.weights[s, i]), float(errors[s, i]) * factors[i]
+        step = 2 * error if error > 0 else None
+        if bounded[s, i]:
+            ends = low[s, i] * factors[i], high[s, i] * factors[i]
+        else:
+            half = max(abs(value) / 2, LEAST_RANGE * factors[i], 2 * (step or 0.0))
+            ends = value - half, value + half
+        ends = (
+            min(_outward(ends[0], r.decimals, math.floor), value),
+            max(_outward(ends[1], r.decimals, math.ceil), value),
+        )
+        span = ends[1] - ends[0]
+        step = RANGE_SHARE * span if step is None else min(step, span / 2)
+        step = max(step, LEAST_STEP) if r.decimals == 0 else step
+        lines.append(
+            f"{label}, {kind}, {r.text(value)}, {r.text(ends[0])}, {r.text(ends[1])}, {step:.3g},"
+            f" {LEARNING_RATE:g}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _outward(value: float, decimals: int, towards: Callable[[float], int]) -> float:
+    """A limit rounded outward to this many decimals."""
+    unit = 10.0**decimals
+    return towards(round(value * unit, 6)) / unit
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: `text` of rounded numbers and the name of their file, and what the text can hold:
+    `rows` of tables, which have an order, unlike numbers that have a name each; `fractions`;
+    comments, in which the `heading` stands."""
+
+    text: Callable[[Rounded, str], str]
+    rows: bool = True
+    fractions: bool = True
+    heading: bool = True
+
+
+FORMATS = {
+    "c": Format(c_text),
+    "rust": Format(rust_text),
+    "json": Format(json_text),
+    "uci": Format(uci_text, rows=False, fractions=False),
+    "spsa": Format(spsa_text, rows=False, heading=False),
+}
+
+
+def exported(
+    parameters: Parameters,
+    name: str,
+    form: str,
+    scale_to: float | None = None,
+    decimals: int = 0,
+    flip: bool = False,
+) -> tuple[str, Rounded]:
+    """Return the text of a format, and the numbers that it has. InputError for options that the
+    format has no use for."""
+    chosen = FORMATS[form]
+    refuse(
+        (
+            (
+                "--flip",
+                flip and not chosen.rows,
+                f"--format {form} names every number, so there is no order of rows",
+            ),
+        )
+    )
+    if decimals and not chosen.fractions:
+        raise InputError(
+            f"--decimals {decimals}: --format {form} holds whole numbers; use --scale-to N for"
+            " finer steps"
+        )
+    r = rounded(parameters, scale_to, decimals, flip)
+    return chosen.text(r, name), r

@@ -1,0 +1,139 @@
+"""Identifiability and expected errors before a fit: `tuner tune --dry-run`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from games.record import wording_of
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.writing import split_games
+from tuner.findings.findings import HALF, ratios_of
+from tuner.findings.identifiability import identify
+from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.scale import fit_scale
+from tuner.fit.setup import DRAWS, FitOptions, make_problem
+from tuner.parameters.parameters import Parameters
+from tuner.statistics.intervals import quantile
+
+MOST = 8  # names in a line
+
+
+def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
+    """Return, as plain data, what the games identify and the approximate width of 95 % intervals
+    without a prior.
+
+    Errors are those at the starting values, for the results of the games: the fitted values are not
+    known yet."""
+    words = wording_of(parameters.game)
+    if options.loss == DRAWS:
+        options = replace(
+            options, loss="ordered"
+        )  # either model of draws serves: only a fit can show which is better
+    train, held = split_games(data, options.held_out, options.seed)
+    problem = make_problem(
+        data, parameters, options, train if len(train) else held, parameters.scale
+    )
+    if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
+        problem = make_problem(data, parameters, options, problem.games, scale.value)
+    matrix = problem.gauss_newton(problem.start)
+    null_space = find_null_space(problem, matrix, data.layout.places)
+    found = standard_errors(problem, problem.start, matrix, null_space)
+    reach = quantile(found.games) * found.standard_errors[:, : data.layout.size]
+    return {
+        "games": len(problem.games),
+        "positions": problem.positions,
+        "held_out_games": len(held),
+        **identify(problem, matrix, null_space, data.layout, parameters.stages),
+        "expected": [
+            {"parameter": place.path}
+            | {
+                stage: _known(value)
+                for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)
+            }
+            for place in (data.layout.headline if words.ratios else [])
+        ],
+        "ratios": ratios_of(found, problem.start, data.layout) if words.ratios else [],
+        "unit": words.unit,
+        "median": (
+            _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan))))
+            if (reach > 0).any()
+            else None
+        ),
+    }
+
+
+def dry_run_lines(found: dict) -> list[str]:
+    """Return the findings as lines of text."""
+    identified = (
+        ", all identified by the games"
+        if found["rank"] == found["free"]
+        else (f"; the games identify {found['rank']:,} independent combinations of them")
+    )
+    lines = [f"{found['free']:,} free weights{identified}"]
+    if found["never"]:
+        lines.append(f"never apply, so not identified: {_listed(_grouped(found['never']))}")
+    if found["rare"]:
+        lines.append(
+            "hardly ever apply: "
+            + _listed([f"{line['parameter']} ({line['positions']})" for line in found["rare"]])
+        )
+    directions = [line["text"] for line in found["null_directions"]]
+    if directions:
+        many = len(directions) > 1
+        lines.append(
+            f"{len(directions)} combination{'s' * many} of weights change{'s' * (not many)} no"
+            " evaluation, so that games cannot tell them apart (lists and tables keep their"
+            " means):"
+        )
+        more = [f"  and {len(directions) - MOST} more"] if len(directions) > MOST else []
+        lines += [f"  {text}" for text in directions[:MOST]] + more
+    for line in found["collinear"]:
+        lines.append(
+            f"hard to tell apart: {line['a']} and {line['b']} (estimates correlate by"
+            f" {line['correlation']:+.2f})"
+        )
+    if found["condition"]:
+        lines.append(f"condition number {found['condition']:,.0f}")
+    other = (
+        ""
+        if found["method"] == "logistic"
+        else f"; those of {found['method']}, the method used here, will differ"
+    )
+    lines.append(
+        "expected 95 % intervals of a fit to the results without a prior, in"
+        f" {found['unit']}{other}:"
+    )
+    for line in found["expected"]:
+        name, *values = line.items()
+        lines.append(
+            f"  {name[1]}  " + "  ".join(f"{stage} +/- {_text(value)}" for stage, value in values)
+        )
+    if found["median"] is not None:
+        lines.append(f"  median of all weights  +/- {_text(found['median'])}")
+    lines.append(f"half as wide with about {(HALF - 1) * found['games']:,} more games")
+    return lines
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """Return the names with those of one list or table combined."""
+    counts: dict[str, int] = {}
+    for name in names:
+        path, _, rest = name.partition("[")
+        _, _, stage = rest.rpartition(" ") if " " in rest else ("", "", "")
+        key = f"{path} {stage}".strip() if rest else name
+        counts[key] = counts.get(key, 0) + 1
+    return [name if count == 1 else f"{name} ({count})" for name, count in counts.items()]
+
+
+def _text(value: float | None) -> str:
+    return "not identified" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+
+
+def _known(value: float) -> float | None:
+    return round(float(value), 2) if np.isfinite(value) else None

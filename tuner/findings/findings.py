@@ -1,0 +1,467 @@
+"""Errors in points, for games that are won by more or fewer of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import Wording
+from tuner.datasets.dataset import ahead
+from tuner.findings.identifiability import identify
+from tuner.findings.records import NoiseCost
+from tuner.fit.errors import Uncertainty, ratios
+from tuner.fit.noise import PRICED_DEPTH, noise_of
+from tuner.fit.prior import with_slopes
+from tuner.fit.problem import Problem
+from tuner.fit.result import FitResult
+from tuner.objectives.cross_entropy import CROSS_ENTROPY
+from tuner.parameters.layout import Layout
+from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quantile
+
+
+def error_in_points(
+    result: FitResult, on_results: tuple[Problem, Problem | None] | None, most: int
+) -> dict:
+    """Return, as plain data, the root mean square error of the expected points before and after a
+    fit, of held-out positions if there are any, and the standard deviation of what they are
+    compared with: the results of `on_results`, or else the targets of the fit. `most` is what an
+    outcome of 1 stands for."""
+    learned, held_out = on_results or (result.problem, result.held_out)
+    is_held_out = held_out is not None and held_out.positions > 0
+    problem = held_out if held_out is not None and is_held_out else learned
+    positions, before, deviation = _errors(problem, result.reference)
+    after = _errors(problem, result.weights)[1]
+    return {
+        "before": round(most * before, 4),
+        "after": round(most * after, 4),
+        "deviation": round(most * deviation, 4),
+        "positions": positions,
+        "held_out": is_held_out,
+    }
+
+
+def _errors(problem: Problem, weights) -> tuple[int, float, float]:
+    """Return the number of positions, the root mean square of outcome minus value, and the
+    deviation of the outcomes."""
+    number, squares, total, total_squares = 0, 0.0, 0.0, 0.0
+    for found in predictions(problem, weights, some_games(problem)):
+        outcome = problem.data.outcome[found.place].astype(float)
+        residual = outcome - (2 * found.score - 1)
+        number += len(outcome)
+        squares += float(residual @ residual)
+        total += float(outcome.sum())
+        total_squares += float(outcome @ outcome)
+    n = max(number, 1)
+    return number, math.sqrt(squares / n), math.sqrt(max(total_squares / n - (total / n) ** 2, 0.0))
+
+
+BINS = 20
+LARGEST = 1 << 20  # positions used: some hundred thousand give two digits of an error
+
+
+class Estimate(NamedTuple):
+    """An estimate and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Predictions(NamedTuple):
+    """Positions by index (n,), their expected scores for the first player, from 0 to 1, and their
+    losses."""
+
+    place: np.ndarray
+    score: np.ndarray
+    loss: np.ndarray
+
+
+def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Predictions]:
+    """Yield the predictions for the positions of some games, a block at a time."""
+    part = problem.on(games)
+    for piece in ahead(problem.data, part.ranges):
+        sizes = piece[:, 1] - piece[:, 0]
+        place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        evaluation = problem.evaluations(weights, piece)
+        outcome = problem.data.outcome[place].astype(float)
+        objective, scale = problem.objective, problem.scale
+        width = (
+            weights[:, -1] @ problem.model.unscaled[:, problem.data.phase[place]]
+        )  # of a draw, if the loss models draws
+        yield Predictions(
+            place,
+            objective.expected_score(scale, evaluation, width),
+            objective.loss(scale, evaluation, width, outcome),
+        )
+        problem.data.release()
+
+
+def some_games(problem: Problem) -> np.ndarray:
+    """Return its games, or every k-th if they hold more than LARGEST positions."""
+    return problem.games[:: max(1, problem.positions // LARGEST)]
+
+
+class LossChange(NamedTuple):
+    """Mean losses per position before and after, their difference, and the numbers of games and
+    positions."""
+
+    before: float
+    after: float
+    difference: Estimate
+    games: int
+    positions: int
+
+
+def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> LossChange:
+    """Return the mean losses per position with two sets of weights, and the change between them."""
+    games = some_games(problem)
+    sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
+    starts = problem.data.first[games]
+    for both in zip(
+        predictions(problem, before, games), predictions(problem, after, games), strict=True
+    ):
+        for line, part in zip(sums, both, strict=True):
+            np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
+    difference = mean_of_clusters(*by_identity(problem.data.game[games], sums[1] - sums[0], counts))
+    old, new = sums.sum(axis=1) / counts.sum()
+    return LossChange(float(old), float(new), difference, len(games), int(counts.sum()))
+
+
+def by_identity(
+    names: np.ndarray, sums: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums and counts of games, added up for games of one identity."""
+    _, group = np.unique(names, return_inverse=True)
+    return np.bincount(group, sums), np.bincount(group, counts)
+
+
+def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
+    """Return the mean over positions from the sums and counts (g,) of games, a ratio of means
+    (Cochran 1977, section 6.3)."""
+    kept = counts > 0
+    sums, counts = sums[kept], counts[kept]
+    n, total = len(counts), counts.sum()
+    mean = float(sums.sum() / total)
+    if n < 2:
+        return Estimate(mean, np.nan, np.nan)
+    error = np.sqrt(((sums - mean * counts) ** 2).sum() * n / (n - 1)) / total
+    return Estimate(mean, mean - quantile(n) * error, mean + quantile(n) * error)
+
+
+def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
+    """Return predicted and actual scores of the first player, in bins of the prediction with about
+    equal positions. `low` and `high` are None where all games of a bin ended alike, but not by wins
+    of one side alone."""
+    games = some_games(problem)
+    found = list(predictions(problem, weights, games))
+    place, score = (
+        np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score")
+    )
+    actual = 0.5 + 0.5 * problem.data.outcome[place].astype(float)
+    game = problem.data.game[games][
+        np.searchsorted(problem.data.first[games], place, side="right") - 1
+    ]
+    edges = np.quantile(score, np.linspace(0, 1, BINS + 1)[1:-1])
+    which = np.searchsorted(edges, score)
+    lines = []
+    for number in range(BINS):
+        chosen = which == number
+        if chosen.any():
+            _, group = np.unique(game[chosen], return_inverse=True)
+            mean = mean_of_clusters(
+                np.bincount(group, actual[chosen]), np.bincount(group).astype(float)
+            )
+            n, results = int(group.max()) + 1, actual[chosen]
+            same = bool((results == results[0]).all())
+            ends = (
+                equal_results_interval(float(results[0]), n)
+                if same
+                else (max(0.0, mean.low), min(1.0, mean.high))
+            )
+            low, high = ends or (None, None)
+            lines.append(
+                {
+                    "predicted": float(score[chosen].mean()),
+                    "actual": mean.value,
+                    "low": low,
+                    "high": high,
+                    "positions": int(chosen.sum()),
+                    "games": n,
+                }
+            )
+    return lines
+
+
+HALF = 4  # times as many games halve the error
+APART = 1.2  # ratio of clustered to naive errors that is reported
+NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
+COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
+
+
+def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
+    """Return the weights of the headline as multiples of the first one, with 95 % intervals."""
+    places = layout.headline
+    if found is None or len(places) < 2:
+        return []
+    names = {place.first: place.path for place in places}
+    return [
+        {
+            "parameter": names[line.column],
+            "to": places[0].path,
+            "ratio": round(line.ratio, 4),
+            "low": round(line.low, 4),
+            "high": round(line.high, 4),
+        }
+        for line in ratios(found, weights, [place.first for place in places])
+    ]
+
+
+def results_problems(
+    result: FitResult, results: np.ndarray | None
+) -> tuple[Problem, Problem | None] | None:
+    """Return the problems on the training and held-out games, with the `results` (n,) of games as
+    outcomes and cross-entropy as loss; None if the outcomes of the fit are the results."""
+    if results is None:
+        return None
+
+    def on_them(problem: Problem) -> Problem:
+        return replace(
+            problem, data=replace(problem.data, outcome=results), objective=CROSS_ENTROPY
+        )
+
+    return on_them(result.problem), None if result.held_out is None else on_them(result.held_out)
+
+
+def held_out_change(result: FitResult) -> dict | None:
+    """Return the change of the mean loss of held-out positions on the targets of the fit, with an
+    interval."""
+    return _change(result, result.held_out)
+
+
+def held_out_results(
+    result: FitResult, on_results: tuple[Problem, Problem | None] | None
+) -> dict | None:
+    """Return the same on the results of the games; see `results_problems`."""
+    return _change(result, on_results[1] if on_results else result.held_out)
+
+
+def _change(result: FitResult, held_out: Problem | None) -> dict | None:
+    if held_out is None or not held_out.positions:
+        return None
+    change: LossChange = change_of_loss(held_out, result.reference, result.weights)
+    low, high = change.difference.low, change.difference.high
+    return {
+        "before": round(change.before, 7),
+        "after": round(change.after, 7),
+        "difference": round(change.difference.value, 7),
+        "low": _known(low) if low < high else None,
+        "high": _known(high) if low < high else None,
+        "games": change.games,
+        "positions": change.positions,
+    }
+
+
+def loss_as_given(
+    result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float
+) -> float | None:
+    """Return the mean loss of held-out positions on the results by the starting values as their
+    file has them: with its `scale`, without slopes by phase and intercept. None without held-out
+    games, and for models of draws."""
+    held_out = on_results[1] if on_results else result.held_out
+    if held_out is None or not held_out.positions or held_out.objective.widths:
+        return None
+    given = replace(with_slopes(held_out, np.ones(held_out.data.phases + 1)), scale=scale)
+    return round(change_of_loss(given, given.start, given.start).before, 7)
+
+
+def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
+    """Return the widths of a draw by stage in centipawns; None if the loss does not model draws."""
+    if result.width is None:
+        return None
+    errors = (
+        result.uncertainty.standard_errors[:, -1]
+        if result.uncertainty
+        else [math.nan] * len(stages)
+    )
+    return {
+        "model": result.problem.objective.name,
+        "scale": round(result.problem.scale, 8),
+        "width": {
+            stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)
+        },
+        "errors": {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)},
+    }
+
+
+def findings(
+    result: FitResult,
+    plain: dict,
+    summary: dict,
+    layout: Layout,
+    on_results: tuple[Problem, Problem | None] | None,
+) -> dict:
+    """Return, as plain data, all diagnostics that do not need the games themselves; `plain`
+    describes the fit (see `tuner.learn.result`), `summary` the dataset (see
+    `tuner.datasets.summary`)."""
+    stages = result.parameters.stages
+    own = (result.problem, result.held_out)
+    return {
+        "result": plain,
+        **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
+        "calibration": {
+            "results": _calibration(result, on_results or own),
+            "targets": _calibration(result, own) if on_results else None,
+        },
+        "identifiability": identify(
+            result.problem, result.matrix, result.null_space, layout, stages
+        ),
+        "summary": {"results": summary["games_by_result"], "phases": summary["positions_by_phase"]},
+    }
+
+
+def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> dict:
+    """Return the calibration before and after, on held-out games if there are any."""
+    learned, held_out = problems
+    problem = held_out if held_out is not None and held_out.positions else learned
+    return {
+        "before": calibration(problem, result.reference),
+        "after": calibration(problem, result.weights),
+    }
+
+
+def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
+    """Return what sampling noise does to evaluations of held-out positions (of training positions
+    without held-out ones), in centipawns, and what it costs in Elo if one of them is worth
+    `centipawn` of `classic` (see `tuner.fit.errors`); None without errors, and if no weight was
+    learned."""
+    held_out = (
+        result.held_out
+        if result.held_out is not None and result.held_out.positions
+        else result.problem
+    )
+    found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
+    if found is None or found.evaluations == 0:
+        return None
+    plain = {"evaluations": round(found.evaluations, 2)}
+    cost = found.elo(centipawn) if centipawn is not None else None
+    if found.differences is not None:
+        plain["differences"] = round(found.differences, 2)
+        if cost and centipawn is not None and centipawn != 1:
+            plain["of_classic"] = round(centipawn * found.differences, 2)
+    return plain | (
+        {"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)}
+        if cost
+        else {}
+    )
+
+
+def noise_line(noise: NoiseCost, unit: str) -> str:
+    """Return the noise as a line of text."""
+    text = (
+        f"sampling noise (standard deviation): evaluations +/- {_short(noise.evaluations)} {unit}"
+    )
+    if noise.differences is not None:
+        text += (
+            ", differences between neighbouring positions of a game +/-"
+            f" {_short(noise.differences)}"
+        )
+    if noise.elo is None:
+        return text
+    if noise.of_classic is not None:
+        text += f", as {_short(noise.of_classic)} of `classic`"
+    if noise.high is not None and noise.high < 1:
+        return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
+    return (
+        f"{text}, which costs about {_short(noise.elo)} [{_short(noise.low)}, {_short(noise.high)}]"
+        f" Elo at depth {PRICED_DEPTH}; more games or a narrower --prior lower it"
+    )
+
+
+def _short(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def advice(
+    result: FitResult,
+    change: dict | None,
+    noise: dict | None,
+    method: str,
+    better: str,
+    words: Wording,
+    labelled: bool = False,
+) -> list[str]:
+    """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on
+    results, `better` names what could be learned from in place of results. `labelled`: the games
+    are labelled positions."""
+    lines, games = [], result.games
+    of, results = ("positions", "labels") if labelled else ("games", "results")
+    if not result.convergence.converged:
+        lines.append(
+            f"the fit did not converge: {result.convergence.remains}; use more --iterations or"
+            " another --learner"
+        )
+    if result.step and not result.share and not _learned(result):
+        lines.append(
+            f"the weights stay at their starting values, since what the {results} teach does "
+            f"not exceed sampling noise; learn from {better}, or from more {of}"
+        )
+    elif result.uncertainty and games:
+        lines.append(
+            f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind"
+        )
+        inflation = _inflation(result.uncertainty)
+        if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
+            lines.append(
+                "standard errors that treat positions as independent would be"
+                f" {max(inflation, 1 / inflation):.1f} times too"
+                f" {'small' if inflation >= 1 else 'large'}"
+            )
+        if games < FEW_GAMES:
+            lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
+    if change and change["high"] is not None:
+        if change["low"] <= 0 <= change["high"]:
+            lines.append(
+                f"the held-out {of} do not show whether the learned values predict "
+                f"{results} better or worse; whether they play better is another question"
+            )
+        elif change["low"] > 0:
+            lines.append(
+                f"the learned values predict the {results} of held-out {of} worse than the starting"
+                " values"
+            )
+    if (
+        noise
+        and method == "logistic"
+        and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY)
+    ):
+        expected = "expect to lose a match: " if "elo" in noise else ""
+        lines.append(
+            f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f}"
+            f" {words.unit} (standard deviation), because the {results} of {games:,} {of} set"
+            f" {_learned(result):,} weights; learn from"
+            f" {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior"
+        )
+    return lines
+
+
+def _learned(result: FitResult) -> int:
+    """Return how many weights of the evaluation were learned."""
+    return (
+        int((result.uncertainty.standard_errors[:, : result.problem.data.columns] > 0).sum())
+        if result.uncertainty
+        else 0
+    )
+
+
+def _inflation(found: Uncertainty) -> float | None:
+    """Return the median ratio of clustered to naive errors."""
+    known = (found.naive > 0) & (found.sampling > 0)
+    return float(np.median(found.sampling[known] / found.naive[known])) if known.any() else None
+
+
+def _known(value: float, digits: int = 7) -> float | None:
+    return round(float(value), digits) if math.isfinite(value) else None

@@ -1,0 +1,457 @@
+"""What a run found and did, as records: the contents of `findings.json`, `headroom.json` and
+`history.jsonl`.
+
+A fit, a measurement and self-play write them as plain data; the terminal, `--json` and the page
+show the same records. Parts that a run does not have are None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tuner.io.records import Count, Maybe, Scalar
+
+
+@dataclass(frozen=True)
+class Change:
+    """A mean loss before and after, the difference with its 95 % interval, None if unknown, and of
+    how much it is the mean."""
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    before: float | None = None
+    after: float | None = None
+    games: Count | None = None
+    positions: Count | None = None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A mean loss before and after."""
+
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """The loss by the starting values as their file has them, and what beside weights the fit
+    changed."""
+
+    loss: float
+    by: list[str]
+
+
+@dataclass(frozen=True)
+class NoiseCost:
+    """What sampling noise does to evaluations and to differences of neighbouring positions, and its
+    price in Elo."""
+
+    evaluations: Count | None = None
+    differences: Count | None = None
+    of_classic: Count | None = None
+    elo: Count | None = None
+    low: Count | None = None
+    high: Count | None = None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A weight of the headline as a multiple of the first, `to`, with its interval."""
+
+    parameter: str
+    to: str = ""
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class PointsError:
+    """The error of the expected points of positions, and the deviation of what they are compared
+    with."""
+
+    before: float | None = None
+    after: float | None = None
+    deviation: float | None = None
+    positions: Count | None = None
+    held_out: bool = False
+
+
+@dataclass(frozen=True)
+class RoundMatch:
+    """The match after a round of own games; `moved` is how far the round moved values."""
+
+    games: Count
+    score: Count
+    elo: float | None = None
+    error: Count | None = None
+    moved: Count | None = None
+    held_out: Loss = field(default_factory=Loss)
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """A file that was learned from."""
+
+    file: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Errors of fits to resampled games as multiples of those reported: the median and the middle
+    half."""
+
+    replicates: int
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit is: its data, method and losses, and the commands to run next. Also `learned` of
+    the parameter file."""
+
+    output: str = ""
+    run: str | None = None
+    start: str | None = None
+    data: list[DataSource] = field(default_factory=list)
+    method: str | None = None
+    loss: str | None = None
+    learner: str | None = None
+    iterations: Count | None = None
+    converged: bool | None = None
+    gradient_norm: float | None = None
+    seed: Scalar | None = None
+    prior: Scalar | None = None
+    depth: float | None = None
+    scale: float | None = None
+    design_effect: float | None = None
+    games: Count | None = None
+    positions: Count | None = None
+    loss_before: float | None = None
+    loss_after: float | None = None
+    held_out_games: Count | None = None
+    held_out_positions: Count | None = None
+    held_out_before: float | None = None
+    held_out_after: float | None = None
+    held_out_results: Change | None = None
+    held_out_change: Change | None = None
+    held_out_as_given: AsGiven | None = None
+    noise: NoiseCost | None = None
+    slopes: list[float] | None = None
+    points: PointsError | None = None
+    ratios: list[Ratio] = field(default_factory=list)
+    bootstrap: Bootstrap | None = None
+    unit: str | None = None
+    labelled: bool = False
+    rows: bool = False
+    scores: bool = False
+    own_games: Count | None = None
+    own_rounds: int = 0
+    own_matches: list[RoundMatch] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+    compare: str = ""
+    match: str | None = None
+    into: str | None = None
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Positions of about the same predicted score."""
+
+    predicted: float | None
+    actual: float | None
+    low: float | None
+    high: float | None
+    positions: Count | None = None
+    games: Count | None = None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Bins before and after learning."""
+
+    before: list[Bin] = field(default_factory=list)
+    after: list[Bin] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Calibrations:
+    """Predicted scores against the results of games, None if these are unknown, and against the
+    targets of the fit."""
+
+    results: Sides | None = None
+    targets: Sides | None = None
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A combination of numbers that the games cannot tell apart."""
+
+    numbers: list[str] = field(default_factory=list)
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Rare:
+    """A weight that applies to few positions."""
+
+    parameter: str
+    positions: Count | None = None
+
+
+@dataclass(frozen=True)
+class Collinear:
+    """Two weights whose counts go together."""
+
+    a: str
+    b: str
+    correlation: float | None = None
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """What the games tell of the weights."""
+
+    free: Count | None = None
+    rank: Count | None = None
+    condition: Count | None = None
+    effective: Count | None = None
+    never: list[str] = field(default_factory=list)
+    null_directions: list[Direction] = field(default_factory=list)
+    rare: list[Rare] = field(default_factory=list)
+    collinear: list[Collinear] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Games by their result."""
+
+    win: Count | None = None
+    draw: Count | None = None
+    loss: Count | None = None
+
+
+@dataclass(frozen=True)
+class FileLoss:
+    """A file that was read, with the losses of its positions."""
+
+    file: str
+    games: Count | None = None
+    positions: Count | None = None
+    loss_before: float | None = None
+    loss_after: float | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """The dataset: games by result, positions by phase, files."""
+
+    results: Outcomes = field(default_factory=Outcomes)
+    phases: list[Count | None] = field(default_factory=list)
+    files: list[FileLoss] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class WorstGame:
+    """A game that the learned weights predict badly."""
+
+    file: str
+    number: int | None = None
+    outcome: float | None = None
+    positions: Count | None = None
+    predicted: float | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class WorstPosition:
+    """A position that the learned weights predict badly."""
+
+    position: str
+    file: str | None = None
+    number: int | None = None
+    outcome: float | None = None
+    predicted: float | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class Misjudged:
+    """Games and positions with the largest losses."""
+
+    games: list[WorstGame] = field(default_factory=list)
+    positions: list[WorstPosition] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model of draws and its held-out loss."""
+
+    model: str
+    held_out: float | None = None
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A model of draws: its width by stage in centipawns, and what other models reach."""
+
+    model: str | None = None
+    width: dict[str, float | None] = field(default_factory=dict)
+    errors: dict[str, float | None] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The contents of `findings.json`."""
+
+    result: Result | None = None
+    held_out_change: Change | None = None
+    ratios: list[Ratio] = field(default_factory=list)
+    calibration: Calibrations | None = None
+    identifiability: Identifiability | None = None
+    summary: DataSummary = field(default_factory=DataSummary)
+    misjudged: Misjudged = field(default_factory=Misjudged)
+    draws: Draws | None = None
+    advice: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class MeasuredPoints:
+    """Points a game against an opponent, measured during a run."""
+
+    opponent: str
+    points: float
+    error: Count
+    games: Count
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A line of the history of a fit."""
+
+    iteration: Count
+    objective: Maybe
+    held_out: Maybe | None = None
+    cpu_seconds: Count | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A line of the history of self-play."""
+
+    batch: Count
+    games: Count
+    cpu_seconds: Count | None = None
+    broken_off: Count | None = None
+    plies: Count | None = None
+    squares: Count | None = None
+    measured: MeasuredPoints | None = None
+
+
+@dataclass(frozen=True)
+class WeightsBatch(Batch):
+    """The same where weights are learned; `values` are those of the headline."""
+
+    values: dict[str, float] = field(kw_only=True)
+    draws: Count | None = None
+    duplicates: Count | None = None
+    step: Count | None = None
+    drift: Count | None = None
+    static: Count | None = None
+
+
+@dataclass(frozen=True)
+class NetworkBatch(Batch):
+    """The same where a network is learned."""
+
+    by_points: dict[str, Count] | None = None
+    rate: Count | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number with its 95 % interval, None if unknown."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelLoss(Interval):
+    """The loss of a model."""
+
+    model: str = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Gain(ModelLoss):
+    """What a model gains on another."""
+
+    on: str = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class InputUse(Interval):
+    """How much the loss rises if an input of the trees is shuffled."""
+
+    input: str = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class PhaseLoss:
+    """Losses of the models in some phases, and gains there."""
+
+    from_: float
+    to: float
+    positions: Count
+    gains: list[Gain]
+    stage: str | None = None
+    start: float | None = None
+    fit: float | None = None
+    trees: float | None = None
+    network: float | None = None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A position where the models differ most from the fit."""
+
+    position: str
+    value: float
+    start: float
+    fit: float
+    trees: float | None = None
+    network: float | None = None
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """The contents of `headroom.json`: what is left to gain."""
+
+    start: str
+    values: str
+    loss: str
+    not_linear: list[str]
+    positions: Count
+    held_out_positions: Count
+    held_out_games: Count
+    models: list[ModelLoss]
+    gains: list[Gain]
+    sentences: list[str]
+    command: str | None = None
+    seed: Scalar | None = None
+    first_stage: str | None = None
+    missing: str | None = None
+    board: str | None = None
+    points: Count | None = None
+    side: str | None = None
+    phases: list[PhaseLoss] = field(default_factory=list)
+    counts: list[InputUse] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list)

@@ -1,0 +1,491 @@
+"""Passes on the CPU: compiled, on threads, over data that may be larger than memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.streams import InputError
+from tuner.datasets.dataset import (
+    BLOCK,
+    Dataset,
+    Rows,
+    ahead,
+    blocks,
+    games_ahead,
+    places_of,
+    size_of,
+)
+from tuner.datasets.files import ARRAYS, MANIFEST
+from tuner.datasets.reader import open_dataset
+from tuner.fit.device.base import Model, Piece
+from tuner.fit.device.cpu import kernels
+from tuner.fit.device.cpu.sums import (
+    GRADIENT_GROUP,
+    LARGER,
+    MATRIX_GROUP,
+    TemporalState,
+    Terms,
+    TermsOf,
+    TreeSum,
+    add_scores,
+    evaluate_piece,
+    evaluations,
+    half_moments,
+    half_shape,
+    over_games,
+    position_terms,
+    score_products,
+    second_moments,
+    sum_of,
+    watch,
+    whole_moments,
+)
+from tuner.io.files import sha256_of
+from tuner.objectives.table import OBJECTIVES
+from tuner.parallel import Executor, Job, counted, in_order, run
+
+SMALLER = BLOCK // 8  # positions of a piece, for matrices of TD: each thread has its own sum
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """The CPU with some threads; sums are bit for bit the same for any number of threads."""
+
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        return f"cpu ({self.workers} thread{'s' if self.workers > 1 else ''})"
+
+    def loss_gradient(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """See `Device`."""
+        losses, per_phase, table = (
+            TreeSum(GRADIENT_GROUP),
+            TreeSum(GRADIENT_GROUP),
+            model.table(weights),
+        )
+        work = partial(self.piece_loss_gradient, model, weights, table)
+        for loss, part in watch(
+            in_order(work, ahead(model.data, ranges), self.workers), model, ranges
+        ):
+            losses.add(loss)
+            per_phase.add(part)
+        return float(losses.total(())), model.by_stage(
+            per_phase.total((model.codes, weights.shape[1]))
+        )
+
+    def piece_loss_gradient(
+        self, model: Model, weights: np.ndarray, table: np.ndarray, some: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sums of loss () and gradient (codes, width) over the positions of a piece, by
+        value of `phase`."""
+        piece, part = self.piece(model, weights, some), np.zeros((model.codes, weights.shape[1]))
+        loss = kernels.loss_gradient(
+            *piece.arrays,
+            table,
+            model.data.columns,
+            piece.ranges,
+            model.objective.block.address(),
+            model.scale,
+            part,
+        )
+        return np.array(loss), part
+
+    def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        return second_moments(
+            model, weights.shape, self.terms_of(model, weights), ranges, self.workers
+        )
+
+    def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+
+        def squares(batches: Iterator[np.ndarray]) -> np.ndarray:
+            return sum(((scores**2).sum(axis=0) for scores in batches), np.zeros(weights.size))
+
+        return over_games(
+            model, weights.shape, self.scores_of(model, weights), squares, self.workers
+        )
+
+    def score_products(
+        self, model: Model, weights: np.ndarray, chosen: np.ndarray
+    ) -> tuple[np.ndarray, int]:
+        """See `Device`."""
+        return score_products(
+            model, weights.shape, self.scores_of(model, weights), chosen, self.workers
+        )
+
+    def position_products(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> np.ndarray:
+        """See `Device`."""
+        pieces = None if model.temporal is None else games_ahead(model.data, ranges)
+        return second_moments(
+            model, weights.shape, self.squares_of(model, weights), ranges, self.workers, pieces
+        )
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        return evaluations(model, weights, self.piece, ranges, self.workers)
+
+    def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        n = len(rows.phase)
+        out, nothing = np.empty(n), np.zeros(n, np.float32)  # outcomes and weights are not used
+        rest = nothing[:0] if rows.rest is None else rows.rest
+        kernels.evaluations(
+            rows.index,
+            rows.count,
+            rows.row - rows.row[0],
+            rows.phase,
+            nothing,
+            nothing,
+            rest,
+            table,
+            np.array([[0, n]]),
+            out,
+        )
+        return out
+
+    def equation(
+        self, model: Model, weights: np.ndarray, games: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """See `Device`."""
+        found, squares = np.zeros(weights.shape), 0.0
+
+        def work(piece: np.ndarray) -> tuple[np.ndarray, float]:
+            state, part = self._state(model, weights, piece), np.zeros((1, *weights.shape))
+            add_scores(model, lambda _: state.terms, piece, np.zeros(len(piece), np.int64), part)
+            return part[0], float(state.c @ state.c)
+
+        for part, some in watch(
+            in_order(work, games_ahead(model.data, games), self.workers), model, games
+        ):
+            found += part
+            squares += some
+        return found.ravel(), squares
+
+    def equation_matrix(
+        self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
+    ) -> np.ndarray:
+        """See `Device`."""
+        size, extra = weights.size, model.temporal_data
+        found = np.zeros((size, size))
+
+        def work(some: np.ndarray) -> np.ndarray:
+            state, part = self._state(model, weights, some), np.zeros((size, size))
+            (arrays, games, offset), slopes, c = state.piece, state.slopes, state.c
+            index, count, row, phase, *_ = arrays
+            base = int(games[0, 0])
+            end = base + len(c)
+            curvature = (
+                np.where(slopes > 0, 2 * model.scale * state.values * slopes * c, 0.0)
+                if exact
+                else np.zeros(len(c))
+            )
+            kernels.lambda_gram(
+                index,
+                count,
+                row[base : end + 1],
+                phase[base:end],
+                games - base,
+                slopes,
+                extra.decay[base + offset : end + offset],
+                curvature,
+                model.data.phases,
+                model.stages,
+                part,
+            )
+            return part
+
+        for part in watch(
+            in_order(work, games_ahead(model.data, games, SMALLER), self.workers),
+            model,
+            games,
+            SMALLER,
+        ):
+            found += part
+        return found
+
+    def _state(self, model: Model, weights: np.ndarray, games: np.ndarray) -> TemporalState:
+        """Return the state of whole games, which are read together."""
+        extra, base, end = model.temporal_data, int(games[0, 0]), int(games[-1, 1])
+        values, slopes, c = np.zeros((3, end - base))
+        places = places_of(games) - base
+        piece = self.piece(model, weights, games)
+        known, found = (
+            extra.known[base:end][places],
+            np.tanh(model.scale * evaluate_piece(model, weights, piece)),
+        )
+        values[places] = np.where(np.isnan(known), found, known)
+        slopes[places] = np.where(np.isnan(known), model.scale * (1 - found**2), 0.0)
+        kernels.scan(games - base, values, model.data.outcome[base:end], extra.decay[base:end], c)
+        return TemporalState(piece, values, slopes, c)
+
+    def piece(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Piece:
+        """Return positions as rows that are linear in the weights, near these weights. ValueError
+        for an evaluation that is not linear: `tuner.fit.device.cpu.linearised` has one."""
+        if model.data.apart:
+            raise ValueError(f"{model.data.path}: term {model.data.apart[0]} is not linear")
+        return Piece(model.arrays, ranges)
+
+    def terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
+        """Return a function from ranges to the derivatives of the objective."""
+        return lambda ranges: position_terms(model, weights, self.piece(model, weights, ranges))
+
+    def scores_of(self, model: Model, weights: np.ndarray) -> TermsOf:
+        """Return a function from ranges to terms whose residuals make scores: of the objective, or
+        of whole games by TD."""
+        if model.temporal is None:
+            return self.terms_of(model, weights)
+        return lambda games: self._state(model, weights, games).terms
+
+    def squares_of(self, model: Model, weights: np.ndarray) -> TermsOf:
+        """Return the same with products of first derivatives in place of second derivatives, by
+        evaluation and width."""
+        terms_of = self.scores_of(model, weights)
+
+        def squares(some: np.ndarray) -> Terms:
+            found = terms_of(some)
+            terms = found.terms
+            terms[1] = terms[0] ** 2
+            if model.objective.widths and model.temporal is None:
+                terms[3], terms[4] = terms[0] * terms[2], terms[2] ** 2
+            return found
+
+        return squares
+
+
+CPU = Cpu()
+
+
+LOSS_GRADIENT, GAUSS_NEWTON, SQUARES = "loss and gradient", "curvature", "squares of scores"
+
+
+@dataclass(frozen=True)
+class RangesSpec:
+    """A pass: the path of the dataset and the sha256 of its manifest, which has those of its
+    arrays; what is summed, one of the names above; the loss by its name; and the scale of
+    values."""
+
+    path: str
+    sha256: str
+    what: str
+    objective: str
+    scale: float
+
+
+class Tables(NamedTuple):
+    """Weights as a pass uses them: `weights` (stages, columns + 1 or 2), `table` (codes, columns +
+    1 or 2) for each value of `phase`, and the share (stages, codes) of each stage."""
+
+    weights: np.ndarray
+    table: np.ndarray
+    shares: np.ndarray
+
+
+@dataclass(frozen=True)
+class TabledModel(Model):
+    """A model whose tables were computed where the fit runs."""
+
+    tables: Tables = field(kw_only=True)
+
+    @property
+    def shares(self) -> np.ndarray:
+        return self.tables.shares
+
+    def table(self, weights: np.ndarray) -> np.ndarray:
+        return self.tables.table
+
+
+class RangesTask(NamedTuple):
+    """A group of pieces of ranges (m, 2) whose sums are added in order, and the number of the
+    group."""
+
+    group: int
+    pieces: list[np.ndarray]
+
+
+class RangesSums(NamedTuple):
+    """The sums of a group: one array, or loss and gradient; and its number of positions."""
+
+    group: int
+    sums: tuple[np.ndarray, ...]
+    positions: int
+
+
+class RangesReader:
+    """One thread's view of the dataset."""
+
+    def __init__(self, spec: RangesSpec, stopped: Callable[[], bool]) -> None:
+        self.spec, self.stopped, self.device = spec, stopped, Cpu()
+        manifest = Path(spec.path) / MANIFEST
+        if not manifest.is_file() or sha256_of(manifest) != spec.sha256:
+            raise InputError(
+                f"{spec.path}: is not the same dataset on the machine of a worker; put it where"
+                " every machine sees it under this name, or leave out --cluster"
+            )
+        self.data = open_dataset(spec.path, check=False)
+
+    def ready(self) -> None:
+        """The dataset is open."""
+
+    def abort(self) -> None:
+        """Pieces are short."""
+
+    def close(self) -> None:
+        """Its memory maps end with the dataset."""
+
+
+def pass_over(reader: RangesReader, task: RangesTask, tables: Tables) -> RangesSums | None:
+    """Return the sums of a group; None if it was stopped."""
+    spec, device, weights = reader.spec, reader.device, tables.weights
+    model = TabledModel(
+        reader.data,
+        np.zeros(0, np.int64),
+        OBJECTIVES[spec.objective],
+        spec.scale,
+        np.ones(weights.shape, np.bool_),
+        tables=tables,
+    )
+    size = sum(map(size_of, task.pieces))
+
+    def pieces() -> Iterator[np.ndarray]:
+        for piece in task.pieces:
+            yield from ahead(reader.data, piece, larger=1 if spec.what == LOSS_GRADIENT else LARGER)
+            model.release()
+
+    if reader.stopped():
+        return None
+    if spec.what == LOSS_GRADIENT:
+        found = [
+            device.piece_loss_gradient(model, weights, tables.table, piece) for piece in pieces()
+        ]
+        return RangesSums(
+            task.group, (sum_of(loss for loss, _ in found), sum_of(part for _, part in found)), size
+        )
+    terms_of = (
+        device.terms_of(model, weights)
+        if spec.what == GAUSS_NEWTON
+        else device.squares_of(model, weights)
+    )
+    return RangesSums(
+        task.group,
+        (sum_of(half_moments(model, weights.shape, terms_of(piece)) for piece in pieces()),),
+        size,
+    )
+
+
+def ranges_text(task: RangesTask) -> str:
+    """Name the positions of a group."""
+    return f"the pass over positions {task.pieces[0][0, 0]} to {task.pieces[-1][-1, 1]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangedCpu(Cpu):
+    """The CPUs of an executor for the passes over `data` that take most of the time. All others run
+    on this machine, also those over the same positions with other weights or outcomes, as of the
+    bootstrap."""
+
+    executor: Executor
+    data: Dataset
+
+    @property
+    def name(self) -> str:
+        return f"cpu ({counted(self.executor.at_once, 'thread')} of other processes)"
+
+    def loss_gradient(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """See `Device`."""
+        if not self._shared(model):
+            return super().loss_gradient(model, weights, ranges)
+        loss, per_phase = self._sums(
+            LOSS_GRADIENT,
+            model,
+            weights,
+            ranges,
+            BLOCK,
+            GRADIENT_GROUP,
+            ((), (model.codes, weights.shape[1])),
+        )
+        return float(loss), model.by_stage(per_phase)
+
+    def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        if not self._shared(model):
+            return super().gauss_newton(model, weights, ranges)
+        return self._moments(GAUSS_NEWTON, model, weights, ranges)
+
+    def position_products(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> np.ndarray:
+        """See `Device`."""
+        if not self._shared(model):
+            return super().position_products(model, weights, ranges)
+        return self._moments(SQUARES, model, weights, ranges)
+
+    def _shared(self, model: Model) -> bool:
+        """Return whether the positions of a model are those on disk."""
+        return model.temporal is None and all(
+            getattr(model.data, name) is getattr(self.data, name) for name in ARRAYS
+        )
+
+    def _moments(
+        self, what: str, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> np.ndarray:
+        shape = (weights.shape[0], weights.shape[1])
+        (half,) = self._sums(
+            what, model, weights, ranges, LARGER * BLOCK, MATRIX_GROUP, (half_shape(shape),)
+        )
+        return whole_moments(half, shape)
+
+    def _sums(
+        self,
+        what: str,
+        model: Model,
+        weights: np.ndarray,
+        ranges: np.ndarray,
+        size: int,
+        group: int,
+        shapes: tuple[tuple[int, ...], ...],
+    ) -> list[np.ndarray]:
+        """Return sums over ranges, added in the order of the groups."""
+        path = model.data.path.resolve()
+        spec = RangesSpec(
+            str(path), sha256_of(path / MANIFEST), what, model.objective.name, model.scale
+        )
+        totals = [TreeSum(group) for _ in shapes]
+        total, done, wanted = size_of(ranges), 0, 0
+        waiting: dict[int, RangesSums] = {}
+        model.progress(0, total)
+        with self.executor.start(Job(RangesReader, pass_over, spec, ranges_text)) as running:
+            shared = running.share(Tables(weights, model.table(weights), model.shares))
+            for found in run(running, _groups(ranges, size, group), shared=(shared,)):
+                waiting[found.group] = found
+                while wanted in waiting:
+                    ready = waiting.pop(wanted)
+                    wanted += 1
+                    for tree, sums in zip(totals, ready.sums, strict=True):
+                        tree.add_group(sums)
+                    done += ready.positions
+                    model.progress(done, total)
+        return [tree.total(shape) for tree, shape in zip(totals, shapes, strict=True)]
+
+
+def _groups(ranges: np.ndarray, size: int, group: int) -> Iterator[RangesTask]:
+    pieces = blocks(ranges, size)
+    for number in itertools.count():
+        some = list(itertools.islice(pieces, group))
+        if not some:
+            return
+        yield RangesTask(number, some)

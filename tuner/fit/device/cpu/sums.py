@@ -1,0 +1,501 @@
+"""Sums in a fixed order, wherever their parts come from: parts are added to the sum of their group,
+groups to the total."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import types
+
+from tuner.datasets.dataset import BLOCK, ahead, prefetch, size_of, together, whole_games
+from tuner.datasets.files import matrix_type, order_type, ranges_type, vector_type
+from tuner.fit.device.base import Model, Piece
+from tuner.fit.device.cpu import kernels
+from tuner.parallel import in_order
+from tuner.unit import entry
+
+GRADIENT_GROUP, MATRIX_GROUP = (
+    16,
+    16,
+)  # pieces of a group: 1,048,576 positions, for matrices four times as many
+
+
+class TreeSum:
+    """The sum of arrays of the same shape, added one by one in order."""
+
+    def __init__(self, group: int) -> None:
+        self._group, self._added = group, 0
+        self._subtotal: np.ndarray | None = None
+        self._total: np.ndarray | None = None
+
+    def add(self, part: np.ndarray) -> None:
+        """Add a part."""
+        if self._subtotal is None:
+            self._subtotal = np.zeros_like(part)
+        self._subtotal += part
+        self._added += 1
+        if self._added == self._group:
+            self.add_group(self._subtotal)
+            self._subtotal, self._added = None, 0
+
+    def add_group(self, subtotal: np.ndarray) -> None:
+        """Add the sum of a whole group."""
+        if self._total is None:
+            self._total = np.zeros_like(subtotal)
+        self._total += subtotal
+
+    def total(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the sum, zeros of this shape if nothing was added."""
+        if self._subtotal is not None:
+            self.add_group(self._subtotal)
+            self._subtotal = None
+        return np.zeros(shape) if self._total is None else self._total
+
+
+def sum_of(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the sum of the parts of one group."""
+    found: np.ndarray | None = None
+    for part in parts:
+        found = np.zeros_like(part) if found is None else found
+        found += part
+    assert found is not None, "a group has a part"
+    return found
+
+
+def watch(
+    results: Iterator[Any], model: Model, ranges: np.ndarray, size: int = BLOCK
+) -> Iterator[Any]:
+    """Yield the results for the pieces, of some size, of ranges; after each, release memory and
+    report progress."""
+    done, total = 0, size_of(ranges)
+    for result in results:
+        yield result
+        model.release()
+        done = min(done + size, total)
+        model.progress(done, total)
+
+
+FREQUENT = (
+    0.2  # share of the vectors: a dense product does about twenty times as many steps a second
+)
+
+
+def order_of(vectors: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the chosen columns of vectors (n, d), most frequent first, and how many of them are
+    frequent."""
+    share = np.count_nonzero(vectors[:, chosen], axis=0) / max(1, len(vectors))
+    return chosen[np.argsort(-share, kind="stable")], int((share > FREQUENT).sum())
+
+
+def products(batches: Iterable[np.ndarray], order: np.ndarray, dense: int) -> np.ndarray:
+    """Return the sum (k, k) over the vectors (n, d) of all batches, columns in this order, the
+    first `dense` of them as dense matrices. Valid on and below the diagonal; `symmetric_products`
+    makes it symmetric."""
+    k = len(order)
+    sums = np.zeros((k, k))
+    for vectors in batches:
+        n = len(vectors)
+        frequent = np.empty((n, dense))
+        places, cursors = (
+            np.empty((2, n * (k - dense)), np.int64),
+            np.zeros((2, max(n, k) + 1), np.int64),
+        )
+        _add_products(
+            vectors, order, dense, frequent, np.empty(n * (k - dense)), places, cursors, sums
+        )
+        sums[:dense, :dense] += frequent.T @ frequent
+    return sums
+
+
+def symmetric_products(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the full sum (k, k) in the order of the chosen columns, which ascend."""
+    place = np.searchsorted(chosen, order)
+    found = np.empty_like(sums)
+    found[np.ix_(place, place)] = np.tril(sums) + np.tril(sums, -1).T
+    return found
+
+
+@entry(
+    types.void(
+        matrix_type,
+        order_type,
+        types.int64,
+        matrix_type,
+        vector_type,
+        ranges_type,
+        ranges_type,
+        matrix_type,
+    )
+)
+def _add_products(vectors, order, dense, frequent, value, places, cursors, sums):
+    """Fill `frequent` (n, dense) and add to the other rows of `sums` (k, k), up to the diagonal.
+
+    Work space for n (k - dense) nonzeros: `value`; `places`, their columns and, sorted by column,
+    their vectors; `cursors`, zeros, the starts of vectors and of columns."""
+    n, k = len(vectors), len(order)
+    found = 0
+    for i in range(n):
+        cursors[0, i] = found
+        for j in range(dense):
+            frequent[i, j] = vectors[i, order[j]]
+        for j in range(dense, k):
+            number = vectors[i, order[j]]
+            if number != 0.0:
+                places[0, found], value[found] = j, number
+                cursors[1, j + 1] += 1
+                found += 1
+    cursors[0, n] = found
+    for j in range(dense, k):
+        cursors[1, j + 1] += cursors[1, j]
+    for i in range(n):
+        for at in range(cursors[0, i], cursors[0, i + 1]):
+            j = places[0, at]
+            places[1, cursors[1, j]] = i
+            cursors[1, j] += 1
+    # column by column: the nonzeros of a vector come in order, so that all earlier ones are done
+    begin, done = 0, cursors[0].copy()
+    for j in range(dense, k):
+        for q in range(begin, cursors[1, j]):
+            i = places[1, q]
+            number = value[done[i]]
+            for other in range(dense):
+                sums[j, other] += number * frequent[i, other]
+            for at in range(cursors[0, i], done[i] + 1):
+                sums[j, places[0, at]] += number * value[at]
+            done[i] += 1
+        begin = cursors[1, j]
+
+
+LARGER = 4  # times the size of a piece: each piece has its own sums
+# products of a pair of nonzeros that a matrix of its own saves, per entry of that matrix times the
+# stages
+SAVED = 0.8
+
+
+def scaled_moments(
+    model: Model,
+    shape: tuple[int, int],
+    terms_of: Callable[[np.ndarray], Any],
+    ranges: np.ndarray,
+    workers: int,
+) -> np.ndarray:
+    """Return the sum (d, d) of curvature * x x' over ranges of positions, see
+    `tuner.fit.device.cpu.sums.second_moments`."""
+    stages, width = shape
+    data, size, last = model.data, stages * width, model.data.columns
+    nonzeros = max(1.0, len(data.index) / max(1, data.positions))
+    few = SAVED * stages * width**2 / nonzeros**2
+    pairs = [(a, b) for a in range(stages) for b in range(a, stages)]
+    shares, unscaled = model.shares, model.unscaled
+    sums = np.zeros((size, size))
+
+    def work(piece: np.ndarray) -> np.ndarray:
+        _, base, terms = terms_of(piece)
+        code = data.phase[base : base + terms.shape[1]]
+        order = np.argsort(code, kind="stable")
+        order = order[terms[1][order] != 0]
+        ends = np.searchsorted(code[order], np.arange(model.codes + 1))
+        rare = np.diff(ends) < few
+        # by pair of stages: products of columns, of columns with intercept and width, and of those
+        # alone
+        inner, part, scratch = (
+            np.zeros((len(pairs), last, last)),
+            np.empty((width, width)),
+            np.empty((last, last)),
+        )
+        edge, corner = (
+            np.zeros((stages, stages, last, width - last)),
+            np.zeros((stages, stages, width - last, width - last)),
+        )
+        for f in np.flatnonzero(~rare):
+            part[:] = 0.0
+            kernels.gram(
+                data.index,
+                data.count,
+                data.row,
+                order[ends[f] : ends[f + 1]],
+                base,
+                terms,
+                last,
+                part,
+            )
+            for pair, (a, b) in enumerate(pairs):
+                if share := shares[a, f] * shares[b, f]:
+                    inner[pair] += np.multiply(part[:last, :last], share, out=scratch)
+            edge += np.multiply.outer(
+                np.outer(shares[:, f], unscaled[:, f]), part[:last, last:] + part[last:, :last].T
+            )
+            corner += np.multiply.outer(
+                np.outer(unscaled[:, f], unscaled[:, f]), _symmetric(part[last:, last:])
+            )
+        half = np.zeros((size, size))
+        others = order[rare[code[order]]]
+        kernels.gram_of_stages(
+            data.index,
+            data.count,
+            data.row,
+            data.phase,
+            others,
+            base,
+            terms,
+            last,
+            shares,
+            unscaled,
+            half,
+        )
+        found = np.empty((stages, width, stages, width))
+        for (a, b), columns in zip(pairs, inner, strict=True):
+            found[a, :last, b, :last] = found[b, :last, a, :last] = _symmetric(columns)
+        found[:, :last, :, last:] = edge.transpose(0, 2, 1, 3)
+        found[:, last:, :, :last] = edge.transpose(1, 3, 0, 2)
+        found[:, last:, :, last:] = corner.transpose(0, 2, 1, 3)
+        return found.reshape(size, size) + _symmetric(half)
+
+    for some in watch(
+        in_order(work, ahead(data, ranges, larger=LARGER), workers), model, ranges, LARGER * BLOCK
+    ):
+        sums += some
+    return sums
+
+
+def _symmetric(half: np.ndarray) -> np.ndarray:
+    return half + half.T - np.diag(np.diag(half))
+
+
+GROUPS = 256  # groups of games whose scores are in memory together
+PORTIONS = 8  # of the groups, each with its own sums
+
+
+PieceOf = Callable[
+    [Model, np.ndarray, np.ndarray], Piece
+]  # from a model, weights and ranges of positions
+
+
+class Terms(NamedTuple):
+    """Positions `base` to base + n of the arrays of a piece, and `terms` (2 or 5, n) of them, those
+    of `tuner.fit.device.cpu.kernels.position_terms`; row 0 has the residuals, row 1 the
+    curvatures."""
+
+    piece: Piece
+    base: int
+    terms: np.ndarray
+
+
+TermsOf = Callable[[np.ndarray], Terms]  # from ranges of positions
+
+
+class TemporalState(NamedTuple):
+    """Values, slopes and errors (n,) of the positions that a piece of whole games spans; zero
+    outside the chosen games."""
+
+    piece: Piece
+    values: np.ndarray
+    slopes: np.ndarray
+    c: np.ndarray
+
+    @property
+    def terms(self) -> Terms:
+        """Residuals c v', with room for their squares."""
+        residual = self.c * self.slopes
+        return Terms(self.piece, int(self.piece.ranges[0, 0]), np.stack([residual, residual]))
+
+
+def score_products(
+    model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray, workers: int
+) -> tuple[np.ndarray, int]:
+    """Return what `Device.score_products` describes, from the scores of `game_scores`."""
+    groups = len(model.groups[0])
+    order, dense = order_of(
+        next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen
+    )
+    sums = over_games(
+        model, shape, terms_of, lambda batches: products(batches, order, dense), workers
+    )
+    return symmetric_products(sums, order, chosen), groups
+
+
+def over_games(
+    model: Model,
+    shape: tuple[int, int],
+    terms_of: TermsOf,
+    function: Callable[[Iterator[np.ndarray]], np.ndarray],
+    workers: int,
+) -> np.ndarray:
+    """Return the sum of function(batches of scores from `game_scores`) over portions of the groups
+    of games."""
+    groups = len(model.groups[0])
+    edges = (
+        np.linspace(0, groups, max(1, min(PORTIONS, groups // GROUPS)) + 1)
+        .astype(np.int64)
+        .tolist()
+    )
+    results = in_order(
+        lambda part: function(game_scores(model, shape, terms_of, *part)), pairwise(edges), workers
+    )
+    total = size_of(model.ranges)
+    model.progress(0, total)
+    found = next(results)
+    for done, some in enumerate(results, 2):
+        found += some
+        model.progress(total * done // (len(edges) - 1), total)
+    return found
+
+
+def game_scores(
+    model: Model, shape: tuple[int, int], terms_of: TermsOf, low: int, high: int
+) -> Iterator[np.ndarray]:
+    """Yield sums (n, d) of residual * x of each game, or group of games with one identity, for
+    groups low to high, some at a time and for weights of this shape. `terms_of` is called with
+    whole games."""
+    group, by_group = model.groups[1], model.by_group
+    for begin in range(low, high, GROUPS):
+        end = min(begin + GROUPS, high)
+        members = by_group[
+            np.searchsorted(group, begin, sorter=by_group) : np.searchsorted(
+                group, end, sorter=by_group
+            )
+        ]
+        members = np.sort(
+            members
+        )  # in the order of the file, so that adjacent games are read together
+        games, scores = (
+            whole_games(model.data, model.games[members]),
+            np.zeros((end - begin, *shape)),
+        )
+        for some in together(games):
+            add_scores(
+                model,
+                terms_of,
+                np.ascontiguousarray(games[some]),
+                group[members[some]] - begin,
+                scores,
+            )
+        yield scores.reshape(end - begin, -1)
+
+
+def add_scores(
+    model: Model, terms_of: TermsOf, games: np.ndarray, place: np.ndarray, scores: np.ndarray
+) -> None:
+    """Add the scores of some games, which are read together, to scores[place] of (n, stages,
+    width)."""
+    data = model.data
+    prefetch(data, games)
+    piece, base, terms = terms_of(games)
+    kernels.range_scores(
+        *piece.arrays[:4],
+        piece.ranges,
+        place,
+        base,
+        terms,
+        data.columns,
+        model.shares,
+        model.unscaled,
+        scores,
+    )
+    model.release()
+
+
+def evaluations(
+    model: Model, weights: np.ndarray, piece_of: PieceOf, ranges: np.ndarray, workers: int
+) -> np.ndarray:
+    """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's
+    view."""
+    found = in_order(
+        lambda some: evaluate_piece(model, weights, piece_of(model, weights, some)),
+        ahead(model.data, ranges),
+        workers,
+    )
+    return np.concatenate([np.zeros(0), *watch(found, model, ranges)])
+
+
+def evaluate_piece(model: Model, weights: np.ndarray, piece: Piece) -> np.ndarray:
+    """Return the evaluations (n,) of the positions of a piece."""
+    out = np.empty(size_of(piece.ranges))
+    table = np.ascontiguousarray(model.table(weights)[:, : model.data.columns + 1])
+    kernels.evaluations(*piece.arrays, table, np.ascontiguousarray(piece.ranges), out)
+    return out
+
+
+def position_terms(model: Model, weights: np.ndarray, piece: Piece) -> Terms:
+    """Return the derivatives of the objective for the positions that a piece spans."""
+    base, size = int(piece.ranges[0, 0]), int(piece.ranges[-1, 1] - piece.ranges[0, 0])
+    terms = np.zeros((5 if model.objective.widths else 2, size))
+    kernels.position_terms(
+        *piece.arrays,
+        model.table(weights),
+        model.data.columns,
+        piece.ranges,
+        model.objective.block.address(),
+        model.scale,
+        base,
+        terms,
+    )
+    return Terms(piece, base, terms)
+
+
+def second_moments(
+    model: Model,
+    shape: tuple[int, int],
+    terms_of: TermsOf,
+    ranges: np.ndarray,
+    workers: int = 1,
+    pieces: Iterable[np.ndarray] | None = None,
+) -> np.ndarray:
+    """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this
+    shape. `pieces` may split the ranges differently."""
+    if model.data.scaled:
+        return scaled_moments(model, shape, terms_of, ranges, workers)
+    sums = TreeSum(MATRIX_GROUP if pieces is None else sys.maxsize)
+    pieces = ahead(model.data, ranges, larger=LARGER) if pieces is None else pieces
+    for found in watch(
+        in_order(lambda piece: half_moments(model, shape, terms_of(piece)), pieces, workers),
+        model,
+        ranges,
+        LARGER * BLOCK,
+    ):
+        sums.add(found)
+    return whole_moments(sums.total(half_shape(shape)), shape)
+
+
+def half_shape(shape: tuple[int, int]) -> tuple[int, int, int]:
+    """Return the shape of `half_moments` for weights of this shape."""
+    stages, width = shape
+    return stages * (stages + 1) // 2, width, width
+
+
+def half_moments(model: Model, shape: tuple[int, int], some: Terms) -> np.ndarray:
+    """Return half of the sum (pairs of stages, width, width) of curvature * x x' over the positions
+    of a piece, see `whole_moments`."""
+    found, scratch = np.zeros(half_shape(shape)), np.empty((shape[1], shape[1]))
+    local, base, terms = some
+    index, count, row, phase, *_ = local.arrays
+    phase = phase[base : base + terms.shape[1]]
+    order = np.argsort(phase, kind="stable")
+    order = order[terms[1][order] != 0]
+    ends = np.searchsorted(phase[order], np.arange(model.codes + 1))
+    for f in np.flatnonzero(np.diff(ends)):
+        part = np.zeros((shape[1], shape[1]))
+        kernels.gram(
+            index, count, row, order[ends[f] : ends[f + 1]], base, terms, model.data.columns, part
+        )
+        for pair, (a, b) in enumerate(_pairs(shape)):
+            if share := model.shares[a, f] * model.shares[b, f]:
+                found[pair] += np.multiply(part, share, out=scratch)
+    return found
+
+
+def whole_moments(sums: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return the symmetric matrix (d, d) from sums of its halves."""
+    stages, width = shape
+    matrix = np.empty((stages, width, stages, width))
+    for (a, b), half in zip(_pairs(shape), sums, strict=True):
+        matrix[a, :, b, :] = matrix[b, :, a, :] = half + half.T - np.diag(np.diag(half))
+    return matrix.reshape(stages * width, stages * width)
+
+
+def _pairs(shape: tuple[int, int]) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(shape[0]) for b in range(a, shape[0])]

@@ -1,0 +1,263 @@
+"""Cluster-robust standard errors of fitted weights (sandwich estimator, clustered by game).
+
+Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum
+of u u') H^-1 with the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and
+Zeger 1986). A prior adds its precision to H, and the variance of its own gradient to the middle:
+under a strong prior, the error is the prior's standard deviation. The number p of weights that the
+data set is then the effective one, the trace of H^-1 times H without the prior (Moody 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack, null_space
+
+from tuner.fit.learners.solvers import factorise, inverse_of
+from tuner.fit.problem import Problem
+from tuner.parameters.layout import Place
+from tuner.statistics.intervals import quantile
+
+COMPARED = 1 << 16  # positions for naive errors
+
+
+class WeightRatio(NamedTuple):
+    """The column of a weight, its ratio to the first weight, and a 95 % interval."""
+
+    column: int
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
+
+    `sampling` excludes what the prior adds: it is the spread of fits to other games under the same
+    prior. `naive` is the same estimator without clusters, as if positions were independent.
+    `covariance` (d, d) is that of the weights at `coordinates`, `noise` (d, d) that of `sampling`.
+    """
+
+    standard_errors: np.ndarray
+    sampling: np.ndarray
+    naive: np.ndarray
+    covariance: np.ndarray
+    noise: np.ndarray
+    coordinates: np.ndarray
+    games: int
+
+
+def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[WeightRatio]:
+    """Return weights, each averaged over the stages, as multiples of the first one, with intervals
+    by the delta method. Ratios of weights that were not learned have none, and are left out."""
+    stages, width = weights.shape
+    mean = weights[:, columns].mean(axis=0)
+    if not mean[0]:
+        return []
+    place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
+    known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
+    z, lines = quantile(found.games), []
+    for i in range(1, len(columns)):
+        ratio = mean[i] / mean[0]
+        slope = np.zeros(len(found.coordinates))
+        for j, factor in ((i, 1 / mean[0]), (0, -ratio / mean[0])):
+            for at in known[j]:
+                if at is not None:
+                    slope[at] += factor / stages
+        error = float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
+        if error > 0:
+            low, high = float(ratio - z * error), float(ratio + z * error)
+            lines.append(WeightRatio(columns[i], float(ratio), low, high))
+    return lines
+
+
+def standard_errors(
+    problem: Problem, weights: np.ndarray, matrix: np.ndarray, null_space: NullSpace
+) -> Uncertainty:
+    """Return clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
+    free = null_space.coordinates
+    n = problem.total_weight
+    hessian = matrix[np.ix_(free, free)] * n
+    hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
+    chosen, factor, scale = factorise(hessian)
+    prior = (problem.prior_gradient(weights) * n).ravel()[free]
+    meat, names = problem.device.score_products(problem.model, weights, free)
+    meat -= (
+        np.outer(prior, prior) / names
+    )  # the scores sum to minus the prior's gradient at the optimum
+    inverse = inverse_of(chosen, factor, scale)
+    # the prior's gradient is precision * (mean - weights), with the variance of the weights under
+    # the prior
+    pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
+    effective = (
+        len(chosen) - float(np.diagonal(inverse) @ problem.precision.ravel()[free[chosen]]) * n
+    )
+    few = names / (names - 1) * (n - 1) / max(n - effective, 1) if names > 1 else 1.0
+
+    def whole(part: np.ndarray) -> np.ndarray:
+        found = np.zeros_like(meat)
+        found[np.ix_(chosen, chosen)] = part
+        return null_space.project(found)
+
+    covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
+    some = problem.on(
+        problem.games[:: max(1, problem.positions // COMPARED)]
+    )  # a sample, because it is only for comparison
+    alone = problem.device.position_products(problem.model, weights, some.ranges)[
+        np.ix_(free[chosen], free[chosen])
+    ]
+    naive = whole(inverse @ (alone * (problem.total_weight / some.total_weight)) @ inverse)
+    if pull.any():
+        covariance = sampling + few * whole((inverse * pull) @ inverse)
+    return uncertainty_of(problem, covariance, sampling, naive, null_space, names)
+
+
+def uncertainty_of(
+    problem: Problem,
+    covariance: np.ndarray,
+    sampling: np.ndarray,
+    naive: np.ndarray,
+    null_space: NullSpace,
+    games: int,
+) -> Uncertainty:
+    """Return the standard errors of covariances (d, d) of the weights that a null space is of."""
+    coordinates = null_space.coordinates
+
+    def spread(matrix: np.ndarray) -> np.ndarray:
+        errors = np.zeros(problem.start.size)
+        errors[coordinates] = np.where(
+            null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(matrix), 0))
+        )
+        return errors.reshape(problem.start.shape)
+
+    return Uncertainty(
+        spread(covariance),
+        spread(sampling),
+        spread(naive),
+        covariance,
+        sampling,
+        coordinates,
+        games,
+    )
+
+
+FAINT = 1e-7  # importance of scalar weights and of those that never apply, relative to the largest
+ROUNDING = 1e-9
+LOOSE = (
+    1e-2  # of a direction of length 1: smaller components come from weights that hardly ever apply
+)
+
+
+@dataclass(frozen=True)
+class NullSpace:
+    """A basis (d, k) of the null directions, and the importance (d,) of keeping each of the d free
+    weights in place.
+
+    `coordinates` are the indices of the free weights in the flattened (stages, columns + 1)
+    weights. `loose` (d,) marks those that stay unidentified even if the mean of every list and
+    table is given."""
+
+    coordinates: np.ndarray
+    basis: np.ndarray
+    importance: np.ndarray
+    loose: np.ndarray
+
+    @property
+    def dimension(self) -> int:
+        return self.basis.shape[1]
+
+    def restore(self, problem: Problem, weights: np.ndarray) -> np.ndarray:
+        """Return weights (stages, columns + 1) moved along null directions as close to the start as
+        the bounds allow."""
+        free, basis, found = self.coordinates, self.basis, weights.ravel().copy()
+        low, high, here = problem.low.ravel()[free], problem.high.ravel()[free], found[free]
+        while basis.shape[1]:
+            moved = (
+                here
+                - basis
+                @ _inner(basis, self.importance, (here - problem.start.ravel()[free])[:, None])[
+                    :, 0
+                ]
+            )
+            beyond = (moved < low - ROUNDING) | (moved > high + ROUNDING)
+            if not beyond.any():
+                found[free] = np.clip(moved, low, high)
+                break
+            basis = basis @ null_space(basis[beyond])
+        return found.reshape(weights.shape)
+
+    def project(self, matrix: np.ndarray) -> np.ndarray:
+        """Return P matrix P' of a covariance (d, d) of the free weights, after `restore`."""
+        if not self.dimension:
+            return matrix
+        left = matrix - self.basis @ _inner(self.basis, self.importance, matrix)
+        return left - (self.basis @ _inner(self.basis, self.importance, left.T)).T
+
+
+def _inner(basis: np.ndarray, importance: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return coordinates (k, m) in the basis (d, k) closest to values (d, m), by least squares with
+    these importances."""
+    rows = basis.T * importance
+    return np.linalg.solve(rows @ basis, rows @ values)
+
+
+def null_basis(matrix: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis (d, k) of the null space of a positive semidefinite matrix."""
+    chosen, factor, scale = factorise(matrix)
+    rest = np.setdiff1d(np.arange(len(matrix)), chosen)
+    basis = np.zeros((len(matrix), len(rest)))
+    if len(rest):
+        basis[rest, np.arange(len(rest))] = 1 / scale[rest]
+    if len(rest) and len(chosen):
+        scaled = matrix[np.ix_(chosen, rest)] / np.outer(scale[chosen], scale[rest])
+        x, _ = lapack.dpotrs(factor, scaled, lower=1)
+        basis[chosen] = -x / scale[chosen][:, None]
+        basis, _ = np.linalg.qr(basis)
+    return basis
+
+
+def find_null_space(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> NullSpace:
+    """Return the null space of the Gauss-Newton matrix of the free weights, with the importances
+    that fix it."""
+    free = np.flatnonzero(problem.free.ravel())
+    basis = null_basis(matrix[np.ix_(free, free)])
+    means = _means(problem, places)[:, free]
+    left = basis @ null_space(means @ basis) if basis.shape[1] else basis
+    return NullSpace(
+        free,
+        basis,
+        _importance(problem, places).ravel()[free],
+        np.abs(left).max(axis=1, initial=0) > LOOSE,
+    )
+
+
+def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
+    """Return a row (stages * (columns + 1),) for the mean of each list or table in each stage,
+    weighted by use."""
+    occupancy, rows = _occupancy(problem), []
+    for place in places:
+        for stage in range(problem.stages if place.size > 1 else 0):
+            row = np.zeros(problem.start.shape)
+            used = occupancy[stage, place.columns]
+            row[stage, place.columns] = used / max(used.sum(), 1)
+            rows.append(row.ravel())
+    return np.array(rows).reshape(-1, problem.start.size)
+
+
+def _occupancy(problem: Problem) -> np.ndarray:
+    """Return how often each weight applies (stages, columns)."""
+    return problem.shares @ problem.use[1]
+
+
+def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:
+    """Return how often each weight of a list or table applies (stages, columns + 1), from FAINT to
+    1; FAINT for the others."""
+    occupancy = _occupancy(problem)
+    found = np.zeros(problem.start.shape)
+    for place in places:
+        if place.size > 1:
+            found[:, place.columns] = occupancy[:, place.columns]
+    return np.maximum(found / max(found.max(), 1), FAINT)

@@ -1,0 +1,235 @@
+"""Gauss-Newton with damping: for cross-entropy iteratively reweighted least squares.
+
+The first steps use the matrix of a sample of the positions, which is cheap and good enough far from
+the optimum; then the whole matrix is computed once and reused while its steps succeed. Directions
+that the data do not identify do not move. Bounds are kept by projection: a weight at its bound is
+excluded from a step that would move it beyond (Bertsekas 1982)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from tuner.datasets.dataset import blocks
+from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.fit.problem import Problem
+
+SAMPLE = 60_000  # positions of a sampled matrix
+NEAR = 1e-3  # relative gain of a step below which the whole matrix is computed
+ACHIEVED = 0.7  # share of the predicted gain that a step by a sampled matrix has to achieve
+RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
+ITERATIONS = 60
+CAREFUL = 1.0  # first damping for evaluations that are not linear
+
+
+def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return x with matrix @ x = right for a positive semidefinite matrix that may be singular.
+
+    By pivoted Cholesky factorisation of the scaled matrix; coordinates beyond its rank stay zero.
+    """
+    chosen, factor, scale = factorise(matrix)
+    result = np.zeros(len(right))
+    if len(chosen):
+        x, _ = lapack.dpotrs(factor, right[chosen] / scale[chosen], lower=1)
+        result[chosen] = x / scale[chosen]
+    return result
+
+
+def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return coordinates of a block of full rank, the Cholesky factor of that block, scaled, and
+    the scale of all coordinates."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0))
+    scale[scale == 0] = 1.0
+    scaled = matrix / np.outer(scale, scale)
+    factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=RANK_TOLERANCE)
+    return pivots[:rank] - 1, np.asfortranarray(np.tril(factor[:rank, :rank])), scale
+
+
+def inverse_of(chosen: np.ndarray, factor: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return the inverse (r, r) of the block of the coordinates chosen, from the results of
+    `factorise`."""
+    lower = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
+    return (np.tril(lower) + np.tril(lower, -1).T) / np.outer(scale[chosen], scale[chosen])
+
+
+def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
+    """Return ranges with about `wanted` positions, spread evenly over the data; None if that would
+    be most of them."""
+    step = problem.positions // wanted
+    if step < 3:
+        return None
+    pieces = [
+        (low + offset, min(low + offset + 64, high))
+        for low, high in problem.ranges.tolist()
+        for offset in range((-low) % (64 * step), max(high - low, 0), 64 * step)
+    ]
+    return np.array(pieces, np.int64) if pieces else None
+
+
+def newton(
+    problem: Problem,
+    options: LearnerOptions,
+    record: Record,
+    start: np.ndarray | None = None,
+    matrix: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the weights at the optimum; a `start` and a `matrix` computed near it save work."""
+    weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
+    value, gradient = objective_gradient(problem, weights)
+    if start is not None:
+        record(weights, value)
+    kind, damping = "stale", CAREFUL if problem.data.apart else 0.0
+    sample = sample_ranges(problem, SAMPLE) if matrix is None else None
+    for _ in range(options.iterations or ITERATIONS):
+        if matrix is None:
+            kind = "sample" if sample is not None else "whole"
+            matrix = problem.gauss_newton(weights, sample)
+        step, gain = newton_step(problem, weights, gradient, matrix, damping)
+        if kind == "sample" and gain < NEAR * value:
+            sample, matrix = None, None
+            continue
+        if gain <= options.tolerance * value:
+            break
+        lower = _search(problem, weights, step, value)
+        if lower is None:
+            if kind == "stale":
+                matrix = None  # try again with the matrix at these weights
+            elif damping > 1e6:
+                break
+            else:
+                damping = max(10 * damping, 1e-3)
+            continue
+        obtained = value - lower[1]
+        weights, value, gradient = lower
+        record(weights, value, matrix=kind)
+        damping = (
+            _eased(damping, obtained / gain)
+            if problem.data.apart
+            else damping / 10
+            if damping > 1e-6
+            else 0.0
+        )
+        if kind == "sample" and obtained < ACHIEVED * gain:
+            sample = None  # its matrix fits the sample better than all positions
+        # far from the optimum the matrix changes with the weights; near it, an old one serves
+        if kind == "sample" or gain > NEAR * value or obtained < 0.5 * gain:
+            matrix = None
+        else:
+            kind = "stale"
+    return record.weights
+
+
+def _eased(damping: float, ratio: float) -> float:
+    """Return the damping after a step that obtained this part of the predicted gain (Levenberg
+    1944, Marquardt 1963): an evaluation that is not linear has other minima, which a long step can
+    reach."""
+    if ratio < 0.25:
+        return max(4 * damping, 1e-2)
+    return damping if ratio < 0.75 else damping / 4 if damping > 1e-4 else 0.0
+
+
+def newton_step(
+    problem: Problem,
+    weights: np.ndarray,
+    gradient: np.ndarray,
+    matrix: np.ndarray,
+    damping: float = 0.0,
+) -> tuple[np.ndarray, float]:
+    """Return the damped Newton step from weights with this gradient of the objective, zero for
+    weights blocked by a bound, and the gain that the quadratic model predicts; `matrix` is the
+    Gauss-Newton matrix of the loss."""
+    precision = problem.precision.ravel()
+    blocked = ((weights <= problem.low) & (gradient > 0)) | (
+        (weights >= problem.high) & (gradient < 0)
+    )
+    moving = np.flatnonzero((problem.free & ~blocked).ravel())
+    part = matrix[np.ix_(moving, moving)].copy()
+    diagonal = np.diag_indices(len(moving))
+    part[diagonal] += precision[moving] + damping * part[diagonal]
+    right = -gradient.ravel()[moving]
+    change = solve(part, right)
+    step = np.zeros(weights.size)
+    step[moving] = change
+    return step.reshape(weights.shape), 0.5 * float(right @ change)
+
+
+def _search(
+    problem: Problem, weights: np.ndarray, step: np.ndarray, value: float
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Shorten the step until the objective falls; return weights, objective and gradient, or None
+    if it does not."""
+    for _ in range(6):
+        after = np.clip(weights + step, problem.low, problem.high)
+        new_value, new_gradient = objective_gradient(problem, after)
+        if new_value < value:
+            return after, new_value, new_gradient
+        step = step / 4
+    return None
+
+
+def column_scale(problem: Problem) -> np.ndarray:
+    """Return one over the root mean square coefficient of each weight; 1 if it never applies."""
+    _, total = problem.use
+    shares = problem.shares**2
+    always = (shares @ problem_phase_counts(problem))[:, None]
+    use = np.concatenate(
+        [shares @ total, *[always] * (problem.start.shape[1] - total.shape[1])], axis=1
+    )
+    scale = np.ones(problem.start.shape)
+    np.divide(
+        1, np.sqrt(use / problem.positions, where=use > 0, out=scale), where=use > 0, out=scale
+    )
+    return scale
+
+
+def problem_phase_counts(problem: Problem) -> np.ndarray:
+    """Return the number of positions of each phase (codes,)."""
+    counts = np.zeros(problem.data.codes, np.int64)
+    for piece in blocks(
+        problem.ranges
+    ):  # the phases of all positions, at eight bytes each, might not fit into memory
+        for low, high in piece:
+            counts += np.bincount(problem.data.phase[low:high], minlength=problem.data.codes)
+        problem.model.release()
+    return counts
+
+
+def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Return the weights at the optimum."""
+    from scipy.optimize import minimize
+
+    scale, free = column_scale(problem)[problem.free], problem.free
+    weights = np.clip(problem.start, problem.low, problem.high)
+    if not free.any():
+        return weights
+
+    def full(x: np.ndarray) -> np.ndarray:
+        result = weights.copy()
+        result[free] = x * scale
+        return result
+
+    def function(x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective_gradient(problem, full(x))
+        values.append(value)
+        if value < record.best_objective:
+            record.best, record.best_objective = full(x), value
+        return value, gradient[free] * scale
+
+    values: list[float] = []
+    bounds = np.stack([problem.low[free] / scale, problem.high[free] / scale], axis=1)
+    minimize(
+        function,
+        weights[free] / scale,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=lambda x: record(full(x), values[-1]),
+        options={
+            "maxiter": options.iterations or 1000,
+            "maxcor": 30,
+            "ftol": options.tolerance * 1e-2,
+            "gtol": 0.0,
+            "maxfun": 10 * (options.iterations or 1000),
+        },
+    )
+    return record.weights

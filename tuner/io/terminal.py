@@ -1,0 +1,139 @@
+"""Tables of text on a console: for a terminal, or as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from games.record import ReadReport
+
+GAP = "    "  # between grids
+NARROWEST = 14  # columns of a terminal that names get at least
+
+
+def show_table(
+    console: Console,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    markdown: bool = False,
+    narrow: bool = False,
+) -> None:
+    """Print a table of one text column and number columns; `narrow`: one space between columns."""
+    if markdown:
+        lines = ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(columns) - 1)]
+        lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+        show_lines(console, f"### {title}\n", *lines, "")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=narrow)
+    for i, cells in enumerate(zip(columns, *rows, strict=True)):
+        widest = max(map(len, cells))  # names are folded before a digit is cut
+        table.add_column(
+            columns[i],
+            justify="right" if i else "left",
+            no_wrap=i > 0,
+            overflow="fold",
+            min_width=widest if i else min(widest, NARROWEST),
+        )
+    for row in rows:
+        table.add_row(*row)
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table, crop=False)
+    console.print()
+
+
+def show_lines(console: Console, *lines: str | Text) -> None:
+    """Print lines without wrapping them."""
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Format a number with fixed digits, without a minus before zero; a dash for None."""
+    if value is None:
+        return "-"
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.strip("-0.") == "" and text.startswith("-") else text
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """Format a change with its sign; an empty string for zero, a dash for None."""
+    if value is None:
+        return "-"
+    text = f"{value:+.{digits}f}"
+    return "" if text.strip("+-0.") == "" else text
+
+
+def coloured(change: str) -> Text:
+    """Colour a change by its sign; a console shows colours only in a terminal."""
+    return Text(change, {"+": "green", "-": "red"}.get(change[:1], ""))
+
+
+def side_by_side(
+    blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], width: int, markdown: bool = False
+) -> list[Text]:
+    """Return the lines of grids side by side, each under its heading; in several rows of grids if
+    the width requires it."""
+    texts = [_block(head, rows) for head, rows in blocks]
+    for per_row in range(len(texts), 0, -1):  # as many as fit, spread evenly
+        if (
+            len(texts) % per_row
+            and per_row > 1
+            and -(-len(texts) // per_row) == -(-len(texts) // (per_row - 1))
+        ):
+            continue
+        groups = [texts[i : i + per_row] for i in range(0, len(texts), per_row)]
+        if (
+            per_row == 1
+            or max(sum(len(text[0]) + len(GAP) for text in group) - len(GAP) for group in groups)
+            <= width
+        ):
+            break
+    lines = [Text(GAP).join(parts) for group in groups for parts in zip(*group, strict=True)]
+    for line in lines:
+        line.rstrip()
+    return [Text("```"), *lines, Text("```")] if markdown else lines
+
+
+def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:
+    """Return the lines of a grid, padded to one width."""
+    width = max(len(cell) for row in rows for cell in row)
+    span = max(len(rows[0]) * (width + 1) - 1, len(head))
+    lines = [
+        Text(" ").join(Text(" " * (width - len(cell))).append(cell) for cell in row) for row in rows
+    ]
+    for line in lines:
+        line.pad_right(span - len(line))
+    return [Text(head.ljust(span)), *lines]
+
+
+class Display:
+    """Receives notes and the progress of each step; this one shows nothing."""
+
+    def note(self, text: str) -> None:
+        """Report something that is kept on the screen."""
+
+    def begin(self, description: str, total: int | None = None) -> None:
+        """Begin a step, of `total` things to do if that is known."""
+
+    def reading(self, report: ReadReport) -> None:
+        """Report the games read so far."""
+
+    def searched(self) -> None:
+        """Report one more position searched. May be called from any thread."""
+
+    def learning(self, line: dict) -> None:
+        """Report an iteration of a learner: its line of the history."""
+
+    def passing(self, done: int, total: int) -> None:
+        """Report how many of `total` positions a pass over the data has done."""
+
+    def counting(self, done: int) -> None:
+        """Report how many of a step's `total` are done."""
+
+    def playing(self, text: str, completed: int) -> None:
+        """Report the score of a match or the state of self-play, and how many pairs or games have
+        been played."""

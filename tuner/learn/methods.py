@@ -1,0 +1,482 @@
+"""The methods of `tuner tune`: what each needs and uses, and the settings of a run with every
+default filled in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from games.record import Game
+from games.streams import InputError
+from tuner.datasets.files import is_dataset
+from tuner.evaluation.engine import STEPS, Engine
+from tuner.fit.device.base import Device
+from tuner.fit.device.choose import device_named, gpu_is_there, why_no_gpu
+from tuner.fit.learners import LEARNERS
+from tuner.fit.learners.base import LearnerOptions
+from tuner.fit.noise import PLAY
+from tuner.fit.setup import DRAWS, FitOptions
+from tuner.learn.build import expand
+from tuner.learn.targets import Leaves, Retarget, Searched, retarget_by_search, search_values
+from tuner.objectives.table import DRAW_MODELS
+from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
+from tuner.options.shared import Reading
+from tuner.options.tune import TuneSettings
+from tuner.parallel import Executor, OnThreads, available_cpus
+from tuner.parameters.parameters import Parameters
+from tuner.play.own_games.play import holds_own_games
+
+
+def settings_for(
+    given: Mapping[str, Any],
+    terms: Iterable[str | Path],
+    run: str | Path | None = None,
+    what: str = "",
+) -> TuneSettings:
+    """Return the settings of `tuner tune` for the options that were given. InputError for values
+    that they cannot have; `what` asks for them."""
+    names = {
+        name: (given[name],) if isinstance(given[name], str) else tuple(given[name])
+        for name in ("fixed", "only")
+        if name in given
+    }
+    more = {
+        "terms": tuple(map(str, terms)),
+        "run": None if run is None else Path(run),
+        "workers": min(given.get("workers") or available_cpus(), 512),
+    }
+    return sensible(TuneSettings(**{**given, **names, **more}), what)
+
+
+def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptions:
+    """Return the options of the fit, on this device or on the one named; for resolved settings."""
+    learning = LearnerOptions(
+        iterations=settings.iterations, learning_rate=settings.learning_rate, seed=settings.seed
+    )
+    if settings.batch is not None:
+        learning = replace(learning, batch=settings.batch)
+    # targets from our searches are on the scale of the evaluation that searched
+    fit_scale = (
+        settings.scale is None
+        and settings.method in ("logistic", "scores")
+        and not settings.own_scores
+    )
+    return FitOptions(
+        settings.loss or "cross-entropy",
+        settings.learner,
+        learning,
+        settings.held_out,
+        settings.prior,
+        settings.fixed,
+        settings.only,
+        fit_scale,
+        settings.intercept,
+        True,
+        settings.seed,
+        settings.own_results,
+        device or device_named(settings.device, settings.workers),
+    )
+
+
+SEARCHED_PER_GAME = (
+    50  # positions: few positions of many games give the most information per search
+)
+# centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48,
+# automatic: 61
+SEARCH_TRUST = 20.0
+SEARCH_DEPTH = 4  # plies
+# centipawns, prior around the starting weights: in matches 0 Elo where 10 lost 60, and no worse
+# held-out loss
+SCORE_TRUST = 5.0
+SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
+TEACHER_NODES = 5000  # per search
+OWN_ROUNDS = 3  # of playing own games, at most
+OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
+
+
+@dataclass(frozen=True)
+class Method:
+    """The options that a method of `tuner tune` uses, among those that not all methods use.
+
+    `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them;
+    `searches`: it searches positions; `temporal`: it solves TD(lambda) rather than a regression;
+    `targets` are those of --targets; `positions` are those read by default."""
+
+    learners: tuple[str, ...] = tuple(LEARNERS)
+    targets: str | None = None
+    searches: bool = False
+    temporal: bool = False
+    lambda_: float | None = None
+    rounds: int | None = None
+    positions: str = "auto"
+
+
+TEMPORAL = tuple(name for name, learner in LEARNERS.items() if learner.solve)
+METHODS = {
+    "logistic": Method(targets="results"),
+    "scores": Method(targets="scores", lambda_=SCORE_LAMBDA),
+    "rootstrap": Method(targets="search", searches=True, lambda_=0.0, rounds=1),
+    "td": Method(TEMPORAL, temporal=True, lambda_=0.7),
+    # leaves are quiet for any position
+    "td-leaf": Method(
+        TEMPORAL, searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"
+    ),
+}
+TARGETS = {method.targets: name for name, method in METHODS.items() if method.targets}
+PRIORS = {"rootstrap": SEARCH_TRUST, "scores": SCORE_TRUST}  # in place of "auto"
+
+
+def resolved(
+    options: TuneSettings,
+    game: Game | None,
+    parameters: Parameters,
+    sources: Sequence[str],
+    rows: bool = False,
+) -> TuneSettings:
+    """Return the options with every default filled in, see `TuneSettings`. InputError for an option
+    that the method does not use, and for games that it cannot learn from. `rows`: the sources are
+    rows that another program counted."""
+    options = _named_by_targets(options)
+    name = options.method
+    own_alone = (
+        options.own_games is not None and len(sources) == 1
+    )  # its games record the scores of their searches
+    if name == "auto" and (
+        options.teacher is not None or own_alone and options.loss not in (DRAWS, *DRAW_MODELS)
+    ):
+        name = "scores"
+    elif name == "auto":
+        name = (
+            "logistic" if rows or game is None else method_for(options, game, parameters, sources)
+        )
+    method = METHODS[name]
+    own_scores = own_alone and name == "scores" and options.teacher is None
+    refuse(
+        (option, given, f"has no use here, {why}")
+        for option, given, why in unused(options, name, method, sources, rows)
+    )
+    require_consistent(options, name, method)
+    if rows or game is None:
+        require_rows_suffice(options, name, method, sources)
+    else:
+        require_possible(options, name, method, game, sources)
+    few = (
+        SEARCHED_PER_GAME
+        if (name == "rootstrap" or options.teacher) and options.per_game is None
+        else options.per_game
+    )
+    wanted = options.device == "auto" and options.gradient == "analytic"
+    no_gpu = why_no_gpu() if wanted else None
+    device = (
+        options.device
+        if options.device != "auto"
+        else "gpu"
+        if wanted and no_gpu is None
+        else "cpu"
+    )
+    return replace(
+        options,
+        method=name,
+        targets=method.targets,
+        per_game=few or None,
+        positions=method.positions if options.positions == "auto" else options.positions,
+        quiescence=options.judge,
+        depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
+        lambda_=method.lambda_ if options.lambda_ is None else options.lambda_,
+        rounds=options.rounds or method.rounds,
+        device=device,
+        no_gpu=no_gpu if no_gpu and gpu_is_there() else None,
+        loss=options.loss or "cross-entropy",
+        step=STEPS.get(options.gradient) if options.step is None else options.step,
+        prior=(
+            options.prior
+            if options.prior != "auto" or rows
+            else OWN_TRUST
+            if own_scores
+            else PRIORS.get(name, options.prior)
+        ),
+        own_scores=own_scores,
+        own_results=bool(sources) and all(map(holds_own_games, sources)),
+        nodes=(options.nodes or TEACHER_NODES) if options.teacher else None,
+        own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None,
+    )
+
+
+def _named_by_targets(options: TuneSettings) -> TuneSettings:
+    """Return the options with the method that --targets names. InputError if --method is another
+    one."""
+    if options.targets is None:
+        return options
+    if options.targets not in TARGETS:
+        raise InputError(f"--targets {options.targets}: expected one of {', '.join(TARGETS)}")
+    method = TARGETS[options.targets]
+    if options.method not in ("auto", method):
+        raise InputError(
+            f"--targets {options.targets}: has no use with --method {options.method}; leave one of"
+            " them out"
+        )
+    return replace(options, method=method)
+
+
+def unused(
+    options: TuneSettings, name: str, method: Method, sources: Sequence[str], rows: bool
+) -> Iterator[tuple[str, object, str]]:
+    """Yield the options that this method, learner or kind of games does not use: as written,
+    whether given, and why they are not used."""
+    said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
+    learner, stepwise = f"--learner {options.learner}", LEARNERS[options.learner].stepwise
+    asleep = (
+        ("depth", not method.searches, f"{said} searches nothing"),
+        ("rounds", not method.searches, f"{said} searches nothing"),
+        ("max_difference", method.targets != "scores", f"{said} uses no scores of other programs"),
+        ("teacher", method.targets != "scores", f"{said} uses no scores of other programs"),
+        ("nodes", options.teacher is None, "there is no --teacher to search them"),
+        ("lambda_", method.lambda_ is None, f"{said} learns from results alone, which is lambda 1"),
+        ("loss", method.temporal, f"{said} solves an equation instead of minimising a loss"),
+        ("bootstrap", method.temporal, f"{said} is not fitted by regression"),
+        ("batch", method.temporal, f"{said} takes a fixed number of whole games a step"),
+        ("learning_rate", not stepwise, f"{learner} has no learning rate"),
+        ("batch", not stepwise, f"{learner} takes all positions a step"),
+        ("step", options.gradient == "analytic", "the gradient is analytic"),
+        ("not_linear", not rows, "the sources are not rows"),
+        ("own_rounds", options.own_games is None, "there are no --own-games to play"),
+    )
+    known = {each.name: each for each in options_in(TuneSettings)}
+    for field, idle, why in asleep:
+        value = getattr(options, field)
+        yield f"{known[field].names[0]} {value}", idle and value != known[field].default, why
+    chosen = (
+        "rows hold the positions that were chosen"
+        if rows
+        else "the positions of a dataset were chosen when it was built"
+    )
+    if rows or all(source != "-" and is_dataset(source) for source in sources):
+        for each in options_in(Reading):
+            yield (
+                each.names[0],
+                each.name != "seed" and getattr(options, each.name) != each.default,
+                chosen,
+            )
+
+
+def method_for(
+    options: TuneSettings, game: Game, parameters: Parameters, sources: Sequence[str]
+) -> str:
+    """Return the default method: rootstrap if there are games and an evaluation to search with,
+    else logistic.
+
+    Labelled positions are few per game, and their labels are verdicts already. Losses that model
+    draws need results."""
+    files = [source for source in sources if source != "-" and not is_dataset(source)]
+    if options.loss in (DRAWS, *DRAW_MODELS):
+        return "logistic"
+    searchable = game.searchable and parameters.weights.any() and len(files) == len(sources)
+    found = expand(files, game.files.suffixes, game.files.holds_games) if searchable else []
+    return (
+        "rootstrap"
+        if searchable and all(game.files.of_games(file) for file in found)
+        else "logistic"
+    )
+
+
+def require_consistent(options: TuneSettings, name: str, method: Method) -> None:
+    """InputError for options that a method cannot use together."""
+    said, loss, drawn = (
+        f"--method {name}",
+        f"--loss {options.loss}",
+        options.loss in (DRAWS, *DRAW_MODELS),
+    )
+    play, differences = options.prior == PLAY, options.gradient != "analytic"
+    on_gpu = options.device not in ("auto", "cpu")
+    refuse_first(
+        (
+            (
+                drawn and name != "logistic",
+                f"{loss}: needs results, {said} has other targets; use --method logistic",
+            ),
+            (drawn and differences, f"{loss}: has only an analytic gradient; leave out --gradient"),
+            (
+                options.loss == DRAWS and options.held_out == 0,
+                (
+                    f"{loss}: chooses a model by held-out games; leave out --held-out 0, or use"
+                    " --loss ordered or davidson"
+                ),
+            ),
+            (
+                options.learner not in method.learners,
+                f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}",
+            ),
+            (
+                play and name != "logistic",
+                no_use("--prior play", f"weighs what results teach, {said} has other targets"),
+            ),
+            (
+                play and differences,
+                (
+                    "--prior play: needs coefficients, which finite differences do not use; leave"
+                    " out --gradient"
+                ),
+            ),
+            (
+                options.bootstrap == 1,
+                "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none",
+            ),
+            (
+                options.prior == "cv" and method.temporal,
+                f"--prior cv: {said} takes a width in centipawns, none or auto",
+            ),
+            (
+                on_gpu and differences,
+                no_use(f"--device {options.device}", "finite differences run on the CPU"),
+            ),
+        )
+    )
+    if on_gpu:
+        device_named(options.device, options.workers)  # refused before reading, if there is none
+
+
+def require_rows_suffice(
+    options: TuneSettings, name: str, method: Method, sources: Sequence[str]
+) -> None:
+    """InputError for options that need positions, where there are only rows that another program
+    counted."""
+    what, rows = (
+        f"--teacher {options.teacher}" if options.teacher is not None else f"--method {name}",
+        f"{sources[0]} holds rows",
+    )
+    refuse_first(
+        (
+            (
+                method.searches or method.temporal or options.teacher is not None,
+                (
+                    f"{what}: {rows}, not games that could be searched or followed; learn with"
+                    " --method logistic or, from recorded scores, --method scores"
+                ),
+            ),
+            (
+                options.gradient != "analytic",
+                no_use(
+                    f"--gradient {options.gradient}",
+                    f"{rows}, not positions whose evaluation could be computed with moved weights",
+                ),
+            ),
+        )
+    )
+
+
+def require_possible(
+    options: TuneSettings, name: str, method: Method, game: Game, sources: Sequence[str]
+) -> None:
+    """InputError for options and sources that a method cannot use with games."""
+    said, of_scores = f"--method {name}", method.targets == "scores"
+    datasets = [source for source in sources if source != "-" and is_dataset(source)]
+    labelled = [
+        source
+        for source in sources
+        if source != "-"
+        and source not in datasets
+        and method.temporal
+        and not os.path.isdir(source)
+        and not game.files.of_games(source)
+    ]
+    no_search = (
+        "has positions before the roll, which a search cannot begin with"
+        if game.contest.searcher
+        else "has no search"
+    )
+    asked = f"--teacher {options.teacher}" if options.teacher is not None else said
+    refuse_first(
+        (
+            (
+                game.in_points and options.loss in (DRAWS, *DRAW_MODELS),
+                no_use(
+                    f"--loss {options.loss}",
+                    f"models draws, and {game.name} has points from -{game.points} to {game.points}"
+                    " in place of them",
+                ),
+            ),
+            (
+                game.in_points and options.prior == PLAY,
+                (
+                    f"--prior play: weighs what noise costs in Elo, and strength in {game.name} is"
+                    " points a game; leave it out, or name a width"
+                ),
+            ),
+            (
+                method.searches and not game.searchable,
+                f"{said}: {game.name} {no_search}; learn with --method logistic or td",
+            ),
+            *(
+                (
+                    options.gradient != "analytic",
+                    (
+                        f"{path}: a dataset holds counts, not positions whose evaluation could be"
+                        " computed with moved weights; name the games, or leave out --gradient"
+                    ),
+                )
+                for path in datasets
+            ),
+            *(
+                (
+                    of_scores and (options.teacher is not None or len(datasets) < len(sources)),
+                    (
+                        f"{asked}: {path} is a dataset, whose positions cannot be searched or read"
+                        " again; name games alone, or datasets that have scores alone"
+                    ),
+                )
+                for path in datasets
+            ),
+            *(
+                (
+                    method.temporal,
+                    (
+                        f"{path}: a dataset does not say which positions follow each other; name"
+                        " the games"
+                    ),
+                )
+                for path in datasets
+            ),
+            *(
+                (
+                    True,
+                    (
+                        f"{path}: labelled positions do not follow each other, as {said} needs;"
+                        " name games"
+                    ),
+                )
+                for path in labelled
+            ),
+            (
+                method.temporal and (options.per_game or options.duplicates == "positions"),
+                (
+                    f"{said}: learns from games as a whole; leave out --per-game and --duplicates"
+                    " positions"
+                ),
+            ),
+        )
+    )
+
+
+def retarget_of(
+    engine: Engine,
+    parameters: Parameters,
+    options: TuneSettings,
+    searched: Searched,
+    executor: Executor | None = None,
+) -> Retarget | None:
+    """Return what replaces the outcomes or positions of games, if anything; `searched` is called
+    for each position searched, on the executor; None: on the threads that the options name."""
+    executor = executor or OnThreads(options.workers)
+    if METHODS[options.method].temporal:
+        return Leaves(
+            engine, parameters, options.depth or 0, options.lambda_ or 0.0, executor, searched
+        )
+    if METHODS[options.method].searches:
+        values = search_values(
+            engine, parameters, options.depth or SEARCH_DEPTH, executor, searched
+        )
+        return retarget_by_search(engine, values, options.lambda_ or 0.0)
+    return None

@@ -1,0 +1,228 @@
+"""Find the games and positions that the learned evaluation predicts worst, and losses by file, by
+reading the games again.
+
+Wrong labels show up here: games whose result contradicts every position, more often in one file
+than in others."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import PositionBatch, ReadOptions, ReadReport
+from tuner.datasets.dataset import together, whole_games
+from tuner.datasets.files import is_dataset
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import FileEvaluator, quiescence_of
+from tuner.fit.result import FitResult
+from tuner.io.terminal import Display
+from tuner.learn.build import batches, prepared
+from tuner.learn.reading import Read
+from tuner.learn.start import Start
+from tuner.options.tune import TuneSettings
+from tuner.parameters.parameters import Parameters
+
+MOST = 12  # games, and positions, reported
+FEWEST = 8  # positions of a game, to be reported as a whole
+
+
+class File(NamedTuple):
+    """A file's games and positions, and the mean loss of a position before and after learning."""
+
+    file: str
+    games: int
+    positions: int
+    loss_before: float
+    loss_after: float
+
+
+class Worst:
+    """The entries with the largest losses offered; among equal ones the first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, dict]] = []
+        self._count = itertools.count()
+
+    def offer(self, loss: float, plain: dict) -> None:
+        entry = (float(loss), -next(self._count), plain)
+        if len(self._heap) < MOST:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heapq.heapreplace(self._heap, entry)
+
+    def plain(self) -> list[dict]:
+        """Return the entries, largest loss first."""
+        return [plain for _, _, plain in sorted(self._heap, key=lambda entry: -entry[0])]
+
+
+def misjudged(
+    engine: Engine,
+    sources: Sequence[str],
+    options: ReadOptions,
+    quiescence: FileEvaluator | None,
+    before: Parameters,
+    after: Parameters,
+    progress: Callable[[ReadReport], None] = lambda report: None,
+) -> dict:
+    """Return, as plain data, the `games` and `positions` with the largest losses under `after`, and
+    the losses by `files`.
+
+    Losses are cross-entropies of the result, with the scale of each parameter set. Of each game
+    only the worst position counts."""
+    report, options = ReadReport(), prepared(options, quiescence)
+    games, positions = Worst(), Worst()
+    files = []
+    for source, read in batches(engine.game, sources, options, report, lambda text: None):
+        total, name = np.zeros(4), Path(source).name
+        for batch in read:
+            if len(batch.positions) == 0:
+                continue
+            _, old = _predictions(engine, before, batch)
+            score, new = _predictions(engine, after, batch)
+            ends = np.append(batch.first[1:], len(new))
+            kept = np.flatnonzero(ends > batch.first)
+            sums = np.add.reduceat(new, batch.first[kept])
+            counts = (ends - batch.first)[kept]
+            total += len(kept), len(new), old.sum(), new.sum()
+            for at in np.argsort(-(sums / counts))[:MOST]:
+                g = kept[at]
+                if counts[at] >= FEWEST:
+                    games.offer(
+                        sums[at] / counts[at],
+                        {
+                            "file": name,
+                            "number": int(batch.numbers[g]),
+                            "outcome": float(batch.outcomes[batch.first[g]]),
+                            "positions": int(counts[at]),
+                            "loss": round(float(sums[at] / counts[at]), 4),
+                        },
+                    )
+            bounds = zip(batch.first[kept], ends[kept], strict=True)
+            worst = np.array([begin + np.argmax(new[begin:end]) for begin, end in bounds])
+            for at in np.argsort(-new[worst])[:MOST]:
+                i, g = worst[at], kept[at]
+                positions.offer(
+                    new[i],
+                    {
+                        "position": engine.game.text(batch.positions[i]),
+                        "file": name,
+                        "number": int(batch.numbers[g]),
+                        "outcome": float(batch.outcomes[i]),
+                        "predicted": round(float(score[i]), 4),
+                        "loss": round(float(new[i]), 4),
+                    },
+                )
+            progress(report)
+        n = max(total[1], 1)
+        files.append(
+            File(
+                name, int(total[0]), int(total[1]), round(total[2] / n, 5), round(total[3] / n, 5)
+            )._asdict()
+        )
+    return {"games": games.plain(), "positions": positions.plain(), "files": files}
+
+
+def _predictions(
+    engine: Engine, parameters: Parameters, batch: PositionBatch
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return expected scores of the first player, from 0 to 1, and losses."""
+    logit = 2 * parameters.scale * engine.evaluate(batch.positions, parameters)
+    q = 0.5 + 0.5 * batch.outcomes.astype(float)
+    return 0.5 + 0.5 * np.tanh(logit / 2), np.logaddexp(0, logit) - q * logit
+
+
+LARGEST = 1 << 20  # positions that are compared; of more, every k-th game
+
+
+def misjudged_rows(result: FitResult, results: np.ndarray | None) -> dict:
+    """Return, as plain data, the `games` and `positions` with the largest losses under the learned
+    weights.
+
+    Losses are cross-entropies of the result. `results` (n,) are those of the games if the outcomes
+    of the fit are not. Of each game only the worst position counts."""
+    problem = result.problem
+    data, scale = problem.data, result.parameters.scale
+    every = np.arange(data.games)
+    part = problem.on(every[:: max(1, data.positions // LARGEST)])
+    outcomes = data.outcome if results is None else results
+    names = ", ".join(str(source["file"]) for source in data.manifest["sources"])
+    games, positions = Worst(), Worst()
+    ranges = whole_games(data, part.games)
+    learned = result.weights[:, : data.columns + 1]
+    for some in together(ranges):
+        piece = np.ascontiguousarray(ranges[some])
+        logit = 2 * scale * replace(part, games=part.games[some]).evaluations(learned, piece)
+        place = np.concatenate([np.arange(low, high) for low, high in piece.tolist()])
+        q = 0.5 + 0.5 * outcomes[place].astype(float)
+        loss = np.logaddexp(0, logit) - q * logit
+        ends = np.cumsum(piece[:, 1] - piece[:, 0])
+        for g, (low, high) in enumerate(zip(ends - (piece[:, 1] - piece[:, 0]), ends, strict=True)):
+            if low == high:
+                continue
+            number, mean = int(part.games[some][g]) + 1, float(loss[low:high].mean())
+            if high - low >= FEWEST:
+                games.offer(
+                    mean,
+                    {
+                        "file": names,
+                        "number": number,
+                        "outcome": float(outcomes[place[low]]),
+                        "positions": int(high - low),
+                        "loss": round(mean, 4),
+                    },
+                )
+            worst = int(low + np.argmax(loss[low:high]))
+            positions.offer(
+                float(loss[worst]),
+                {
+                    "place": int(place[worst]),
+                    "file": names,
+                    "number": number,
+                    "outcome": float(outcomes[place[worst]]),
+                    "predicted": round(float(0.5 + 0.5 * np.tanh(logit[worst] / 2)), 4),
+                    "loss": round(float(loss[worst]), 4),
+                },
+            )
+    found = positions.plain()
+    texts = data.texts(np.array([entry["place"] for entry in found], np.int64)) if found else []
+    return {
+        "games": games.plain(),
+        "positions": [
+            {"position": text, **{key: value for key, value in entry.items() if key != "place"}}
+            for entry, text in zip(found, texts, strict=True)
+        ],
+    }
+
+
+def misjudged_of(
+    begun: Start,
+    result: FitResult,
+    summary: dict,
+    sources: Sequence[str],
+    options: TuneSettings,
+    read: Read,
+    display: Display,
+) -> dict:
+    """Return the misjudged games and positions, if the games can be read again or the rows have
+    texts."""
+    start = begun.parameters
+    if begun.engine is None:
+        return {"misjudged": misjudged_rows(result, read.results)} if len(read.data.text) else {}
+    if any(source == "-" or is_dataset(source) for source in sources):
+        return {}
+    found = misjudged(
+        begun.engine,
+        sources,
+        options.reading,
+        quiescence_of(begun.engine, options.judge),
+        start.with_weights(start.weights, scale=result.parameters.scale),
+        result.parameters,
+        display.reading,
+    )
+    return {"summary": {**summary, "files": found.pop("files")}, "misjudged": found}

@@ -1,0 +1,264 @@
+"""The match after a round of own games: the learned weights against those that the round began
+with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from games.streams import InputError
+from tuner.datasets.files import is_dataset
+from tuner.findings.findings import held_out_results, results_problems
+from tuner.io.terminal import Display
+from tuner.learn.build import expand
+from tuner.learn.methods import OWN_ROUNDS, resolved
+from tuner.learn.rounds import FAR, Fitted, value_change
+from tuner.learn.start import Start
+from tuner.options.games import GamesSettings
+from tuner.options.match import DEFAULT_DEPTH, MatchSettings
+from tuner.options.option import no_use, refuse
+from tuner.options.tune import TuneSettings
+from tuner.parallel import Executor
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
+from tuner.play.match.match import MatchRun
+from tuner.play.own_games.play import default_rules
+from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.run import new_run
+
+FEWEST, MOST, PART = (
+    40,
+    400,
+    15,
+)  # games of the match: one for so many own games, within these limits
+
+
+class RoundVerdict(NamedTuple):
+    """What a match of some games found: the score of the learned weights from 0 to 1, and their Elo
+    with half of its 95 % interval; None if all pairs ended alike."""
+
+    games: int
+    score: float
+    elo: float | None
+    error: float | None
+
+    @property
+    def better(self) -> bool:
+        """Whether the learned weights are more likely better than not."""
+        return self.score > 0.5
+
+    def __str__(self) -> str:
+        elo = (
+            ""
+            if self.elo is None or self.error is None
+            else f" ({self.elo:+.0f} +/- {self.error:.0f} Elo)"
+        )
+        return f"{100 * self.score:.1f} % of {self.games:,} games at depth {DEFAULT_DEPTH}{elo}"
+
+
+def played(
+    before: Parameters,
+    after: Parameters,
+    own_games: int,
+    seed: int,
+    terms: Sequence[str | Path],
+    executor: Executor,
+    command: str,
+    display: Display,
+) -> RoundVerdict:
+    """Play the learned weights `after` against those `before`, on the executor. KeyboardInterrupt
+    if the match is interrupted."""
+    games = min(max(own_games // PART // 2 * 2, FEWEST), MOST)
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        players = [str(Path(folder) / f"{name}.yaml") for name in ("learned", "before")]
+        for path, parameters in zip(players, (after, before), strict=True):
+            write_parameters(Path(path), parameters)
+        settings = MatchSettings(
+            a=players[0], b=players[1], games=games, seed=seed, terms=tuple(map(str, terms))
+        )
+        found = new_run(MatchRun(settings, None, display), None, executor, command)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return RoundVerdict(
+        games, found.plain["score"], found.plain["elo"]["value"], found.plain["elo"]["error"]
+    )
+
+
+class OwnRounds(NamedTuple):
+    """The result of the last round that is kept, the sources that it learned from, the number of
+    rounds kept, and of all rounds, the last of which may have been undone, their match, how far
+    values moved, and the change of the loss of the results of held-out games (None without any)."""
+
+    fitted: Fitted
+    sources: list[str]
+    rounds: int
+    matches: list[dict]
+
+
+def learn_from_own_games(
+    begun: Start,
+    start: str,
+    sources: Sequence[str],
+    folder: Path,
+    options: TuneSettings,
+    command: str,
+    learn: Callable[[Start, list[str], Path], Fitted],
+    executor: Executor,
+    display: Display,
+) -> OwnRounds:
+    """Play, on the executor, and learn in rounds; `learn` fits to the sources from a start, with
+    its files in a folder."""
+    require_playable(begun, sources, folder, options)
+    assert options.own_games is not None and begun.engine is not None, "required above"
+    most = options.own_rounds or OWN_ROUNDS
+    kept: OwnRounds | None = None
+    matches: list[dict] = []
+    for number in range(1, most + 1):
+        games = folder / f"own-games-{number}"
+        resign, draw = default_rules(begun.engine.game)
+        settings = GamesSettings(
+            start=start,
+            games=options.own_games,
+            seed=options.seed + number - 1,
+            terms=options.terms,
+            resign=resign,
+            draw=draw,
+        )
+        display.note(
+            f"round {number}: {options.own_games:,} games of "
+            + (f"{start}" if number == 1 else f"the weights of round {number - 1}")
+            + " against its copies"
+        )
+        found = new_run(
+            OwnGamesRun(settings, None, display, (begun.engine, begun.parameters)),
+            games,
+            executor,
+            command,
+        )
+        if found.interrupted:
+            raise KeyboardInterrupt
+        for line in found.lines[1:-1]:
+            display.note(line)
+        read_from, place = (
+            [*sources, str(games)],
+            folder if number == 1 else folder / f"round-{number}",
+        )
+        place.mkdir(exist_ok=True)
+        fitted = learn(begun, read_from, place)
+        moved = value_change(fitted.result, begun.parameters)
+        change = _change(fitted)
+        display.note(
+            f"round {number}: values of positions moved by {moved:.3f} on average;"
+            f" {_change_text(change)}"
+        )
+        match = played(
+            begun.parameters,
+            fitted.result.parameters,
+            options.own_games,
+            options.seed + number,
+            options.terms,
+            executor,
+            command,
+            display,
+        )
+        matches.append({**match._asdict(), "moved": round(moved, 4), "held_out": change})
+        rival = start if number == 1 else f"the weights of round {number - 1}"
+        display.note(f"round {number}: the learned weights score {match} against {rival}")
+        if kept is not None and not match.better:
+            display.note(f"round {number} is undone: it does not win its match")
+            shutil.rmtree(place)
+            shutil.rmtree(games)
+            return kept
+        if kept is not None:
+            _move_up(place, folder)
+        kept = OwnRounds(fitted, read_from, number, matches)
+        if number < most and not (match.better and moved > FAR):
+            display.note(
+                "no further round: "
+                + (
+                    f"values move by {FAR:g} or less"
+                    if match.better
+                    else f"round {number} does not win its match"
+                )
+            )
+            break
+        begun = begun._replace(parameters=fitted.result.parameters)
+    assert kept is not None, "there is one round or more"
+    return kept
+
+
+def require_playable(
+    begun: Start, sources: Sequence[str], folder: Path, options: TuneSettings
+) -> None:
+    """InputError, before any game is played, for options and sources that cannot be used with own
+    games."""
+    if begun.engine is None or begun.game is None:
+        raise InputError(
+            no_use(
+                "--own-games",
+                f"{sources[0]} holds rows that another program counted, so there is no search to "
+                "play with",
+            )
+        )
+    if begun.game.has_dice:
+        raise InputError(
+            f"--own-games: games of {begun.game.name} differ by their dice, not by noise in"
+            " evaluations; learn from self-play: tuner selfplay"
+        )
+    if "-" in sources:
+        raise InputError(
+            "--own-games: standard input can be read only once, but every round reads the games"
+            " again; name files"
+        )
+    refuse(
+        (
+            (
+                f"--min-elo {options.min_elo}",
+                options.min_elo,
+                "own games have no Elo, so none would be left",
+            ),
+        )
+    )
+    expand(
+        [source for source in sources if not is_dataset(source)],
+        begun.game.files.suffixes,
+        begun.game.files.holds_games,
+    )
+    # options are checked as if the games were there
+    games = folder / f"own-games{begun.game.files.suffixes[0]}"
+    games.touch()
+    try:
+        resolved(options, begun.game, begun.parameters, [*sources, str(games)])
+    finally:
+        games.unlink()
+
+
+def _change(fitted: Fitted) -> dict | None:
+    """Return the change of the log loss of the results of held-out games; None without any."""
+    return held_out_results(fitted.result, results_problems(fitted.result, fitted.read.results))
+
+
+def _change_text(change: dict | None) -> str:
+    if change is None:
+        return "no games were held out"
+    interval = (
+        f" [{change['low']:+.5f}, {change['high']:+.5f}]" if change["low"] is not None else ""
+    )
+    return (
+        f"loss of the results of {change['games']:,} held-out games {change['before']:.5f} ->"
+        f" {change['after']:.5f}, change {change['difference']:+.5f}{interval}"
+    )
+
+
+def _move_up(place: Path, folder: Path) -> None:
+    """Replace files and folders of an earlier round by those in `place`, and remove it."""
+    for path in place.iterdir():
+        target = folder / path.name
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(path, target)
+    place.rmdir()

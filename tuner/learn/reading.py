@@ -1,0 +1,417 @@
+"""Read the sources of `tuner tune` into one dataset, and report what was read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import USUAL_SCALE, Game, ReadReport, SearchLimits, scale_of
+from games.streams import InputError
+from tuner.datasets.dataset import BLOCK, Dataset, whole_games
+from tuner.datasets.files import ArrayWriter, is_dataset
+from tuner.datasets.rows.build import default_phases, rows_of_sources
+from tuner.datasets.summary import summarise, summary_lines
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import load_engine, quiescence_of
+from tuner.fit.device.base import Device
+from tuner.fit.device.choose import device_named
+from tuner.fit.device.cpu.device import RangedCpu
+from tuner.fit.device.differences.device import Differences
+from tuner.fit.setup import FitOptions, make_problem
+from tuner.io.terminal import Display
+from tuner.learn.build import Kept, Scores, dataset_of, recorded_scores, require_learnable, selected
+from tuner.learn.methods import fitting_of
+from tuner.learn.targets import (
+    Retarget,
+    ScoreScale,
+    Searched,
+    blended,
+    close,
+    fit_score_scale,
+    scale_line,
+)
+from tuner.learn.teacher import Teacher
+from tuner.options.option import no_use
+from tuner.options.tune import TuneSettings
+from tuner.parallel import Executor, OnThreads
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.statistics.intervals import FEW_GAMES
+
+SEED = 1
+COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations beside those of `classic`
+
+
+class Read(NamedTuple):
+    """A dataset, a line about the games read, and what was kept with it (see `tuner.learn.build`).
+    If `results` is None, the outcomes of the dataset are the results. `centipawn`: how many
+    centipawns of `classic` one of the evaluation is worth; None if that is not known."""
+
+    data: Dataset
+    line: str
+    results: np.ndarray | None
+    positions: np.ndarray | None
+    scored: ScoreTargets | None = None  # for targets from scores
+    centipawn: float | None = None
+
+
+def report_line(report: ReadReport) -> str:
+    """Return how many games were read, used and skipped, in one line."""
+    parts = [f"read {report.games:,} games, used {report.used:,}"]
+    for number, what in (
+        (report.bad, "bad and skipped"),
+        (report.undecided, "without a result"),
+        (report.below_elo, "below the Elo wanted"),
+        (report.duplicate_games, "duplicates"),
+        (report.duplicate_positions, "duplicate positions left out"),
+    ):
+        if number:
+            parts.append(f"{number:,} {what}")
+    text = "; ".join(
+        [
+            ", ".join(parts),
+            *(
+                f"{count:,} x {kind}"
+                for kind, count in sorted(report.faults.items(), key=lambda item: -item[1])
+            ),
+        ]
+    )
+    return text
+
+
+def device_of(
+    engine: Engine | None,
+    read: Read,
+    options: TuneSettings,
+    sources: Sequence[str],
+    executor: Executor | None = None,
+) -> Device:
+    """Return the device that passes run on: other processes, if the executor has some that may see
+    the dataset."""
+    if (
+        executor is not None
+        and executor.remote
+        and why_here(engine, read, options, sources) is None
+    ):
+        return RangedCpu(options.workers, executor=executor, data=read.data)
+    if options.gradient != "analytic" and engine is not None:
+        assert read.positions is not None and options.step is not None, (
+            "kept for differences; see `resolved`"
+        )
+        return Differences(
+            options.workers,
+            evaluator=engine,
+            positions=read.positions,
+            step=options.step,
+            central=options.gradient == "central-difference",
+            unit=engine.game.wording.unit,
+        )
+    if options.device == "cpu" and engine is not None:
+        return engine.cpu(options.workers)
+    return device_named(options.device, options.workers)
+
+
+def why_here(
+    engine: Engine | None, read: Read, options: TuneSettings, sources: Sequence[str]
+) -> str | None:
+    """Return why passes over the positions run on this machine even with others at hand; None if
+    they need not."""
+    if options.device != "cpu":
+        return f"--device {options.device} is on this machine"
+    if options.gradient != "analytic":
+        return "finite differences are computed by one process"
+    if len(sources) != 1 or sources[0] == "-" or not is_dataset(sources[0]):
+        return (
+            "their dataset was made here; to share the passes, name one dataset that every machine"
+            " sees"
+        )
+    if engine is None or read.data.scaled:
+        return "another program counted them"
+    if read.data.apart:
+        return f"term {read.data.apart[0]} is not linear in its weights"
+    return None if options.method == "logistic" else "they have other targets than results"
+
+
+def read_games(
+    engine: Engine,
+    sources: Sequence[str],
+    folder: Path,
+    options: TuneSettings,
+    retarget: Retarget | None,
+    note: Callable[[str], None],
+    progress: Callable[[ReadReport], None],
+    searched: Searched,
+    start: Parameters,
+    positions: bool = False,
+    executor: Executor | None = None,
+) -> Read:
+    """Return the dataset of the sources, with a line about the games read; with its `positions` if
+    they are wanted. A teacher runs on the executor; None: on the threads that the options name."""
+    again = positions or options.gradient != "analytic"
+    if options.method == "scores" and all(
+        source != "-" and is_dataset(source) for source in sources
+    ):
+        data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
+        read = _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
+        return read._replace(centipawn=scale_of(engine.game.name) / USUAL_SCALE)
+    lines: list[str] = []
+    with source_of(
+        engine.game, options, searched, executor or OnThreads(options.workers), lines
+    ) as scores:
+        kept = (
+            Kept(folder, engine.game, retarget, again, scores, options.lambda_ == 1)
+            if retarget or again or scores
+            else None
+        )
+        with kept or contextlib.nullcontext():
+            data, report = dataset_of(
+                engine,
+                sources,
+                folder,
+                options.reading,
+                quiescence_of(engine, options.judge),
+                note,
+                progress,
+                kept,
+            )
+    other_targets = options.method in (
+        "rootstrap",
+        "scores",
+    )  # otherwise the outcomes are the results
+    read = Read(
+        data,
+        report_line(report) if report else "",
+        kept.results if kept and other_targets else None,
+        kept.positions if kept else None,
+        centipawn=scale_of(engine.game.name) / USUAL_SCALE,
+    )
+    if scores and kept:
+        read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
+        read = read._replace(
+            scored=read.scored and read.scored._replace(lines=[*lines, *read.scored.lines])
+        )
+    first = read.data.first[:-1][np.diff(read.data.first) > 0]
+    require_learnable(
+        data,
+        read.line,
+        None if read.results is None else set(np.unique(read.results[first]).tolist()),
+    )
+    return read
+
+
+def _scored(
+    read: Read, kept: Kept, start: Parameters, options: TuneSettings, folder: Path, device: Device
+) -> Read:
+    """Return what was read with targets from scores; `start` are the parameters for
+    --max-difference."""
+    scored = with_score_targets(
+        read.data, kept.scores, kept.results, kept.unknown, start, options, folder, device
+    )
+    positions = (
+        read.positions
+        if scored.keep is None or read.positions is None
+        else read.positions[scored.keep]
+    )
+    return read._replace(
+        data=scored.data, results=scored.results, positions=positions, scored=scored
+    )
+
+
+def read_rows(
+    sources: Sequence[str],
+    folder: Path,
+    options: TuneSettings,
+    note: Callable[[str], None],
+    start: Parameters,
+) -> Read:
+    """Return the dataset of rows that another program counted. InputError if they do not agree with
+    its evaluation."""
+    data = rows_of_sources(
+        sources, folder, start, start.phases or default_phases(start.game), options.not_linear, note
+    )
+    centipawn = centipawns_of_classic(data)
+    if options.method == "scores":
+        return _with_scores(data, sources, folder, options, start)._replace(centipawn=centipawn)
+    require_learnable(data)
+    return Read(data, "", None, None, centipawn=centipawn)
+
+
+def centipawns_of_classic(data: Dataset) -> float | None:
+    """Return how many centipawns of `classic` one of the evaluation of rows is worth: the ratio of
+    the medians of both, over sampled positions. None if the rows are of another game, or hardly any
+    say what their position and evaluation is."""
+    if data.manifest["game"] != DEFAULT_GAME or not len(data.text) or not len(data.evaluation):
+        return None
+    random, n = np.random.default_rng(SEED), min(COMPARED, data.positions)
+    places = np.sort(random.choice(data.positions, n, replace=False))
+    engine, classic = load_engine("classic")
+    theirs, positions = [], []
+    sizes = np.abs(data.evaluation[places]).tolist()
+    for evaluation, text in zip(sizes, data.texts(places), strict=True):
+        with contextlib.suppress(ValueError):
+            if not np.isnan(evaluation):
+                positions.append(engine.game.position(text))
+                theirs.append(evaluation)
+    if len(theirs) < FEWEST_COMPARED or not (median := float(np.median(theirs))):
+        return None
+    return float(np.median(np.abs(engine.evaluate(np.array(positions), classic)))) / median
+
+
+def _with_scores(
+    data: Dataset,
+    sources: Sequence[str],
+    folder: Path,
+    options: TuneSettings,
+    start: Parameters,
+    device: Device | None = None,
+) -> Read:
+    """Return a dataset that has scores with targets from them; InputError if it has none."""
+    if not len(data.score):
+        raise InputError(
+            f"{sources[0]}: has no scores; learn from results with --method logistic, or build the"
+            " dataset again from games that record scores"
+        )
+    scored = with_score_targets(
+        data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder, device
+    )
+    first = scored.data.first[:-1][np.diff(scored.data.first) > 0]
+    require_learnable(scored.data, "", set(np.unique(scored.results[first]).tolist()))
+    return Read(scored.data, "", scored.results, None, scored)
+
+
+def report_reading(
+    read: Read, device: Device, options: TuneSettings, display: Display, how: str | None
+) -> dict:
+    """Show what was read, `how` weights are learned from it and on which device; return the summary
+    of the dataset, with the results of games as outcomes."""
+    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
+        display.note(line)
+    results = read.data if read.results is None else replace(read.data, outcome=read.results)
+    summary = summarise(results, read.data.layout)
+    for line in summary_lines(summary):
+        display.note("  " + line)
+    why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
+    display.note(f"passes run on {device.name}{why}")
+    if read.data.games < FEW_GAMES:
+        display.note(f"only {read.data.games} games: the standard errors are rough")
+    return summary
+
+
+TARGETS = "targets.npy"
+
+
+class ScoreTargets(NamedTuple):
+    """A dataset whose outcomes are targets; the results (n,) of its games; which positions (m,) of
+    those read are in it, None for all; the scale of the scores, None if they are not used; and
+    lines about them."""
+
+    data: Dataset
+    results: np.ndarray
+    keep: np.ndarray | None
+    scale: ScoreScale | None
+    lines: list[str]
+
+
+@contextlib.contextmanager
+def source_of(
+    game: Game, options: TuneSettings, searched: Searched, executor: Executor, lines: list[str]
+) -> Iterator[Scores | None]:
+    """Yield where the scores of positions come from, for resolved options; None if the method uses
+    none. A teacher ends after the block, and a line about its scores is added to `lines`; it runs
+    on the executor, and `searched` is called for each of its positions."""
+    if options.targets != "scores":
+        yield None
+    elif options.teacher is None:
+        yield recorded_scores
+    else:
+        limits = SearchLimits(nodes=options.nodes)
+        with Teacher(game, options.teacher, limits, executor, searched=searched) as teacher:
+            yield teacher.scores
+            lines.append(teacher.text)
+
+
+def with_score_targets(
+    data: Dataset,
+    scores: np.ndarray,
+    results: np.ndarray,
+    unknown: int,
+    parameters: Parameters,
+    options: TuneSettings,
+    folder: Path,
+    device: Device | None = None,
+) -> ScoreTargets:
+    """Return the dataset with targets blended of the scores and results (n,) of its positions, see
+    `tuner.learn.targets`; files go to `folder`. `unknown` positions were left out for want of a
+    score.
+
+    Scores of the starting values' own searches are on the scale of the file; others are scaled by
+    the results of the games. Positions without a score (unless lambda is 1), and those whose score
+    is further than `max_difference` from the evaluation of `parameters`, are left out."""
+    what = "scores of the teacher" if options.teacher else "recorded scores"
+    lambda_, most = options.lambda_ or 0.0, options.max_difference
+    games = np.repeat(data.game, np.diff(data.first))
+    keep = np.full(len(scores), True) if lambda_ == 1 else ~np.isnan(scores)
+    unknown += int((~keep).sum())
+    scale = None
+    if options.own_scores:
+        scale = ScoreScale(parameters.scale, 0.0, data.games, int(np.isfinite(scores).sum()))
+    elif lambda_ < 1 or most is not None:
+        scale = fit_score_scale(scores, results, games, what)
+    lines = [scale_line(scale, what)] if scale and not options.own_scores else []
+    if unknown:
+        lines.append(f"{unknown:,} positions without a score left out")
+    if scale and most is not None:
+        near = close(
+            scores, _evaluations(data, parameters, fitting_of(options, device)), scale.value, most
+        )
+        far = int((keep & ~near).sum())
+        keep &= near
+        lines.append(f"--max-difference {most:g}: {far:,} of {len(near):,} positions left out")
+        if not keep.any():
+            raise InputError(
+                f"--max-difference {most:g}: leaves out every position; expected more centipawns"
+            )
+    if keep.all():
+        chosen = None
+    else:
+        chosen, results = keep, results[keep]
+        data = selected(data, keep, folder / "chosen")
+        scores = scores[keep]
+    return ScoreTargets(
+        _with_outcomes(data, scores, results, scale, lambda_, folder), results, chosen, scale, lines
+    )
+
+
+def _with_outcomes(
+    data: Dataset,
+    scores: np.ndarray,
+    results: np.ndarray,
+    scale: ScoreScale | None,
+    lambda_: float,
+    folder: Path,
+) -> Dataset:
+    writer = ArrayWriter(folder / TARGETS, np.float32)
+    for begin in range(0, data.positions, BLOCK):
+        part = slice(begin, begin + BLOCK)
+        writer.append(blended(scores[part], results[part], scale.value if scale else 0.0, lambda_))
+    writer.close()
+    return replace(data, outcome=np.asarray(np.load(folder / TARGETS, mmap_mode="r")))
+
+
+def _evaluations(data: Dataset, parameters: Parameters, fitting: FitOptions) -> np.ndarray:
+    """Return the static evaluations (n,) of all positions in centipawns, first player's view."""
+    if not parameters.weights.any():
+        raise InputError(
+            no_use(
+                "--max-difference",
+                "the starting values are all zero, so there is no evaluation to compare "
+                "scores with",
+            )
+        )
+    every = np.arange(data.games)
+    problem = make_problem(data, parameters, fitting, every, parameters.scale)
+    return problem.evaluations(problem.start, whole_games(data, every))

@@ -1,0 +1,355 @@
+"""Reports of reading and of a fit: plain data, and lines of text."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+
+from games.record import Game, Wording, available, find
+from tuner.datasets.rows.build import TERMS
+from tuner.datasets.summary import is_labelled
+from tuner.findings.findings import (
+    advice,
+    draws_of,
+    error_in_points,
+    held_out_change,
+    held_out_results,
+    loss_as_given,
+    noise_found,
+    noise_line,
+    ratios_of,
+)
+from tuner.findings.records import Change, Result
+from tuner.fit.prior import SlopedDataset
+from tuner.fit.problem import Problem
+from tuner.fit.result import FitResult
+from tuner.io.records import record
+from tuner.learn.reading import Read
+from tuner.learn.start import Start
+from tuner.learn.targets import better_targets
+from tuner.options.tune import TuneSettings
+from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.version import __version__
+
+# methods whose targets are not the results: a name of the targets, and where they come from
+OTHER_TARGETS = {
+    "rootstrap": ("search", "by the values that searches found"),
+    "scores": ("scores", "by the targets from scores"),
+}
+ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
+
+
+def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    """Return a line about the method and its targets, for resolved options; see `better_targets`.
+    `labelled`: the outcomes are labels of positions."""
+    if options.method == "rootstrap":
+        return (
+            f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth"
+            f" {options.depth}; --method logistic learns from the results alone"
+        )
+    if options.method == "scores":
+        source = (
+            f"searches of {options.teacher}, {options.nodes:,} nodes"
+            if options.teacher
+            else "the scores in these files"
+        )
+        part = ", blended with the results" if options.lambda_ else ""
+        others = (
+            "--targets results learns"
+            if rows
+            else "--targets search learns from our own searches, --targets results"
+        )
+        return (
+            f"scores, lambda {options.lambda_:g}: learns from {source}{part}; {others} from the"
+            " results alone"
+        )
+    if options.method == "logistic":
+        also = "; --targets scores learns from the scores" if rows and scores else ""
+        return (
+            f"logistic: learns from the {'labels of the positions' if labelled else 'results'}"
+            f" alone{also}"
+        )
+    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
+    return (
+        f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
+    )
+
+
+def describe(
+    start: str,
+    output: Path,
+    read: Read,
+    options: TuneSettings,
+    result: FitResult,
+    begun: Start,
+    on_results: tuple[Problem, Problem | None] | None,
+    command: str,
+) -> dict:
+    """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
+    data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
+
+    def known(value: float) -> float | None:
+        return None if math.isnan(value) else round(value, 7)
+
+    on_own = held_out_change(result)
+    change = held_out_results(result, on_results) if on_results else on_own
+    rows = data.manifest["terms"] == TERMS
+    words = game.wording if game else Wording()
+    labelled = not rows and data.games == data.positions and is_labelled(data)
+    centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
+    noise = noise_found(result, centipawn) if options.gradient == "analytic" else None
+    loss = loss_as_given(result, on_results, begun.parameters.scale)
+    beside = [
+        name
+        for name, there in (
+            ("scale", result.problem.scale != begun.parameters.scale),
+            ("slopes by phase", result.step is not None),
+            ("intercept", result.intercept.any()),
+        )
+        if there
+    ]
+    as_given = (
+        {"held_out_as_given": {"loss": loss, "by": beside}} if loss is not None and beside else {}
+    )
+    used = {
+        "targets": options.targets,
+        "teacher": options.teacher,
+        "nodes": options.nodes,
+        "depth": options.depth,
+        "lambda": options.lambda_,
+        "max_difference": options.max_difference,
+        "score_scale": score_scale and round(score_scale.value, 8),
+        "gradient": options.gradient,
+        "step": options.step,
+    }
+    moved = result.step is None or result.share > 0
+    match = _match_command(start, output, options, result.parameters.game, game) if moved else None
+    if match and options.run:
+        match += f" --run {shlex.quote(f'{options.run}-match')}"
+    into = (
+        f"tuner export {shlex.quote(str(output))} --into SOURCE" if moved and game is None else None
+    )
+    return {
+        "command": command,
+        "version": __version__,
+        "seed": options.seed,
+        "start": str(start),
+        "output": str(output),
+        **({"run": str(options.run)} if options.run else {}),
+        "data": data.manifest["sources"],
+        "method": options.method,
+        **{key: value for key, value in used.items() if value not in (None, "analytic")},
+        "loss": result.problem.objective.name,
+        "learner": options.learner,
+        "iterations": len(result.history) - 1,
+        "converged": result.convergence.converged,
+        "gradient_norm": float(f"{result.convergence.gradient_norm:.3g}"),
+        "games": result.games,
+        "positions": result.positions,
+        "loss_before": known(result.loss_before),
+        "loss_after": known(result.loss_after),
+        "held_out_games": result.held_out_games,
+        "held_out_positions": result.held_out_positions,
+        "held_out_before": known(result.held_out_before),
+        "held_out_after": known(result.held_out_after),
+        "held_out_results": change and dict(change),
+        **as_given,
+        "scale": round(result.parameters.scale, 8),
+        "intercept": [round(float(v), 2) for v in result.intercept],
+        "prior": options.prior or "none",
+        "design_effect": round(result.problem.design_effect, 3),
+        "null_directions": result.null_space.dimension,
+        "never_applied": int((result.problem.use[0].sum(axis=0) == 0).sum()),
+        "held_out_change": on_own,
+        **({"noise": noise} if noise else {}),
+        **step_found(result, centipawn),
+        **(
+            {"draws": draws_of(result, result.parameters.stages)}
+            if result.problem.objective.widths
+            else {}
+        ),
+        "ratios": (
+            ratios_of(result.uncertainty, result.weights, result.parameters.layout)
+            if words.ratios
+            else []
+        ),
+        **({"labelled": True} if labelled else {}),
+        **({"unit": words.unit} if words.unit != Wording().unit else {}),
+        **(
+            {"points": error_in_points(result, on_results, game.points)}
+            if game and game.in_points
+            else {}
+        ),
+        **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
+        "advice": advice(
+            result,
+            change,
+            noise,
+            options.method,
+            better_targets(rows, rows and len(data.score) > 0, game is None or not game.has_dice),
+            words,
+            labelled,
+        ),
+        "compare": _command("diff", start, output, options),
+        **({"match": match} if match else {}),
+        **({"into": into} if into else {}),
+    }
+
+
+def _match_command(
+    start: str, output: Path, options: TuneSettings, name: str, game: Game | None
+) -> str | None:
+    """Return the match that is suggested; None where no program here can play it. Without a `game`
+    that is evaluated here, the engine of the rows plays, if engines of the game of that `name`
+    can."""
+    if game is not None and game.contest.searcher:
+        return f"{_command('match', output, start, options)} {game.usual.advice}"
+    protocols = find(name).contest.protocols if game is None and name in available() else ()
+    if not protocols:
+        return None
+    how = protocols[0]
+    return f"tuner match {how}:NEW {how}:OLD --nodes {ENGINE_NODES} --games {MATCH_GAMES}"
+
+
+def step_found(result: FitResult, centipawn: float | None) -> dict:
+    """Return the step of --prior play and its slopes by phase as plain data, {} with another prior;
+    gain and cost in Elo are known only with the worth of a `centipawn`."""
+    if result.step is None:
+        return {}
+    step, data = result.step, result.problem.data
+    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
+    return {
+        "play": {"share": round(step.share, 3), **elo},
+        **(
+            {"slopes": [round(slope, 6) for slope in data.slopes]}
+            if isinstance(data, SlopedDataset)
+            else {}
+        ),
+    }
+
+
+def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
+    """Return a command line on two parameter files, with the term files that they need."""
+    return shlex.join(
+        [
+            "tuner",
+            name,
+            str(a),
+            str(b),
+            *(word for path in options.terms for word in ("--terms", str(path))),
+        ]
+    )
+
+
+def result_lines(plain: dict) -> list[str]:
+    """Return a result as lines of text; the last one is the next command to run."""
+    result = record(Result, plain, "the result")
+    games = "" if result.labelled else f"{result.games:,} games, "
+    lines = [
+        (
+            f"wrote {result.output}: {games}{result.positions:,} positions, {result.iterations}"
+            f" iterations of {result.learner}"
+        ),
+        *found_lines(result),
+    ]
+    if result.run:
+        lines.append(f"see the report: tuner report {shlex.quote(result.run)}")
+    lines.append(f"see what changed: {result.compare}")
+    if result.into:
+        lines.append(
+            "write it into your source, and compile that beside the program of before:"
+            f" {result.into}"
+        )
+    if result.match:
+        what = "how far it is from the start" if result.own_matches else "whether it is better"
+        lines.append(f"see {what}: {result.match}")
+    return lines
+
+
+def found_lines(result: Result) -> list[str]:
+    """Return the rounds of own games, losses, values and advice as lines of text."""
+    lines = rounds_lines(result)
+    results = result.held_out_results
+    other, how = OTHER_TARGETS.get(result.method or "", ("", ""))
+    loss = f"{result.loss}{' with slopes by phase' if result.slopes is not None else ''}"
+    if results:
+        loss = "log loss of their results" if other else loss
+        of = "positions" if result.labelled else "games of other openings"
+        lines.append(
+            f"{'labels ' if result.labelled else 'results'}   {_changed(results)}  "
+            f"({results.games:,} held-out {of}, {loss})"
+        )
+    if results and (given := result.held_out_as_given):
+        *most, last = given.by
+        parts = f"{', '.join(most)} and {last}" if most else last
+        lines.append(
+            f"beside    {given.loss:.5f} -> {results.before:.5f}  (by the fit's {parts}, not "
+            "by weights of the evaluation)"
+        )
+    if result.held_out_change and other:
+        lines.append(f"{other:<9} {_changed(result.held_out_change)}  (the same positions, {how})")
+    if points := result.points:
+        of = (
+            f"{points.positions:,} held-out positions"
+            if points.held_out
+            else "the positions learned from"
+        )
+        lines.append(
+            f"points    {points.before:.3f} -> {points.after:.3f}  (root mean square error of the"
+            f" expected points, {of}; the targets themselves vary by {points.deviation:.3f})"
+        )
+    if not results:
+        lines.append(
+            f"loss      {result.loss_before:.5f} -> {result.loss_after:.5f}  "
+            f"({loss} of the games learned from; none were held out)"
+        )
+    if result.noise:
+        lines.append(noise_line(result.noise, result.unit or Wording.unit))
+    if result.ratios:
+        unit = result.ratios[0].to
+        first = unit.partition(".")[0] + "."  # the term whose name is left out
+        lines.append(
+            f"values    in units of {unit}: "
+            + ", ".join(
+                f"{line.parameter.removeprefix(first)} {line.ratio:.2f} +/-"
+                f" {(line.high - line.low) / 2:.2f}"
+                for line in result.ratios
+                if line.ratio is not None and line.low is not None and line.high is not None
+            )
+        )
+    if check := result.bootstrap:
+        lines.append(
+            f"bootstrap of {check.replicates} fits: its errors are {check.median:.2f} times those"
+            f" reported (middle half {check.low:.2f} to {check.high:.2f})"
+        )
+    return lines + result.advice
+
+
+def rounds_lines(result: Result) -> list[str]:
+    """Return a line for each round of own games: its match, and whether it was undone."""
+    lines = []
+    for number, match in enumerate(result.own_matches, 1):
+        rival = result.start if number == 1 else f"round {number - 1}"
+        elo = (
+            ""
+            if match.elo is None or match.error is None
+            else f", {match.elo:+.0f} +/- {match.error:.0f} Elo"
+        )
+        undone = "; undone" if number > result.own_rounds else ""
+        lines.append(
+            f"round {number}   {100 * match.score:.1f} % of {match.games:,} games against"
+            f" {rival}{elo}{undone}"
+        )
+    if len(lines) > 1:
+        lines.append(f"losses and values are those of round {result.own_rounds}, which is written")
+    return lines
+
+
+def _changed(change: Change) -> str:
+    interval = (
+        ""
+        if change.low is None
+        else f", change {change.difference:+.5f} [{change.low:+.5f}, {change.high:+.5f}]"
+    )
+    return f"{change.before:.5f} -> {change.after:.5f}{interval}"

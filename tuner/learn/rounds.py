@@ -1,0 +1,198 @@
+"""Read and fit: once, or in rounds of searches with the weights learned so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import ReadReport, points_of
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.summary import is_labelled
+from tuner.datasets.writing import split_games
+from tuner.evaluation.loading import quiescence_of
+from tuner.fit.noise import FEWEST, PLAY
+from tuner.fit.regression import best_fit, choose_prior
+from tuner.fit.result import FitResult
+from tuner.fit.setup import DRAWS, FitOptions
+from tuner.fit.temporal import fit_temporal
+from tuner.io.terminal import Display
+from tuner.learn.build import count_positions
+from tuner.learn.methods import fitting_of, resolved, retarget_of
+from tuner.learn.reading import Read, device_of, read_games, read_rows, report_reading, why_here
+from tuner.learn.result import method_line
+from tuner.learn.start import Start
+from tuner.learn.targets import Leaves
+from tuner.options.tune import TuneSettings
+from tuner.parallel import Executor
+from tuner.parameters.parameters import Parameters
+
+# mean change of values above which leaves and search values are computed again, and own games
+# played again
+FAR = 0.02
+SOME = 50_000  # positions to estimate how far values moved
+
+
+class Fitted(NamedTuple):
+    """The result of all rounds: the last dataset and fit, a summary of the first dataset, and the
+    options, with the width of the prior if the data chose it."""
+
+    read: Read
+    summary: dict
+    result: FitResult
+    options: TuneSettings
+
+
+def fitted_in_rounds(
+    begun: Start,
+    sources: Sequence[str],
+    folder: Path,
+    given: TuneSettings,
+    executor: Executor,
+    display: Display,
+) -> Fitted:
+    """Read and fit; with searches, repeat with the learned weights while values change much."""
+    engine, game, parameters = begun
+    options = resolved(given, game, parameters, sources, engine is None)
+    searching, searches = parameters, options.depth is not None or options.teacher is not None
+    note: Callable[[str], None] = display.note
+    display.begin("reading")
+    total = None
+    if (
+        engine
+        and searches
+        and (
+            total := count_positions(
+                engine,
+                sources,
+                options.reading,
+                quiescence_of(engine, options.judge),
+                note,
+                display.reading,
+            )
+        )
+        is not None
+    ):
+        note = _nothing  # notes were shown while the positions were counted
+    for left in range((options.rounds or 1) - 1, -1, -1):
+        first = searching is parameters
+        if searches:
+            display.begin("searching" if first else "searching again", total)
+        retarget = None
+        if engine is None:
+            read = read_rows(sources, folder, options, note, parameters)
+        else:
+            retarget = retarget_of(engine, searching, options, display.searched, executor)
+            read = read_games(
+                engine,
+                sources,
+                folder,
+                options,
+                retarget,
+                note,
+                _nothing if searches else display.reading,
+                display.searched,
+                searching,
+                executor=executor,
+            )
+        note = _nothing
+        if given.device == "auto":
+            options = without_gpu(options, read)
+        device = device_of(engine, read, options, sources, executor)
+        if first:
+            how = method_line(
+                options, engine is None, len(read.data.score) > 0, is_labelled(read.data)
+            )
+            summary = report_reading(read, device, options, display, how)
+            if executor.remote and (why := why_here(engine, read, options, sources)):
+                display.note(f"passes over the positions run on this machine: {why}")
+        fitting = replace(
+            fitting_of(options, device), progress=display.passing, centipawn=read.centipawn
+        )
+        if first:
+            options = _with_prior(read.data, parameters, options, fitting, display)
+            fitting = replace(fitting, prior=options.prior)
+        display.begin("learning", options.iterations)
+        if isinstance(retarget, Leaves):
+            result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
+        else:
+            # the prior of each round is centred on the weights that searched
+            start = searching if options.method == "rootstrap" else parameters
+            result = best_fit(read.data, start, fitting, display.learning, display.note)
+        moved = value_change(result, searching) if left else 0.0
+        if moved <= FAR:
+            break
+        display.note(
+            f"values of positions moved by {moved:.3f} on average: searching again with the learned"
+            " weights"
+        )
+        searching = result.parameters
+    return Fitted(read, summary, result, options)
+
+
+def _nothing(found: str | ReadReport) -> None:
+    """Ignore a note or a report."""
+
+
+def without_gpu(options: TuneSettings, read: Read) -> TuneSettings:
+    """Return the options with the CPU in place of a GPU that was chosen by itself, for positions
+    that GPUs have no passes for."""
+    if options.device != "gpu" or not (read.data.wide or read.data.apart):
+        return options
+    why = (
+        f"term {read.data.apart[0]} is not linear in its weights"
+        if read.data.apart
+        else (
+            "the counts of these rows are not whole numbers from -128 to 127, or there are more"
+            " than 256 pairs of phase and scale"
+        )
+    )
+    return replace(options, device="cpu", no_gpu=why)
+
+
+def _with_prior(
+    data: Dataset, start: Parameters, options: TuneSettings, fitting: FitOptions, display: Display
+) -> TuneSettings:
+    """Return the options; the width that cross-validation chooses replaces --prior cv, and play
+    replaces auto where it can be used: for results of games with several positions that are won or
+    drawn, and an evaluation to start from."""
+    if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic":
+        lengths = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]]
+        pairs = (lengths - 1).clip(0).sum()  # of neighbouring positions
+        usable = (
+            start.weights.any()
+            and data.positions > 2 * data.games
+            and (points_of(start.game) == 1 and pairs >= FEWEST)
+        )
+        return replace(options, prior=PLAY) if usable else options
+    if options.prior != "cv":
+        return options
+    # the width hardly depends on the model of draws
+    fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
+    width, losses = choose_prior(data, start, fitting, display.begin)
+    display.note(
+        "mean held-out loss by width of the prior: "
+        + ", ".join(f"{width:g}: {loss:.5f}" for width, loss in losses.items())
+        + f"; chosen: {width:g} {start.wording.unit}"
+    )
+    return replace(options, prior=width)
+
+
+def value_change(result: FitResult, before: Parameters) -> float:
+    """Return the mean change of the value of a position by a fit that started from these
+    parameters, over the first positions."""
+    problem, columns = result.problem, before.weights.shape[1]
+    games = problem.games[
+        : np.searchsorted(np.cumsum(np.diff(problem.data.first)[problem.games]), SOME) + 1
+    ]
+    weights = [np.zeros(problem.start.shape) for _ in range(2)]
+    for some, parameters in zip(weights, (before, result.parameters), strict=True):
+        some[:, :columns] = parameters.weights
+    values = [
+        np.tanh(parameters.scale * problem.evaluations(some, problem.on(games).ranges))
+        for some, parameters in zip(weights, (before, result.parameters), strict=True)
+    ]
+    return float(np.abs(values[1] - values[0]).mean())

@@ -1,0 +1,196 @@
+"""`tuner tune` from files to file: read, summarise, fit, write."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tuner.findings.bootstrap import checked_errors
+from tuner.findings.dry_run import dry_run_findings
+from tuner.findings.findings import findings, results_problems
+from tuner.fit.result import FitResult
+from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.run_folder import new_folder
+from tuner.io.terminal import Display
+from tuner.learn.methods import fitting_of, resolved
+from tuner.learn.misjudged import misjudged_of
+from tuner.learn.own_games import learn_from_own_games
+from tuner.learn.reading import device_of, read_games, read_rows, report_reading
+from tuner.learn.result import describe
+from tuner.learn.rounds import fitted_in_rounds, without_gpu
+from tuner.learn.start import started
+from tuner.options.option import refuse
+from tuner.options.tune import TuneSettings
+from tuner.parallel import Executor, OnThreads
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
+from tuner.version import __version__
+
+NEXT = (
+    "advice",
+    "compare",
+    "match",
+)  # what a result says of what to do next: nothing about the learned file
+
+
+def tune(
+    start: str,
+    sources: Sequence[str],
+    output: Path,
+    options: TuneSettings,
+    command: str,
+    display: Display,
+    executor: Executor | None = None,
+) -> dict:
+    """Fit and write; return the result as plain data. InputError for a user's mistake.
+
+    `command` is recorded in the learned file and the run's folder. Games are played and positions
+    searched on the executor; None: on the threads that the options name."""
+    executor = executor or OnThreads(options.workers)
+    with _folder(options.run) as folder:
+        require_writable(
+            output,
+            LEARNED,
+            (start, *sources, *options.terms, *filter(None, [options.quiescence])),
+            options.run,
+        )
+        display.begin("starting")
+        begun = started(start, sources, options)
+        rounds = None
+        learn = functools.partial(
+            fitted_in_rounds, given=options, executor=executor, display=display
+        )
+        if options.own_games:
+            rounds = learn_from_own_games(
+                begun, start, sources, folder, options, command, learn, executor, display
+            )
+            sources = rounds.sources
+        read, summary, result, options = rounds.fitted if rounds else learn(begun, sources, folder)
+        parameters = begun.parameters
+        display.begin("computing losses and errors")
+        on_results = results_problems(result, read.results)
+        plain = describe(start, output, read, options, result, begun, on_results, command)
+        if rounds:
+            plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
+            plain["own_matches"] = rounds.matches
+        if options.bootstrap:
+            display.begin("bootstrapping", options.bootstrap)
+            plain["bootstrap"] = checked_errors(
+                result, options.bootstrap, options.seed, display.counting
+            )
+        learned = {
+            key: value for key, value in plain.items() if key not in ("output", "run", *NEXT)
+        }
+        write_parameters(
+            output, result.parameters.with_weights(result.parameters.weights, learned=learned)
+        )
+        if options.run:
+            display.begin("computing diagnostics")
+            found = findings(result, plain, summary, read.data.layout, on_results)
+            found |= misjudged_of(begun, result, found["summary"], sources, options, read, display)
+            _write_run(options.run, plain, options, result, parameters, output, found)
+    return plain
+
+
+def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: Display) -> dict:
+    """Return what the games identify, as plain data, without searching or fitting."""
+    refuse(
+        (
+            (
+                f"--own-games {options.own_games}",
+                options.own_games,
+                "has no use with --dry-run, which reads games that are there",
+            ),
+        )
+    )
+    with _folder(options.run) as folder:
+        display.begin("starting")
+        begun = started(start, sources, options)
+        engine, game, parameters = begun
+        method = resolved(
+            options, game, parameters, sources, engine is None
+        ).method  # refuses what the run itself would refuse
+        auto = options.device == "auto"
+        options = resolved(
+            replace(
+                options,
+                method="logistic",
+                targets=None,
+                max_difference=None,
+                teacher=None,
+                nodes=None,
+                depth=None,
+                lambda_=None,
+                rounds=None,
+                bootstrap=0,
+                gradient="analytic",
+                step=None,
+            ),
+            game,
+            parameters,
+            sources,
+            engine is None,
+        )
+        display.begin("reading")
+        if engine is None:
+            read = read_rows(sources, folder, options, display.note, parameters)
+        else:
+            read = read_games(
+                engine,
+                sources,
+                folder,
+                options,
+                None,
+                display.note,
+                display.reading,
+                display.searched,
+                parameters,
+            )
+        options = without_gpu(options, read) if auto else options
+        device = device_of(engine, read, options, sources)
+        report_reading(read, device, options, display, None)
+        display.begin("computing errors")
+        return {
+            "method": method,
+            **dry_run_findings(read.data, parameters, fitting_of(options, device)),
+        }
+
+
+@contextlib.contextmanager
+def _folder(run: Path | None) -> Iterator[Path]:
+    if run is None:
+        with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
+            yield Path(name)
+    else:
+        with new_folder(run) as folder:
+            yield folder
+
+
+def _write_run(
+    run: Path,
+    plain: dict,
+    options: TuneSettings,
+    result: FitResult,
+    start: Parameters,
+    output: Path,
+    found: dict,
+) -> None:
+    import yaml
+
+    config = {
+        "command": plain["command"],
+        "version": __version__,
+        "start": plain["start"],
+        "data": plain["data"],
+        "options": options.plain,
+    }
+    replace_file(run / "config.yaml", yaml.safe_dump(config, sort_keys=False))
+    replace_file(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
+    replace_file(run / "findings.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
+    write_parameters(run / "start.yaml", start)
+    replace_file(run / "params.yaml", output.read_bytes())

@@ -1,0 +1,465 @@
+"""External engines as sources of evaluations, several processes of one engine side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from games.compile.cache import cache_home
+from games.record import (
+    Asked,
+    EngineFault,
+    EvaluationPattern,
+    Evaluator,
+    Game,
+    PositionBatch,
+    Searched,
+    SearchLimits,
+    available,
+    find,
+)
+from games.streams import InputError
+from tuner.cluster.worker import program
+from tuner.io.files import sha256_of, unwritable
+from tuner.parallel import Executor, Job, OnThreads, Running, run
+from tuner.parameters.parameters import DEFAULT_GAME
+
+BOOK = "OwnBook"  # moves of a book have no scores
+# of the tables of an engine whose searches are short: clearing larger ones takes longer than
+# searching
+MEGABYTES = 4
+
+
+TABLES = "Hash", "USI_Hash"  # options that set their size
+
+
+def command_of(text: str, expected: str = "uci") -> str:
+    """Return the command of `PROTOCOL:COMMAND`; InputError for other texts and protocols."""
+    protocol, separator, command = text.partition(":")
+    if protocol != expected or not separator or not command.strip():
+        raise InputError(
+            f'{text}: not an engine that evaluates positions, expected "{expected}:COMMAND"'
+        )
+    return command
+
+
+def game_evaluated_by(text: str) -> str:
+    """Return the name of the game whose positions the engine `PROTOCOL:COMMAND` evaluates; the
+    default game for other texts."""
+    protocol = text.partition(":")[0]
+    return next(
+        (
+            name
+            for name in available()
+            if (matches := find(name).contest).evaluator and matches.evaluating == protocol
+        ),
+        DEFAULT_GAME,
+    )
+
+
+def evaluator_of(
+    game: Game, text: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None
+) -> Evaluator:
+    """Start the engine `uci:COMMAND`, or that of the game's protocol, with options; InputError if
+    that fails.
+
+    Unless given, its tables are small and `OwnBook` false, if the engine has these options.
+    """
+    make = game.contest.evaluator
+    if make is None:
+        raise InputError(f"{text}: {game.name} has no engines that evaluate positions")
+    engine = make(command_of(text, game.contest.evaluating), values, pattern)
+    given = {name.lower() for name in values}
+    if BOOK in engine.options and BOOK.lower() not in given:
+        engine.set({BOOK: "false"})
+    for name in TABLES:
+        table = engine.options.get(name)
+        if (
+            table is not None
+            and table.low is not None
+            and table.high is not None
+            and name.lower() not in given
+        ):
+            engine.set({name: min(max(MEGABYTES, table.low), table.high)})
+    return engine
+
+
+def program_files(text: str, values: Mapping[str, object], engine: Evaluator) -> dict[str, str]:
+    """Return the sha256 of the program of `PROTOCOL:COMMAND` and of the files that its arguments
+    and options name, by their names: a program that was built again is another one. Of our own
+    program the sources count, too."""
+    words = shlex.split(text.partition(":")[2])
+    path = Path(os.path.realpath(shutil.which(words[0]) or words[0]))
+    given = [str(value) for value in values.values()]
+    defaults = [option.default for option in engine.options.values() if option.default]
+    named = [
+        str(path),
+        *words[1:],
+        *(word.partition("=")[2] for word in words[1:]),
+        *given,
+        *defaults,
+        *(str(path.parent / name) for name in (*given, *defaults)),
+    ]
+    weights = [str(Path(name).with_suffix(".npz")) for name in named if name.endswith(".yaml")]
+    found = {name: sha256_of(name) for name in (*named, *weights) if name and os.path.isfile(name)}
+    ours = path.stem == "tuner" or "tuner" in words
+    return found | ({"sources": program()["sources"]} if ours else {})
+
+
+@contextlib.contextmanager
+def evaluators(
+    game: Game,
+    text: str,
+    values: Mapping[str, object],
+    workers: int,
+    pattern: EvaluationPattern | None = None,
+) -> Iterator[list[Evaluator]]:
+    """Yield so many processes of an engine, ended after the block."""
+    found: list[Evaluator] = []
+    try:
+        for _ in range(workers):
+            found.append(evaluator_of(game, text, values, pattern))
+        yield found
+    finally:
+        for engine in found:
+            engine.close()
+
+
+FORMAT = "evaltune scores 1"
+RECORD = np.dtype([("key", "<u8"), ("score", "<f4"), ("mate", "<i2"), ("check", "<u2")])
+NO_MATE = -(1 << 15)
+LONGEST_HEAD = 1 << 20  # bytes
+
+
+def keys_of(positions: np.ndarray) -> list[int]:
+    """Return hashes of positions (n, words), 64 bits."""
+    return [
+        int.from_bytes(hashlib.blake2b(words.tobytes(), digest_size=8).digest(), "little")
+        for words in positions.astype("<u8")
+    ]
+
+
+def cache_path(about: Mapping[str, object], folder: Path | None = None) -> Path:
+    """Return the file for the scores of this engine: its name, options and limits; by default in
+    the user's cache."""
+    name = re.sub(r"[^a-z0-9]+", "-", str(about.get("engine", "")).lower()).strip("-")[:40]
+    digest = hashlib.sha256(_head(about)).hexdigest()[:12]
+    return (cache_home() / "scores" if folder is None else folder) / f"{name}-{digest}.scores"
+
+
+class ScoreCache:
+    """The scores in a file, which one process at a time has open. InputError if it is damaged or
+    cannot be written.
+
+    `damaged` is the number of records that were passed over.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, object]) -> None:
+        self.path, self._lock = path, threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream: IO[bytes] = open(path, "a+b", buffering=0)
+        except OSError as problem:
+            raise unwritable(path, problem, "choose another folder for the scores") from None
+        try:
+            self._claim()
+            self._read(_head(about))
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, key: int) -> tuple[float, int | None] | None:
+        """Return score and mate of a position, None if it is not known; see Searched."""
+        return self._known.get(key)
+
+    def add(self, key: int, found: Searched) -> None:
+        """Keep the result of a search; from any thread."""
+        record = np.zeros(1, RECORD)
+        mate = NO_MATE if found.mate is None else max(NO_MATE + 1, min(found.mate, -NO_MATE - 1))
+        record["key"], record["score"], record["mate"] = key, found.score, mate
+        record["check"] = _checks(record)[0]
+        with self._lock:
+            self._known[key] = float(record["score"][0]), found.mate
+            try:
+                self._stream.write(record.tobytes())
+            except OSError as problem:
+                raise unwritable(
+                    self.path, problem, "choose another folder for the scores"
+                ) from None
+
+    def close(self) -> None:
+        """Close the file, for other processes to open."""
+        self._stream.close()
+
+    def _claim(self) -> None:
+        try:
+            import fcntl
+
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # this system has no such locks
+            pass
+        except OSError:
+            raise InputError(
+                f"{self.path}: another process adds scores to this file; wait for it, or choose"
+                " another folder for the scores"
+            ) from None
+
+    def _read(self, head: bytes) -> None:
+        self._stream.seek(0)
+        content = self._stream.read()
+        begun = content[: len(head)]
+        if begun != head:
+            if not head.startswith(
+                begun
+            ):  # otherwise the process ended while it wrote the first line
+                raise InputError(
+                    f"{self.path}: not scores of this engine with these options; remove it, or"
+                    " choose another folder for the scores"
+                )
+            self._stream.truncate(0)
+            self._stream.write(head)
+            content = head
+        whole = (len(content) - len(head)) // RECORD.itemsize
+        if len(content) > (end := len(head) + whole * RECORD.itemsize):
+            self._stream.truncate(end)
+        records = np.frombuffer(content, RECORD, whole, len(head))
+        good = _checks(records) == records["check"]
+        self.damaged = int(np.count_nonzero(~good))
+        records = records[good]
+        mates = [None if mate == NO_MATE else mate for mate in records["mate"].tolist()]
+        self._known = dict(
+            zip(
+                records["key"].tolist(),
+                zip(records["score"].astype(float).tolist(), mates, strict=True),
+                strict=True,
+            )
+        )
+
+
+def _head(about: Mapping[str, object]) -> bytes:
+    return json.dumps({"format": FORMAT, **about}, sort_keys=True).encode() + b"\n"
+
+
+def _checks(records: np.ndarray) -> np.ndarray:
+    """The checksums (n,) of records: 16 bits of a CRC over all their other bytes."""
+    size = RECORD.itemsize - 2
+    text = np.ascontiguousarray(records).tobytes()
+    return np.array(
+        [zlib.crc32(text[i : i + size]) & 0xFFFF for i in range(0, len(text), RECORD.itemsize)],
+        np.uint16,
+    )
+
+
+AT_ONCE = 16  # positions of a task
+OnSearched = Callable[[], None]  # called for each position that was searched, or found in the cache
+
+
+@dataclass(frozen=True)
+class TeacherSpec:
+    """An engine `uci:COMMAND` of a game, its options, the limits of its searches, and the name that
+    it must have."""
+
+    game: str
+    engine: str
+    options: tuple[tuple[str, object], ...]
+    limits: SearchLimits
+    name: str
+
+
+class Questions(NamedTuple):
+    """A task: positions, and the place of the first of them among those that are searched."""
+
+    place: int
+    asked: Asked
+
+
+class TeacherAnswers(NamedTuple):
+    """The results of the first positions of a task, all of them unless there is a fault."""
+
+    place: int
+    found: list[Searched]
+    fault: str | None = None
+
+
+class TeacherProcess:
+    """One thread's engine, started when it is first needed."""
+
+    def __init__(self, spec: TeacherSpec, stopped: Callable[[], bool]) -> None:
+        self.spec, self.busy = spec, False
+        self._engine: Evaluator | None = None
+
+    @property
+    def engine(self) -> Evaluator:
+        """The engine. InputError if it does not start, or is another one than on the machine that
+        asks."""
+        if self._engine is None:
+            spec = self.spec
+            self._engine = evaluator_of(find(spec.game), spec.engine, dict(spec.options))
+            if self._engine.name != spec.name:
+                raise InputError(
+                    f"{spec.engine}: is {self._engine.name!r} here and {spec.name!r} there; install"
+                    " the same engine on every machine"
+                )
+        return self._engine
+
+    def ready(self) -> None:
+        """Start the engine."""
+        assert self.engine is not None
+
+    def abort(self) -> None:
+        if self.busy and self._engine is not None:  # in the middle of a search
+            self._engine.abort()
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+
+def answer(process: TeacherProcess, task: Questions) -> TeacherAnswers:
+    """Search the positions of a task."""
+    found: list[Searched] = []
+    process.busy = True
+    try:
+        for result in process.engine.searches(task.asked, process.spec.limits):
+            found.append(result)
+    except EngineFault as problem:
+        return TeacherAnswers(task.place, found, problem.what)
+    finally:
+        process.busy = False
+    return TeacherAnswers(task.place, found)
+
+
+def questions_text(task: Questions) -> str:
+    """Name the positions of a task."""
+    return (
+        f"the teacher's searches of {len(task.asked)} positions from"
+        f" {task.asked.texts[0].decode()!r} on"
+    )
+
+
+class Teacher:
+    """An external engine whose searches score positions; a context manager.
+
+    `engine` is `uci:COMMAND`, `options` are set in it. Scores are kept in a file in `folder`, by
+    default in the user's cache, separately for each engine (its command, the program and the files
+    that it names, see `program_files`), its options and limits: a repeated or continued run
+    searches only what is new. The processes of the executor share the positions, which does not
+    change the scores: every search begins with empty tables."""
+
+    def __init__(
+        self,
+        game: Game,
+        engine: str,
+        limits: SearchLimits,
+        executor: Executor | None = None,
+        options: Mapping[str, object] | None = None,
+        folder: Path | None = None,
+        searched: OnSearched = lambda: None,
+    ) -> None:
+        self._executor, self._searched = executor or OnThreads(), searched
+        self._running: Running | None = None
+        given = dict(options or {})
+        self._first = evaluator_of(game, engine, given)  # says its name, and prepares positions
+        self._first.close()
+        self.name = self._first.name
+        self._spec = TeacherSpec(game.name, engine, tuple(given.items()), limits, self.name)
+        about = {
+            "engine": self.name,
+            "command": engine,
+            "files": program_files(engine, given, self._first),
+            "limits": limits.text,
+            "game": game.name,
+            "options": {name: str(value) for name, value in sorted(given.items())},
+        }
+        self.cache = ScoreCache(cache_path(about, folder), about)
+        self.new = self.old = 0  # positions searched, and those whose scores were in the cache
+
+    def __enter__(self) -> Teacher:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+        self.cache.close()
+
+    def close(self) -> None:
+        """End the engines."""
+        if self._running is not None:
+            self._running.end()
+            self._running = None
+
+    def scores(self, batch: PositionBatch) -> np.ndarray:
+        """Return the scores (n,) of the positions of a batch in centipawns, first player's view,
+        infinite for forced mates.
+
+        EngineFault, one line, if an engine dies, stalls or answers nonsense; what it answered
+        before is in the cache."""
+        keys = keys_of(batch.positions)
+        wanted: dict[int, int] = {}
+        for i, key in enumerate(keys):
+            if self.cache.get(key) is None:
+                wanted.setdefault(key, i)
+            else:
+                self.old += 1
+                self._searched()
+        places = np.fromiter(wanted.values(), np.int64, len(wanted))
+        self._search(batch.positions[places], [keys[i] for i in places.tolist()])
+        return np.array(
+            [found[0] for key in keys if (found := self.cache.get(key)) is not None], float
+        )
+
+    @property
+    def text(self) -> str:
+        """How many scores were searched, and where all of them are, in words."""
+        return (
+            f"scores of the teacher: {self.new:,} searched, {self.old:,} found in"
+            f" {self.cache.path}, which keeps them for later runs"
+        )
+
+    def _search(self, positions: np.ndarray, keys: list[int]) -> None:
+        if not keys:
+            return
+        if self._running is None:
+            job = Job(TeacherProcess, answer, self._spec, questions_text)
+            self._running = self._executor.start(job).__enter__()
+        asked, before = self._first.asked(positions), self.new
+        tasks = (
+            Questions(begin, asked[begin : begin + AT_ONCE])
+            for begin in range(0, len(keys), AT_ONCE)
+        )
+        fault: str | None = None
+        try:
+            for found in run(self._running, tasks):
+                for key, result in zip(keys[found.place :], found.found, strict=False):
+                    self.cache.add(key, result)
+                    self.new += 1
+                    self._searched()
+                if found.fault is not None:
+                    fault = found.fault
+                    break
+        finally:
+            if fault is not None:
+                self.close()
+        if fault is not None:
+            raise EngineFault(fault, self.new - before, len(keys))

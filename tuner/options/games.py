@@ -1,0 +1,117 @@
+"""The options of `tuner games` and `tuner.play_games`, and the settings of their runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tuner.options.kinds import CENTIPAWNS, POSITIVE_COUNT, UNIT, RuleKind, whole
+from tuner.options.option import option, require_sense
+from tuner.options.shared import seed
+
+SECTION = "games"  # of config.yaml
+LONGEST = 10_000  # plies of a game
+USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
+USUAL_DRAW = (
+    10.0,
+    16,
+    80,
+)  # a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamesOptions:
+    """The options of games of an evaluation against its copies. `resign` is (score, plies) and
+    `draw` is (score, plies, first ply). Scores and noise are in centipawns. None: no such limit or
+    rule."""
+
+    games: int = option(
+        "number of games (default: 6000)", POSITIVE_COUNT, 6000, metavar="N", resume=True
+    )
+    depth: int | None = option(
+        "plies per search (default: 3; with --nodes no limit)", POSITIVE_COUNT, 3, metavar="N"
+    )
+    nodes: int | None = option(
+        "nodes per search; with --depth, whichever is reached first", POSITIVE_COUNT, metavar="N"
+    )
+    noise: float = option(
+        "by how many centipawns the evaluations of a copy differ, root mean square (default: 10);"
+        " every two games have a new copy",
+        CENTIPAWNS,
+        10.0,
+        metavar="CP",
+    )
+    random_plies: int = option(
+        "begin with N random plies that lead to a balanced position (default: 8)",
+        whole(0, LONGEST),
+        8,
+        metavar="N",
+    )
+    openings: str | None = option(
+        "openings of this file of positions or games, also .gz, .bz2, .zst, .zip", metavar="FILE"
+    )
+    plies: int = option(
+        "end games as draws after N plies (default: 300)", whole(1, LONGEST), 300, metavar="N"
+    )
+    resign: tuple[float, int] | None = option(
+        "a side wins if the last PLIES scores, of both sides, are CP or more in its favour"
+        " (default: 600:4, in shogi 3000:4; off: never)",
+        RuleKind("CP:PLIES", "600:4"),
+        USUAL_RESIGN,
+        metavar="CP:PLIES",
+    )
+    draw: tuple[float, int, int] | None = option(
+        "a draw, from ply FROM on, if the last PLIES scores are within CP of 0 (default: 10:16:80,"
+        " in shogi off; off: never)",
+        RuleKind("CP:PLIES:FROM", "10:16:80"),
+        USUAL_DRAW,
+        metavar="CP:PLIES:FROM",
+    )
+    play_on: float = option(
+        "play this share of the games to their end, to check the adjudication by scores; what comes"
+        " after it is not written (default: 0.02)",
+        UNIT,
+        0.02,
+        metavar="SHARE",
+    )
+    syzygy: str | None = option(
+        "end games by the Syzygy tables in this folder, at captures and moves of pawns",
+        metavar="DIR",
+    )
+    seed: int = seed()
+    threads: int | None = option(
+        "games played at once; they are the same for any number (default: one per CPU)",
+        POSITIVE_COUNT,
+        metavar="N",
+        resume=True,
+    )
+
+    @property
+    def control(self) -> str:
+        """The limits of a search in words, also for the tags of games."""
+        depth = f"depth {self.depth}" if self.depth is not None else ""
+        nodes = f"{self.nodes:,} nodes a move" if self.nodes is not None else ""
+        return ", ".join(filter(None, (depth, nodes)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamesSettings(GamesOptions):
+    """The same with all that games depend on: `start` is PARAMS as the user named it, `part` is the
+    number of games in a file, and `evaluation` is a hash of the terms and the program. A run
+    records what `ORDER` names."""
+
+    ORDER: ClassVar = (
+        "start games depth nodes noise random_plies openings plies resign draw play_on syzygy seed"
+        " part terms evaluation"
+    )
+    start: str
+    part: int = 200
+    terms: tuple[str, ...] = ()
+    evaluation: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for values out of range."""
+        require_sense(self)
+        whole(1).require("part", self.part)
+        if self.depth is None and self.nodes is None:
+            raise ValueError("depth and nodes are both null, expected one of them")

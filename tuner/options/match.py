@@ -1,0 +1,200 @@
+"""The options of `tuner match` and `tuner.play_match`, and the settings of their runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from tuner.options.kinds import (
+    COUNT,
+    LARGEST_COUNT,
+    POSITIVE,
+    POSITIVE_COUNT,
+    NumberKind,
+    time_control,
+    whole,
+)
+from tuner.options.option import option, require_sense
+from tuner.options.shared import seed
+
+if TYPE_CHECKING:
+    from games.record import Control
+
+SECTION = "match"  # of config.yaml
+DEFAULT_DEPTH = 4
+DEFAULT_GAMES = 100
+DEFAULT_RANDOM_PLIES = 8
+SEARCHES = ("depth", "nodes", "movetime", "base")  # limits without which a search has no end
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions:
+    """The options of matches. None: not given, and no such limit, file or rule."""
+
+    games: int | None = option(
+        "number of games, even (default: 100); with --sprt the largest number (default: no limit)",
+        COUNT,
+        metavar="N",
+    )
+    depth: int | None = option(
+        "plies per search of both players (default: 4; with dice 1)", POSITIVE_COUNT, metavar="N"
+    )
+    nodes: int | None = option("nodes per move of both players", POSITIVE_COUNT, metavar="N")
+    movetime: float | None = option("seconds per move of both players", POSITIVE, metavar="S")
+    tc: tuple[float, float] | None = option(
+        "time control of both players: seconds per game + seconds added after each move",
+        time_control,
+        metavar="BASE+INC",
+    )
+    openings: str | Path | None = option(
+        "openings: EPD or PGN, for shogi SFEN or CSA, also .gz, .bz2, .zst, .zip", metavar="FILE"
+    )
+    pgn: str | Path | None = option(
+        "write the games to this file as they end, in the usual format of their game; at the end in"
+        " order",
+        metavar="OUT",
+        resume=True,
+    )
+    run: str | Path | None = option(
+        "keep the match in this folder, so that it can be resumed", metavar="DIR"
+    )
+    depth_a: int | None = option("plies per search of A alone", POSITIVE_COUNT, metavar="N")
+    nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")
+    depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
+    nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
+    hash: int | None = option(
+        "size of the transposition table (default: 16)", POSITIVE_COUNT, metavar="MB"
+    )
+    option_a: tuple[str, ...] = option(
+        "option of the engine A; may be repeated", default=(), metavar="NAME=VALUE", action="append"
+    )
+    option_b: tuple[str, ...] = option(
+        "option of the engine B; may be repeated", default=(), metavar="NAME=VALUE", action="append"
+    )
+    with_a: str | Path | None = option(
+        "set options of the engine A from a file: weights learned from `tuner probe`, or lines"
+        " NAME=VALUE; --option-a takes precedence",
+        flags="--with --with-a",
+        metavar="FILE",
+    )
+    with_b: str | Path | None = option("the same for the engine B", metavar="FILE")
+    sprt: tuple[float, float] | None = option(
+        "play until the SPRT accepts one of two differences in Elo; in points a game where games"
+        " win several points",
+        float,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+    )
+    model: str = option(
+        "Elo model of --sprt (default: normalized); games that win several points have another",
+        choices=("normalized", "logistic"),
+    )
+    alpha: float = option(
+        "probability of accepting ELO1 if ELO0 is true (default: 0.05)", float, 0.05, metavar="P"
+    )
+    beta: float = option(
+        "probability of accepting ELO0 if ELO1 is true (default: 0.05)", float, 0.05, metavar="P"
+    )
+    order: str = option(
+        "order of the openings (default: random)",
+        default="random",
+        choices=("random", "sequential"),
+    )
+    random_plies: int = option(
+        "without --openings: balanced positions after N random plies (default: 8; in the ladder and"
+        " with dice 0)",
+        COUNT,
+        metavar="N",
+    )
+    plies: int = option(
+        "adjudicate a draw after N plies (default: never); with `random` as a player: the ladder",
+        COUNT,
+        0,
+        metavar="N",
+    )
+    resign: tuple[str, ...] | None = option(
+        "movecount=3 score=400: a player resigns after 3 moves in a row with scores of -400"
+        " centipawns or less (default: off)",
+        nargs="+",
+        metavar="NAME=N",
+    )
+    draw: tuple[str, ...] | None = option(
+        "movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves in a row on"
+        " which both scores are within 20 centipawns (default: off)",
+        nargs="+",
+        metavar="NAME=N",
+    )
+    luck: str | None = option(
+        "with dice: the parameter file or network that measures luck (default: the best bundled"
+        " one)",
+        metavar="FILE",
+    )
+    seed: int = seed()
+    concurrency: int | None = option(
+        "games played at once (default: one per CPU)", POSITIVE_COUNT, metavar="N", resume=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchSettings(MatchOptions):
+    """All that the games of a match depend on, and how they are played. `controls` are those of a
+    and b, `evaluation` is a hash of the terms and the program, `files` are the other files that a
+    match depends on, with their sha256. A run records what `ORDER` names."""
+
+    ORDER: ClassVar = (
+        "a b names games sprt model alpha beta controls openings order random_plies seed plies"
+        " resign draw hash option_a option_b terms files evaluation luck"
+    )
+    a: str
+    b: str
+    names: tuple[str, str] = ("", "")
+    model: str = option(
+        "the model of its sequential test, which may be one of points", default="normalized"
+    )
+    controls: tuple[dict, dict] = ({"depth": DEFAULT_DEPTH}, {"depth": DEFAULT_DEPTH})
+    openings: str | None = None
+    random_plies: int = DEFAULT_RANDOM_PLIES
+    terms: tuple[str, ...] = ()
+    files: dict[str, str] = field(default_factory=dict)
+    evaluation: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for numbers that no match can have; all other mistakes are found where
+        settings are used."""
+        from games.record import Control
+
+        require_sense(self)
+        whole().require("random_plies", self.random_plies)
+        if self.games is not None and (self.games < 2 or self.games % 2):
+            raise ValueError(f"games is {self.games}, expected an even number")
+        if self.games is None and self.sprt is None:
+            raise ValueError("games and sprt are both null, expected one of them")
+        for control in self.controls:
+            if not control or not set(control) <= {each.name for each in fields(Control)}:
+                raise ValueError("controls are not limits of depth, nodes or time")
+            for name, value in control.items():
+                of_whole = name in ("depth", "nodes")
+                if (
+                    value is not None
+                    and type(value) is not int
+                    and (of_whole or type(value) is not float)
+                ):
+                    raise ValueError(f"{name} of controls is {value!r}, expected a number")
+                if value is not None:
+                    NumberKind(int(of_whole), LARGEST_COUNT, "a number of 0 or more").require(
+                        f"{name} of controls", value
+                    )
+            if not any(control.get(name) for name in SEARCHES):
+                raise ValueError("controls have no limit, expected depth, nodes, movetime or base")
+
+    @property
+    def judge(self) -> str | None:
+        """The name of the evaluation that measures luck, None in games without dice."""
+        return None if self.luck is None else Path(self.luck).stem
+
+    def control(self, side: int) -> Control:
+        """Return the limits of a player."""
+        from games.record import Control
+
+        return Control(**self.controls[side])

@@ -1,0 +1,244 @@
+"""Options as data: tables of them, or fields of records, become the parser of a command, and what
+was typed is known.
+
+A table of a command is a sequence of options, of choices between options (`OneOf`), and of titles
+(`Title`) of those that follow."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from games.streams import InputError
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option, or an argument if its first name has no dashes.
+
+    `kind` turns a text into a value; `default` is the value if it is not typed, unless a command
+    computes another one; `dest` is the name of its value, `resume`: it may be given with --resume.
+    The others are those of argparse."""
+
+    names: tuple[str, ...]
+    help: str
+    kind: Callable[[str], Any] | None = None
+    default: Any = None
+    metavar: str | tuple[str, ...] | None = None
+    choices: Collection[Any] | None = None
+    nargs: str | int | None = None
+    action: str | None = None
+    required: bool = False
+    resume: bool = False
+    dest: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the value."""
+        return self.dest or self.names[-1].lstrip("-").replace("-", "_")
+
+    def add_to(self, group: argparse._ActionsContainer) -> None:
+        """Add it to a parser, without its default: what is not typed has no value there."""
+        wanted = {
+            "type": self.kind,
+            "metavar": self.metavar,
+            "choices": self.choices,
+            "nargs": self.nargs,
+            "action": self.action,
+        }
+        keywords: dict[str, Any] = {
+            key: value for key, value in wanted.items() if value is not None
+        }
+        if self.names[0].startswith("-"):
+            keywords |= {"required": self.required, "dest": self.name}
+        group.add_argument(*self.names, help=self.help, default=argparse.SUPPRESS, **keywords)
+
+    def require(self, value: Any) -> None:
+        """ValueError for a value that the option cannot have, though it is of its type."""
+        if self.choices is not None and value not in self.choices:
+            raise ValueError(f"{self.name} is {value!r}, expected one of {', '.join(self.choices)}")
+        if require := getattr(self.kind, "require", None):
+            require(self.name, value)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Options of which one may be given, or has to be if it is `required`."""
+
+    options: Sequence[Option]
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Title:
+    """The title of the options that follow in the help."""
+
+    title: str
+    about: str | None = None
+
+
+def flag(name: str, help: str) -> Option:
+    """Return an option without a value: True if it is given."""
+    return Option((name,), help, default=False, action="store_true")
+
+
+Table: TypeAlias = Sequence["Option | OneOf | Title"]
+
+
+def option(
+    help: str,
+    kind: Callable[[str], Any] | None = None,
+    default: Any = None,
+    flags: str = "",
+    **others: Any,
+) -> Any:
+    """Return a field of a record that is an option, named after the field unless it has other
+    flags: `-o --output`."""
+    return field(
+        default=default,
+        metadata={
+            "option": lambda name: Option(
+                tuple(flags.split()) or (f"--{name.strip('_').replace('_', '-')}",),
+                help,
+                kind,
+                default,
+                dest=name,
+                **others,
+            )
+        },
+    )
+
+
+def as_field(known: Option) -> Any:
+    """Return an option as a field of a record."""
+    return field(default=known.default, metadata={"option": lambda name: known})
+
+
+def options_in(record: type, names: str = "") -> list[Option]:
+    """Return the options among the fields of a record: all, or those named."""
+    known: dict[str, Option] = {}
+    for kind in reversed(
+        record.__mro__
+    ):  # a settings record may give a field a type and default that it has once it is known
+        for each in vars(kind).get("__dataclass_fields__", {}).values():
+            if "option" in each.metadata:
+                known[each.name] = each.metadata["option"](each.name)
+    return [known[name] for name in names.split()] if names else list(known.values())
+
+
+def require_sense(settings: Any) -> None:
+    """ValueError for a value of a record that its option cannot have."""
+    for each in options_in(type(settings)):
+        if (value := getattr(settings, each.name)) is not None:
+            each.require(value)
+
+
+def sensible(settings: Any, what: str = "") -> Any:
+    """Return the same settings. InputError for values out of range; `what` asks for them."""
+    try:
+        settings.require_sense()
+    except ValueError as problem:
+        raise InputError(f"{what}{problem}") from None
+    return settings
+
+
+def all_in(table: Table) -> Iterator[Option]:
+    """Yield all options of a table."""
+    for entry in table:
+        if isinstance(entry, OneOf):
+            yield from entry.options
+        elif isinstance(entry, Option):
+            yield entry
+
+
+def add_to(parser: argparse.ArgumentParser, table: Table) -> None:
+    """Add a table to the parser of a command."""
+    group: argparse._ActionsContainer = parser
+    for entry in table:
+        if isinstance(entry, Title):
+            group = parser.add_argument_group(entry.title, entry.about)
+        elif isinstance(entry, OneOf):
+            only = group.add_mutually_exclusive_group(required=entry.required)
+            for each in entry.options:
+                each.add_to(only)
+        else:
+            entry.add_to(group)
+
+
+class Arguments(argparse.Namespace):
+    """What was typed: a value for each option of the command, `given` those that were typed, and
+    all `words`."""
+
+    command: str
+    json: bool
+    words: Sequence[str]
+    table: Table
+    given: Mapping[str, Any]
+
+    def __init__(self, parsed: argparse.Namespace, words: Sequence[str]) -> None:
+        usual = {each.name: each.default for each in all_in(parsed.table)}
+        given = {name: value for name, value in vars(parsed).items() if name in usual}
+        super().__init__(**{**usual, **vars(parsed), "words": words, "given": given})
+
+    @cached_property
+    def text(self) -> str:
+        """The command as the user typed it; runs and learned files record it."""
+        return "tuner " + shlex.join(self.words)
+
+    def given_for(self, record: type) -> dict[str, Any]:
+        """Return the values that were typed of the options of a record."""
+        given = {
+            each.name: self.given[each.name]
+            for each in options_in(record)
+            if each.name in self.given
+        }
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+        }
+
+    def typed(self, used: Collection[str] = ()) -> Iterator[Option]:
+        """Yield the options that were typed with another value than their default, but for those in
+        `used`."""
+        for each in all_in(self.table):
+            if (
+                each.name in self.given
+                and each.name not in used
+                and self.given[each.name] != each.default
+            ):
+                yield each
+
+    def require_resumable(self) -> None:
+        """InputError for options beside --resume that would change the run that continues."""
+        allowed = [each.names[-1] for each in all_in(self.table) if each.resume]
+        for each in self.typed({"resume"}):
+            if not each.resume:
+                word = each.names[-1] if each.names[0].startswith("-") else self.given[each.name]
+                raise InputError(
+                    f"{word}: a resumed run keeps its settings; with --resume only "
+                    f"{', '.join(allowed[:-1])} and {allowed[-1]} can be given"
+                )
+
+
+def no_use(option: str, why: str) -> str:
+    """Return the sentence about an option, as it was written, that has no use here."""
+    return f"{option}: {why}; leave it out"
+
+
+def refuse(uses: Iterable[tuple[str, object, str]]) -> None:
+    """InputError for the first option that has no use here: each as written, whether it was given,
+    and why it has none."""
+    for option, given, why in uses:
+        if given:
+            raise InputError(no_use(option, why))
+
+
+def refuse_first(faults: Iterable[tuple[object, str]]) -> None:
+    """InputError with the text of the first fault that there is."""
+    for there, text in faults:
+        if there:
+            raise InputError(text)

@@ -1,0 +1,293 @@
+"""The options of `tuner selfplay`, and the settings of its two kinds of runs.
+
+Weights learn from batches of games, a network after every ply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tuner.options.kinds import (
+    COUNT,
+    POSITIVE,
+    POSITIVE_COUNT,
+    SHARE,
+    UNIT,
+    KeysOf,
+    NumberKind,
+    plies_range,
+    whole,
+    widths,
+)
+from tuner.options.option import option, require_sense
+from tuner.options.shared import gradient, seed, step
+
+SECTION, NETWORK_SECTION = "selfplay", "network"  # of config.yaml
+ACTIVATIONS = ("relu", "tanh", "sigmoid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions:
+    """The options of weights and of networks. `trace` is --lambda, and `rate` is --learning-rate,
+    which halves within `decay` and never falls below `floor` times itself."""
+
+    games: int = option(
+        "number of games (default: 1000, of networks 200,000)",
+        POSITIVE_COUNT,
+        metavar="N",
+        resume=True,
+    )
+    output: str | None = option(
+        "write the learned file here too", flags="-o --output", metavar="OUT", resume=True
+    )
+    run: str | None = option(
+        "folder of the run (default: selfplay-1, or the next free number)", metavar="DIR"
+    )
+    wins: bool = option(
+        "games that win several points: every win counts as one point (default: points)",
+        default=False,
+        action="store_true",
+    )
+    trace: float | None = option(
+        "weight of later values, per ply: 0 for the next value alone, 1 for the result alone; 0.7"
+        " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks 0)",
+        UNIT,
+        flags="--lambda",
+        metavar="L",
+    )
+    rate: float | None = option(
+        "in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20,"
+        " coherence 3); of networks: of the gradient of their output (default: 1, with --wins 0.3,"
+        " without hidden units 0.1)",
+        POSITIVE,
+        flags="--learning-rate",
+        metavar="N",
+    )
+    decay: float = option(
+        "halve the learning rate within N batches, of networks N games; it never falls below a"
+        " tenth (default: 200 batches, 20,000 games)",
+        POSITIVE,
+        metavar="N",
+    )
+    floor: float = 0.1
+    seed: int = seed()
+    measure: str | None = option(
+        "games with dice: measure the strength against pubeval, random, a parameter file or a"
+        " network, 20 times as it learns, one roll deep; this changes nothing that is learned",
+        metavar="PLAYER",
+    )
+    measure_games: int = option(
+        "games of each measurement, in pairs with the same dice (default: 1000)",
+        POSITIVE_COUNT,
+        metavar="N",
+    )
+    measure_every: int = 1000  # games learned from
+    workers: int | None = option(
+        "threads that play; the result is the same for any number (default: one per CPU; a network"
+        " has one)",
+        POSITIVE_COUNT,
+        metavar="N",
+        resume=True,
+    )
+
+    def require_sense(self) -> None:
+        """ValueError for numbers and words out of range."""
+        require_sense(self)
+        POSITIVE_COUNT.require("measure_every", self.measure_every)
+        UNIT.require("floor", self.floor)
+        whole(6).require("measure_games", self.measure_games)
+        if self.measure_games % 2:
+            raise ValueError(f"measure_games is {self.measure_games}, expected an even number")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfplayOptions(LearningOptions):
+    """The options of weights. `gated` is not --noisy, `blunders` is not --no-blunders, `rule` is
+    --learner. None marks what the method does not use."""
+
+    depth: int | None = option(
+        "search each move N plies deep (default: 3; with dice 1)", POSITIVE_COUNT, metavar="N"
+    )
+    nodes: int | None = option(
+        "play the move of the deepest search completed within N nodes", POSITIVE_COUNT, metavar="N"
+    )
+    openings: str | None = option(
+        "openings: a file of positions or of games, or one position", metavar="FILE|FEN"
+    )
+    from_ply: tuple[int, int] | None = option(
+        "with a file of games as --openings: leave each game at a random ply from FIRST to LAST, or"
+        " earlier if it ends, and play on from there",
+        plies_range,
+        metavar="FIRST:LAST",
+    )
+    random_plies: int = option(
+        "begin with N random plies (default: 4; with --openings or dice 0)", COUNT, metavar="N"
+    )
+    balanced: bool = option(
+        "keep only random openings that a search scores as balanced",
+        default=False,
+        action="store_true",
+    )
+    explore: float = option("share of random moves (default: 0)", SHARE, 0.0, metavar="P")
+    plies: int = option(
+        "stop games after N plies (default: 160; with dice 2000)", POSITIVE_COUNT, metavar="N"
+    )
+    truncated: str = option(
+        "outcome of games that were stopped: their last value (default) or a draw",
+        default="value",
+        choices=("value", "draw"),
+    )
+    opponents: tuple[str, ...] = option(
+        "self (default), past (earlier weights), a parameter file or uci:COMMAND (shogi:"
+        " usi:COMMAND); may be repeated: they take turns",
+        default=("self",),
+        flags="--opponent",
+        metavar="PLAYER",
+        action="append",
+    )
+    blunders: bool = option(
+        "td and td-leaf: ignore errors after mistakes of the opponent that the search did not"
+        " predict (KnightCap's rule)",
+        default=True,
+        flags="--no-blunders",
+        action="store_false",
+    )
+    method: str = option(
+        "rootstrap (default; with dice td-leaf): move the positions played towards the scores of"
+        " later searches; td: towards the values of later positions; td-leaf: the same between the"
+        " leaves of principal variations; treestrap: move all positions of the search tree towards"
+        " their scores and bounds",
+        choices=KeysOf("tuner.play.selfplay.learner", "BACKUPS"),
+    )
+    fixed: tuple[str, ...] = option(
+        "keep parameters matching this name or glob constant; may be repeated",
+        default=(),
+        metavar="NAME",
+        action="append",
+    )
+    gated: bool = option(
+        "rootstrap and treestrap: learn from positions that are not quiet too, as published",
+        default=True,
+        flags="--noisy",
+        action="store_false",
+    )
+    noise: float = option(
+        "standard deviation of random noise added to the starting weights, in their unit"
+        " (default: 0)",
+        NumberKind(0, 1e4, "a number between 0 and 10000, such as 2"),
+        0.0,
+        metavar="CP",
+    )
+    gradient: str = gradient()
+    step: float | None = step()
+    rule: str = option(
+        "default: adam",
+        default="adam",
+        flags="--learner",
+        choices=KeysOf("tuner.fit.learners.steps", "RULES"),
+    )
+    largest_step: float | None = option(
+        "change no weight by more than CP centipawns, or hundredths of a point, at a step "
+        "(default: no limit)",
+        POSITIVE,
+        metavar="CP",
+    )
+    average: float = option(
+        "the weights that play are a moving average: share of the old average kept per batch"
+        " (default: 0.99)",
+        SHARE,
+        0.99,
+        metavar="SHARE",
+    )
+    batch: int = option("games per step (default: 8)", POSITIVE_COUNT, 8, metavar="N")
+    lag: int = option(
+        "batches played ahead of the learner, so that threads do not idle (default: 1)",
+        COUNT,
+        1,
+        metavar="N",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfplaySettings(SelfplayOptions):
+    """The settings of a run that learns weights: every option that changes its result, as `ORDER`
+    names them for `config.yaml`. `start` is PARAMS, `evaluation` is a hash of the terms and the
+    program."""
+
+    ORDER: ClassVar = (
+        "start games depth nodes random_plies openings from_ply balanced explore plies opponents"
+        " method trace gradient step gated blunders truncated wins rule rate largest_step decay"
+        " floor average batch lag fixed noise seed terms measure measure_games measure_every"
+        " evaluation"
+    )
+    start: str
+    games: int = 1000
+    depth: int | None = 3
+    random_plies: int = 4
+    plies: int = 160
+    method: str = "rootstrap"
+    trace: float | None = 0.7
+    decay: float = 200.0
+    measure_games: int = 1000
+    terms: tuple[str, ...] = ()
+    evaluation: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for numbers and words out of range, and for options that exclude each
+        other."""
+        super().require_sense()
+        if self.from_ply is not None and (
+            self.openings is None or self.from_ply[0] > self.from_ply[1]
+        ):
+            raise ValueError("from_ply needs openings, and its first ply is not above the last")
+        if self.depth is None and self.nodes is None:
+            raise ValueError("depth and nodes are both null, expected one of them")
+        if (self.gradient == "analytic") != (self.step is None):
+            raise ValueError(f"step is {self.step} with {self.gradient} gradients")
+        if not self.opponents:
+            raise ValueError("opponents is empty, expected one or more")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(LearningOptions):
+    """The options of networks: new ones have an encoding, `hidden` layers and their
+    `activation`."""
+
+    encoding: str | None = option(
+        "what the network sees of a position (default: perspective196 for backgammon;"
+        " docs/networks.md lists them)",
+        metavar="NAME",
+    )
+    hidden: tuple[int, ...] = option(
+        "units of each hidden layer, 0 for a single neuron (default: 40)",
+        widths,
+        metavar="N[,N...]",
+    )
+    activation: str | None = option("of hidden layers (default: sigmoid)", choices=ACTIVATIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings(NetworkOptions):
+    """The settings of a run that learns a network, as `ORDER` names them for `config.yaml`. `start`
+    is PARAMS, a network file or the name of a game. `batch` is how many games a line of the history
+    is about: it changes nothing that is learned. `program` is a hash of the compiled code."""
+
+    ORDER: ClassVar = (
+        "start games encoding hidden activation wins trace rate decay floor batch seed measure"
+        " measure_games measure_every program"
+    )
+    start: str
+    games: int
+    hidden: tuple[int, ...]
+    trace: float = 0.0
+    rate: float
+    decay: float = 20_000.0
+    batch: int
+    measure_games: int = 1000
+    program: str
+
+    def require_sense(self) -> None:
+        """ValueError for numbers out of range."""
+        super().require_sense()
+        POSITIVE_COUNT.require("batch", self.batch)

@@ -1,0 +1,141 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tuner.io.files import QUIESCENCE
+from tuner.options.kinds import COUNT, POSITIVE_COUNT, KeysOf, between, gradient_named
+from tuner.options.option import Option, Table, Title, option, options_in
+
+if TYPE_CHECKING:
+    from games.record import ReadOptions
+
+TERMS = Option(
+    ("--terms",),
+    "Python file with terms of your own (see evalterms/README.md); may be repeated",
+    default=(),
+    metavar="FILE",
+    action="append",
+)
+JSON = Option(
+    ("--json",),
+    "print the result as one JSON object",
+    default=False,
+    action="store_true",
+    resume=True,
+)
+
+
+def seed() -> Any:
+    """Return --seed as a field of a record."""
+    return option("seed of all random choices (default: 1)", COUNT, 1, metavar="N")
+
+
+def device(default: str, what: str) -> Option:
+    """Return --device; `what` runs there."""
+    return Option(
+        ("--device",),
+        f"{what}: cpu, gpu (needs CuPy), or auto: a GPU if one is available (default: {default})",
+        default=default,
+        choices=KeysOf("tuner.fit.device.choose", "DEVICES", "auto"),
+    )
+
+
+def cluster(what: str) -> Option:
+    """Return --cluster; `what` runs there."""
+    return Option(
+        ("--cluster",),
+        f"{what} on the workers of a Dask scheduler, such as tcp://HOST:8786, or in N processes "
+        "of this machine; needs evaltune[cluster], see docs/cluster.md",
+        metavar="ADDRESS|local:N",
+        resume=True,
+    )
+
+
+def gradient() -> Any:
+    """Return --gradient as a field of a record."""
+    return option(
+        "analytic (default), or forward-difference, central-difference or finite-difference (the"
+        " same as central): differences of the evaluation itself, slow, a check of the analytic"
+        " ones",
+        gradient_named,
+        "analytic",
+        metavar="KIND",
+        choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
+    )
+
+
+def step() -> Any:
+    """Return --step as a field of a record."""
+    return option(
+        "step of the differences in centipawns (default: central 0.01, forward 1)",
+        between(1e-6, 1e4, "1"),
+        metavar="CP",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The options that choose games and positions."""
+
+    positions: str = option(
+        "quiet: those whose quiescence search changes nothing; resolve: where the quiescence search"
+        " ends; auto (default): the game's choice, for chess quiet positions of games and all"
+        " labelled positions",
+        default="auto",
+        choices=("auto", "all", "quiet", "resolve"),
+    )
+    quiescence: str | None = option(
+        f"parameter file of that quiescence search (default: {QUIESCENCE})", metavar="PARAMS"
+    )
+    min_elo: int = option("skip games if a player's Elo is below N", COUNT, 0, metavar="N")
+    skip_start: int | None = option(
+        "skip the first N plies of each game (default: the game's choice, 8 for chess)",
+        COUNT,
+        metavar="N",
+    )
+    skip_end: int = option("skip the last N plies of each game (default: 0)", COUNT, 0, metavar="N")
+    per_game: int | None = option(
+        "keep at most N positions of each game, chosen at random", COUNT, metavar="N"
+    )
+    duplicates: str = option(
+        "remove repeated games (default), repeated positions too, or keep all",
+        default="games",
+        choices=("keep", "games", "positions"),
+    )
+    strict: bool = option(
+        "stop at the first bad game instead of skipping it", default=False, action="store_true"
+    )
+    seed: int = seed()
+
+    @property
+    def judge(self) -> str:
+        """The parameter file of the quiescence search."""
+        return self.quiescence or QUIESCENCE
+
+    @property
+    def reading(self) -> ReadOptions:
+        """The same for readers of games."""
+        from games.record import ReadOptions
+
+        return ReadOptions(
+            self.positions,
+            None,
+            self.min_elo,
+            self.skip_start,
+            self.skip_end,
+            self.per_game or 0,
+            self.duplicates,
+            self.strict,
+            self.seed,
+        )
+
+
+READING: Table = (Title("which games and positions to read"), *options_in(Reading))
+
+
+def workers(what: str = "threads (default: one per CPU)") -> Any:
+    """Return --workers as a field of a record, by default one per CPU."""
+    return option(what, POSITIVE_COUNT, metavar="N")

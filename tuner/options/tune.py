@@ -1,0 +1,298 @@
+"""The options of `tuner tune` and `tuner.tune`, and of what reads positions and their values as it
+does."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tuner.options.kinds import COUNT, POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between, whole
+from tuner.options.option import as_field, option, require_sense
+from tuner.options.parser import nearest
+from tuner.options.shared import TERMS, Reading, device, gradient, step, workers
+
+TARGETS = KeysOf("tuner.learn.methods", "TARGETS")
+ENGINE = "take scores from searches of this engine, such as uci:stockfish"
+TEACHER_NODES = "nodes per search of the teacher (default: 5000)"
+
+
+class Prior:
+    """The width of a prior, in centipawns, or a word: how it is chosen. None: no prior."""
+
+    words = ("auto", "cv", "play")
+    width = between(1e-3, 1e6, "50")
+
+    def __call__(self, text: str) -> float | str | None:
+        """Parse a word of the command line."""
+        known = ("none", *self.words)
+        if text.isalpha() and text not in known and (near := nearest(text, known)):
+            raise argparse.ArgumentTypeError(f"invalid choice: {text!r}{near}")
+        return None if text == "none" else text if text in known else self.width(text)
+
+    def require(self, name: str, value: float | str) -> None:
+        """ValueError for another word."""
+        if isinstance(value, str) and value not in self.words:
+            raise ValueError(
+                f"{name} is {value!r}, expected centipawns, None,"
+                f" {', '.join(map(repr, self.words[:-1]))} or {self.words[-1]!r}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(Reading):
+    """The options of learning from games, by their names; None and "auto" mean that the user did
+    not choose."""
+
+    method: str = option(
+        "logistic: regression of the results on the positions; scores: towards scores in the files;"
+        " rootstrap: towards the scores of searches of the positions; td: temporal differences"
+        " between positions; td-leaf: between the leaves of searches; auto (default): scores with"
+        " --teacher or with --own-games alone, rootstrap if there are games and an evaluation to"
+        " search with, else logistic",
+        default="auto",
+        choices=KeysOf("tuner.learn.methods", "METHODS", "auto"),
+    )
+    targets: str | None = option(
+        "what positions are learned from: results of games (--method logistic), scores of searches"
+        " that the files record (--method scores), or our own search (--method rootstrap)",
+        choices=TARGETS,
+    )
+    fixed: str | Iterable[str] = option(
+        "keep parameters matching this name or glob constant; may be repeated",
+        default=(),
+        action="append",
+        metavar="NAME",
+    )
+    only: str | Iterable[str] = option(
+        "learn only parameters matching this name or glob; may be repeated",
+        default=(),
+        action="append",
+        metavar="NAME",
+    )
+    not_linear: str | None = option(
+        "of rows: a part of the evaluation that no counts express, such as 'king safety': what the"
+        " rows lack is kept as it is, and not tuned",
+        metavar="PART",
+    )
+    teacher: str | None = option(ENGINE + ", in place of those in the files", metavar="ENGINE")
+    nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
+    max_difference: float | None = option(
+        "leave out positions whose score is more than CP centipawns from the static evaluation "
+        "of the starting values",
+        POSITIVE,
+        metavar="CP",
+    )
+    depth: int | None = option(
+        "depth of the searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
+    )
+    lambda_: float | None = option(
+        "from 0 to 1. scores: weight of the result beside the score (default: 0); other methods:"
+        " weight of later positions of the game, per ply, so that 0.7 for each move of one's own is"
+        " 0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)",
+        UNIT,
+        metavar="L",
+    )
+    rounds: int | None = option(
+        "search at most N times, each time with the weights learned so far, until values hardly"
+        " change (default: rootstrap 1, td-leaf 3)",
+        POSITIVE_COUNT,
+        metavar="N",
+    )
+    own_games: int | None = option(
+        "play N games as `tuner games` does and learn from them too, or from them alone without"
+        " GAMES; then play again with the learned weights, while these win a match against those"
+        " before",
+        POSITIVE_COUNT,
+        metavar="N",
+    )
+    own_rounds: int | None = option(
+        "at most N such rounds (default: 3)", POSITIVE_COUNT, metavar="N"
+    )
+    loss: str | None = option(
+        "cross-entropy (default) or mean squared error of the expected score; or with draws as a"
+        " third outcome: ordered (ordered logit), davidson, or draws (whichever predicts held-out"
+        " games best)",
+        choices=KeysOf("tuner.objectives.table", "OBJECTIVES", "draws"),
+    )
+    prior: float | str | None = option(
+        "prior width, the standard deviation of weights around their starting values: centipawns,"
+        " or hundredths of a point; none; cv (one width, by cross-validation); play (for each list"
+        " and term by empirical Bayes, then as far as pays in matches); or auto (default: play for"
+        " results of games, also in rows; for rootstrap and for scores of --own-games alone 20, for"
+        " other scores of games 5; otherwise by empirical Bayes)",
+        Prior(),
+        "auto",
+        metavar="SD",
+    )
+    held_out: float = option(
+        "share of the games that is held out, by whole openings, to validate the result (default:"
+        " 0.1)",
+        SHARE,
+        0.1,
+        metavar="SHARE",
+    )
+    bootstrap: int = option(
+        "check the standard errors by N fits to games resampled with replacement",
+        COUNT,
+        0,
+        metavar="N",
+    )
+    untapered: bool = option(
+        "learn one number per parameter, not one per stage", default=False, action="store_true"
+    )
+    scale: float | None = option(
+        "keep the scale constant at N (default: that of the file for rootstrap, td, td-leaf and"
+        " scores of --own-games alone; else fitted to the starting values unless they are all"
+        " zero)",
+        between(1e-6, 1, "0.00255"),
+        metavar="N",
+    )
+    intercept: bool = option(
+        "fit no intercept, which is the advantage that openings give the first player",
+        default=True,
+        flags="--no-intercept",
+        action="store_false",
+    )
+    learner: str = option(
+        "default: newton", default="newton", choices=KeysOf("tuner.fit.learners", "LEARNERS")
+    )
+    iterations: int | None = option(
+        "at most N iterations; adam and sgd: epochs", POSITIVE_COUNT, metavar="N"
+    )
+    learning_rate: float | None = option(
+        "of adam (centipawns per step) and sgd", POSITIVE, metavar="N"
+    )
+    batch: int | None = option(
+        "positions per step of adam and sgd (default: 16384)", POSITIVE_COUNT, metavar="N"
+    )
+    gradient: str = gradient()
+    step: float | None = step()
+    workers: int | None = workers(
+        "threads; the result is the same for any number (default: one per CPU)"
+    )
+    device: str = as_field(device("auto", "where passes over the data run"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneSettings(TuneOptions):
+    """The same with all that a run depends on, as given or resolved.
+
+    Resolved by `tuner.learn.methods.resolved`, every value is the one that is used, and None marks
+    what the method does not use. The `config.yaml` of a run, what `ORDER` names, and the learned
+    file are written from resolved settings."""
+
+    ORDER: ClassVar = (
+        "reading quiescence terms method targets depth per_game lambda_ rounds max_difference"
+        " teacher nodes own_games own_rounds own_results own_scores not_linear workers device"
+        " no_gpu loss learner gradient step learning_rate iterations batch held_out prior fixed"
+        " only scale untapered intercept bootstrap seed run"
+    )
+    fixed: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    workers: int = 1
+    own_results: bool = False  # resolved: all games are those of `tuner games`
+    own_scores: bool = (
+        False  # resolved: scores are those of the starting values themselves, on their scale
+    )
+    no_gpu: str | None = None  # why "auto" chose the CPU
+    run: Path | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for values that the options cannot have."""
+        require_sense(self)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The same for `config.yaml`."""
+        values = {name: getattr(self, name) for name in self.ORDER.split()}
+        values["reading"] = {
+            name: value for name, value in asdict(self.reading).items() if name != "evaluation"
+        }
+        return {
+            "trace" if name == "lambda_" else name: (  # the key that readers of runs know
+                str(value)
+                if isinstance(value, Path)
+                else list(value)
+                if isinstance(value, tuple)
+                else value
+            )
+            for name, value in values.items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taught(Reading):
+    """The options of values from scores of other programs."""
+
+    teacher: str | None = option(ENGINE + "; they are kept for later runs", metavar="ENGINE")
+    nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
+    workers: int | None = workers()
+
+    def tuning(self, terms: Iterable[str | Path], **more: Any) -> TuneSettings:
+        """Return the settings with which positions and their values are read."""
+        from tuner.parallel import available_cpus
+
+        shared = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("sample", "held_out")
+        }
+        threads = min(self.workers or available_cpus(), 512)
+        return TuneSettings(
+            **{**shared, "workers": threads, "terms": tuple(map(str, terms)), **more}
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(Taught):
+    """The options of `tuner rank`."""
+
+    sample: int = option(
+        "take at most N positions, of games chosen at random (default: 50,000)",
+        whole(100),
+        50_000,
+        metavar="N",
+    )
+    terms: Sequence[str | Path] = as_field(TERMS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueOptions(Taught):
+    """The options of values from results, scores or searches."""
+
+    targets: str | None = option(
+        "results of games, scores that the files record, or our own search; default: scores with"
+        " --teacher, else search if there are games and an evaluation to search with, else results",
+        choices=TARGETS,
+    )
+    depth: int | None = option(
+        "depth of our own searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
+    )
+    lambda_: float | None = option(
+        "from 0 to 1: weight of the result beside the search or score (default: 0)",
+        UNIT,
+        metavar="L",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadroomOptions(ValueOptions):
+    """The options of `tuner headroom`."""
+
+    sample: int = option(
+        "measure on at most N positions, of games chosen at random (default: 100,000); each takes"
+        " up to 6 kB of memory",
+        whole(1000),
+        100_000,
+        metavar="N",
+    )
+    held_out: float = option(
+        "share of the games that is held out, by whole openings, to measure on (default: 0.2)",
+        SHARE,
+        0.2,
+        metavar="SHARE",
+    )

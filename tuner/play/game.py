@@ -1,0 +1,215 @@
+"""One game: players move in turn until a judge says how it ended.
+
+Every game that is played move by move is played here: of matches, of an evaluation against its
+copies, of self-play. Judges look at the game before each move. What else happens on the way is the
+business of who looks on: players note their searches, and `rolled` is told of each roll of the
+dice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from games.record import (
+    PLIES,
+    RULES,
+    TIME,
+    Choice,
+    Control,
+    Dice,
+    Forfeit,
+    Game,
+    PlayedGame,
+    Player,
+)
+from tuner.play.openings import Opening
+
+CERTAIN = 30_000.0  # centipawns: the score of a forced win
+ROOM = 256  # positions of a game, at first
+UNTIMED = Control()
+
+
+class Stopped(Exception):
+    """The work was stopped during this game."""
+
+
+class Ending(NamedTuple):
+    """How a game ended: a word for it, the reward of the first player (None: it was broken off),
+    and the player, 0 or 1, who lost other than by the rules of the game."""
+
+    end: str
+    outcome: float | None
+    loser: int | None = None
+    detail: str = ""
+
+
+class Course:
+    """A game under way: its positions, the moves between them, of which the first `book` are those
+    of the opening, and the choices of the players with the seconds that each took. `mover` is the
+    player, 0 or 1, who chose last."""
+
+    def __init__(
+        self,
+        game: Game,
+        opening: Opening,
+        dice: Dice | None = None,
+        rolled: Callable[[np.ndarray, np.ndarray], None] | None = None,
+    ) -> None:
+        """`dice` are for games with dice; `rolled` is told of the positions before and after each
+        roll."""
+        self.game, self.book, self.mover = game, len(opening.moves), 0
+        self.moves: list[int] = []
+        self.choices: list[Choice] = []
+        self.seconds: list[float] = []
+        self._dice, self._rolled = dice, rolled
+        self._room = np.zeros((ROOM, game.words), np.uint64)
+        self._place(opening.start)
+        for move in opening.moves:
+            self.add(move)
+
+    @property
+    def line(self) -> np.ndarray:
+        """The positions so far (n, words)."""
+        return self._room[: len(self.moves) + 1]
+
+    @property
+    def turn(self) -> int:
+        """The player to move, 0 or 1."""
+        return int(self.game.second_to_move(self.line[-1]))
+
+    def add(self, move: int) -> None:
+        """Make a move, and roll the dice for the next one."""
+        words = self.game.play(self.line[-1], move)
+        self.moves.append(move)
+        self._place(words)
+
+    def forfeited(self, loser: int, end: str, detail: str = "") -> Ending:
+        """Return the ending of a game that player 0 or 1 lost by a fault or gave up."""
+        return Ending(end, self.game.forfeited(loser), loser, detail)
+
+    def played(self, ending: Ending, plies: int | None = None) -> PlayedGame:
+        """Return the game, or its first plies, with its ending."""
+        plies = len(self.moves) if plies is None else plies
+        choices = plies - self.book
+        return PlayedGame(
+            self.line[: plies + 1],
+            self.moves[:plies],
+            self.book,
+            self.choices[:choices],
+            self.seconds[:choices],
+            ending.outcome,
+            ending.end,
+            ending.loser,
+            ending.detail,
+        )
+
+    def _place(self, words: np.ndarray) -> None:
+        n = len(self.moves)
+        if n == len(self._room):
+            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+        self._room[n] = rolled = self.game.rolled(words, self._dice)
+        if self._rolled is not None and rolled is not words:
+            self._rolled(words, rolled)
+
+
+Judge: TypeAlias = Callable[[Course], Ending | None]
+
+
+def by_rules(course: Course) -> Ending | None:
+    """End a game by its rules."""
+    outcome = course.game.result(course.line)
+    return None if outcome is None else Ending(RULES, outcome)
+
+
+def by_length(plies: int, outcome: float | None = 0) -> Judge:
+    """Return the judge that ends games after so many plies, as draws unless another outcome is
+    given; 0: never."""
+    return lambda course: Ending(PLIES, outcome) if plies and len(course.moves) >= plies else None
+
+
+def score_of(choice: Choice, unknown: float) -> float:
+    """Return the score of a move in centipawns, of the view of who chose it; `unknown` for a player
+    without scores."""
+    if choice.win_in is not None:
+        return CERTAIN if choice.win_in > 0 else -CERTAIN
+    return unknown if choice.score is None else choice.score
+
+
+def play_out(
+    course: Course,
+    players: Sequence[Player],
+    judges: Sequence[Judge],
+    stopped: Callable[[], bool],
+    seeds: Sequence[str],
+    controls: Sequence[Control] = (UNTIMED, UNTIMED),
+    clock: Callable[[], float] = time.perf_counter,
+) -> Ending:
+    """Play a game to its end. Players, their seeds and their controls are those of the first player
+    and the second; the first judge who ends it is right. Raises Stopped if the work is stopped."""
+    if stopped():
+        raise Stopped
+    left, turn = [control.base for control in controls], 0
+    try:
+        for turn, player in enumerate(players):
+            player.begin(seeds[turn])
+        while True:
+            for judge in judges:
+                if (ending := judge(course)) is not None:
+                    return ending
+            turn = course.turn
+            own, other = left[turn], left[1 - turn]
+            begun = clock()
+            choice = players[turn].choose(
+                course.line, course.moves, None if own is None else (own, other or own)
+            )
+            used = clock() - begun
+            if stopped():
+                raise Stopped
+            if own is not None:
+                if own - used < 0:
+                    raise Forfeit(TIME)
+                left[turn] = own - used + controls[turn].increment
+            course.add(choice.move)
+            course.choices.append(choice)
+            course.seconds.append(used)
+            course.mover = turn
+    except Forfeit as fault:
+        if stopped():
+            raise Stopped from None
+        return course.forfeited(turn, fault.kind, fault.detail)
+
+
+@runtime_checkable
+class Rolling(Protocol):
+    """What luck needs of a search, see `games.search.expectimax_searcher`."""
+
+    def best_values(self, positions: np.ndarray) -> np.ndarray:
+        """Return v (k,) of the best moves of positions (k, words) with dice, first player's
+        view."""
+
+
+class Luck:
+    """One thread's measure of luck: the points that the rolls of a game gave the first player."""
+
+    def __init__(self, game: Game, judge: Rolling) -> None:
+        self._game, self._judge = game, judge
+        self.total = 0.0
+
+    def begun(self) -> Callable[[np.ndarray, np.ndarray], None]:
+        """Begin a game: return what adds the luck of a roll to the total."""
+        self.total = 0.0
+        return self._add
+
+    def _add(self, before: np.ndarray, after: np.ndarray) -> None:
+        self.total += self.of(before, after)
+
+    def of(self, before: np.ndarray, after: np.ndarray) -> float:
+        """Return that of a roll, from the position before it to the one with its dice."""
+        assert self._game.chance is not None, "only games with dice have luck"
+        positions, chances = self._game.chance.rolls(before)
+        values = self._judge.best_values(positions)
+        came = int(np.flatnonzero((positions == after).all(axis=1))[0])
+        return float(values[came] - chances @ values) * self._game.points

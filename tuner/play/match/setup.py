@@ -1,0 +1,354 @@
+"""What a match needs, made from its settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from games.record import Control, Game, find
+from games.streams import InputError, pieces
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import load_engine, make_engine, parameter_path
+from tuner.io.files import sha256_of
+from tuner.options.kinds import named_values
+from tuner.options.match import MatchSettings
+from tuner.options.option import refuse
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.reader import read_parameters
+from tuner.play.openings import Book, Generator, start_of
+from tuner.play.players import (
+    NETWORK,
+    OURS,
+    PARAMETERS,
+    RANDOM,
+    Named,
+    PlayerSpec,
+    bundled,
+    external_player,
+    game_between,
+    named_file,
+    names_of,
+    own_player,
+    search_player,
+    understood,
+)
+from tuner.statistics.intervals import wilson_interval
+from tuner.statistics.sprt import POINTS, Sprt
+
+PIPE = "a pipe"  # in place of a sha256: a match that needs it again cannot go on
+
+
+def hash_of(path: str | Path) -> str:
+    """The sha256 of the bytes of a file; InputError if it is unreadable. PIPE for what can be read
+    only once, or has no end."""
+    if Path(path).is_fifo() or Path(path).is_char_device():
+        return PIPE
+    try:
+        return sha256_of(path)
+    except OSError:
+        next(pieces(path), None)
+        raise
+
+
+def changed_files(settings: MatchSettings) -> list[str]:
+    """Files that a match depends on and that have changed since it began."""
+    return [
+        path
+        for path, sha256 in settings.files.items()
+        if not os.path.isfile(path) or hash_of(path) != sha256
+    ]
+
+
+class UsualMatch(NamedTuple):
+    """The depth of searches, the random plies of openings, the model of a sequential test, and the
+    evaluation that measures luck in a game with dice."""
+
+    depth: int
+    random_plies: int
+    model: str
+    luck: str | None
+
+
+def usual_of(game: Game) -> UsualMatch:
+    """Return the usual settings of matches of a game."""
+    judge = next(
+        (f"{game.name}/{name}" for name in game.usual.judge if bundled(game.name, name)), None
+    )
+    return UsualMatch(
+        game.usual.match_depth,
+        game.usual.match_random_plies,
+        POINTS if game.in_points else "normalized",
+        judge,
+    )
+
+
+def require_suitable(settings: MatchSettings, game: Game) -> None:
+    """InputError for settings that matches of this game do not have."""
+    name, dice, points = game.name, game.has_dice, game.in_points
+    ended = f"games of {name} are played to the end, which decides how many points they win"
+    refuse(
+        (
+            (
+                f"--luck {settings.luck}",
+                settings.luck is not None and not dice,
+                f"games of {name} have no dice",
+            ),
+            (
+                f"--openings {settings.openings}",
+                settings.openings is not None and dice,
+                f"games of {name} begin with their own dice",
+            ),
+            (
+                f"--random-plies {settings.random_plies}",
+                settings.random_plies and dice,
+                f"games of {name} differ by their dice",
+            ),
+            ("--resign", settings.resign and points, ended),
+            ("--draw", settings.draw and points, ended),
+            ("--plies", settings.plies and points, ended),
+            (
+                f"--model {settings.model}",
+                settings.sprt is not None and points and settings.model != POINTS,
+                f"matches of {name} are in points a game",
+            ),
+            (
+                "--hash",
+                settings.hash is not None and game.contest.deepest is not None,
+                f"the search of {name} keeps no table",
+            ),
+        )
+    )
+    if settings.sprt is not None and settings.model == POINTS and not points:
+        raise InputError(
+            f"--model {settings.model}: a game of {name} wins one point; choose normalized or"
+            " logistic"
+        )
+    if game.contest.deepest is not None:
+        for side, control in enumerate(settings.controls):
+            limits = {limit for limit, value in control.items() if value}
+            if limits != {"depth"} or control["depth"] > game.contest.deepest:
+                raise InputError(
+                    f"the search of {name} has one limit, a depth of 1 to {game.contest.deepest}"
+                    f" plies, not {settings.control(side).text}; choose one with --depth"
+                )
+
+
+JUDGE = "classic"  # the bundled evaluation that checks openings
+LUCK_COPY, LUCK_CONTROL = "luck.yaml", Control(depth=1)
+COPIES = (
+    "a.yaml",
+    "b.yaml",
+    # of parameter files in the folder of a match: later edits of the originals have no effect
+)
+OPENING_MEGABYTES = 1
+
+
+@dataclass(frozen=True)
+class Contestants:
+    """The pairings: the two named players first, then the baselines of a ladder."""
+
+    game: Game
+    legs: list[tuple[PlayerSpec, PlayerSpec]]
+    opponent: int  # 0 or 1: the common opponent of a ladder, a or b
+    engine: Engine | None
+    luck: PlayerSpec | None = None  # measures that of games with dice
+
+    @property
+    def terms(self) -> str | None:
+        """A name for the terms of the evaluation, None without one."""
+        return self.engine.composition.name if self.engine else None
+
+
+def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Contestants:
+    """Make the players, those of a resumed match from the copies in its folder; InputError for a
+    user's mistake."""
+    sides = [_side(settings, folder, i) for i in range(2)]
+    for side, copy in zip(sides, COPIES, strict=True):
+        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
+            raise InputError(
+                f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began;"
+                " put it back"
+            )
+    game = game_of_match(*sides)
+    name = game.name
+    require_suitable(settings, game)
+    ladder = settings.plies > 0 and RANDOM in (side.kind for side in sides)
+    engine = None
+    if PARAMETERS in (side.kind for side in sides) or (
+        game.contest.searcher is not None and (ladder or needs_search(settings))
+    ):
+        engine = make_engine(name, settings.terms)
+    names = settings.names if settings.names[0] else names_of(*sides)
+    players = [_player(side, names[i], game, engine, settings, i) for i, side in enumerate(sides)]
+    legs = [(players[0], players[1])]
+    opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
+    if ladder and engine is not None and game.contest.searcher is not None:
+        legs += _baselines(engine, sides, players, opponent, settings)
+    luck = None if settings.luck is None else _luck(settings.luck, game, folder, settings.terms)
+    return Contestants(game, legs, opponent, engine, luck)
+
+
+def _side(settings: MatchSettings, folder: Path | None, i: int) -> Named:
+    """Return a player, as its copy in the folder of the match is if it has one."""
+    text, copy = (settings.a, settings.b)[i], COPIES[i]
+    return (
+        _of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
+    )
+
+
+def game_of_folder(settings: MatchSettings, folder: Path) -> Game:
+    """Return the game of the match in a folder, which one player names if the other is gone;
+    InputError if both are."""
+    known, problems = [], []
+    for i in range(2):
+        try:
+            known.append(_side(settings, folder, i).game)
+        except InputError as problem:
+            problems.append(problem)
+    if not known:
+        raise problems[0]
+    return find(next(filter(None, known), DEFAULT_GAME))
+
+
+def game_of_match(a: Named, b: Named) -> Game:
+    """Return the game of two players."""
+    return find(game_between(a, b))
+
+
+def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> PlayerSpec:
+    """Return the evaluation that measures luck, that of a resumed match from the copy in its
+    folder; InputError for another kind of player."""
+    copy = folder / LUCK_COPY if folder else None
+    if copy is not None and not copy.exists():
+        raise InputError(
+            f"{copy}: is missing, the evaluation that measured luck when the match began; put it"
+            " back"
+        )
+    judge = understood(text) if copy is None else _of_copy(text, copy)
+    if judge.kind not in (PARAMETERS, NETWORK):
+        raise InputError(
+            f"--luck {text}: has no values of rolls; expected a parameter file or a network"
+        )
+    if judge.game != game.name:
+        raise InputError(f"--luck {text}: plays {judge.game}, the players {game.name}")
+    return own_player(
+        judge, judge.name, game, LUCK_CONTROL, None, lambda path: load_engine(path, terms)
+    )
+
+
+def needs_search(settings: MatchSettings) -> bool:
+    """Whether our search chooses the openings."""
+    return settings.openings is None and settings.random_plies != 0
+
+
+def _of_copy(text: str, copy: Path) -> Named:
+    return named_file(copy, Path(text).stem)
+
+
+def _player(
+    side: Named, name: str, game: Game, engine: Engine | None, settings: MatchSettings, i: int
+) -> PlayerSpec:
+    control, options = (
+        settings.control(i),
+        named_values((settings.option_a, settings.option_b)[i], f"--option-{'ab'[i]}"),
+    )
+    if side.kind not in OURS:
+        return external_player(side, name, game, options, control, settings.hash)
+    if options:
+        raise InputError(
+            f"--option-{'ab'[i]} {next(iter(options))}: {name} is not an external engine and has no"
+            " options"
+        )
+
+    def load(path: str) -> tuple[Engine, Parameters]:
+        assert engine is not None, "made for parameter files"
+        return engine, read_parameters(Path(path), engine.layout, game.name)
+
+    return own_player(side, name, game, control, settings.hash, load)
+
+
+def _baselines(
+    engine: Engine,
+    sides: list[Named],
+    players: list[PlayerSpec],
+    opponent: int,
+    settings: MatchSettings,
+) -> list[tuple[PlayerSpec, PlayerSpec]]:
+    """Legs of baselines without learning, at the same depth against the same opponent."""
+    legs = []
+    for baseline in BASELINES:
+        path = bundled(engine.game.name, baseline)
+        if path is None or any(
+            side.kind == PARAMETERS and side.what == str(path) for side in sides
+        ):
+            continue
+        parameters = read_parameters(path, engine.layout, engine.game.name, add_missing=True)
+        rung = search_player(
+            baseline, engine, parameters, settings.control(1 - opponent), settings.hash
+        )
+        legs.append((rung, players[1]) if opponent else (players[0], rung))
+    return legs
+
+
+def openings_of(
+    settings: MatchSettings, contestants: Contestants, note: Callable[[str], None]
+) -> Book | Generator:
+    """The openings of the games."""
+    game = contestants.game
+    if settings.openings is not None:
+        openings = game.files.openings
+        if openings is None:
+            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
+        book = Book(openings(settings.openings, note), settings.order, settings.seed)
+        if settings.games is not None and settings.games > 2 * book.size:
+            note(
+                f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs:"
+                " they are repeated"
+            )
+        return book
+    plies = settings.random_plies
+    if plies == 0:
+        return start_of(game)
+    searcher = None
+    if game.contest.searcher is not None:
+        judge = load_engine(parameter_path(JUDGE, game.name))
+        searcher = judge[0].searcher(judge[1], megabytes=OPENING_MEGABYTES)
+    return Generator(game, plies, settings.seed, searcher, note)
+
+
+def test_of(settings: MatchSettings, game: Game) -> Sprt | None:
+    if settings.sprt is None:
+        return None
+    return Sprt(*settings.sprt, settings.alpha, settings.beta, settings.model, game.points)
+
+
+BASELINES = ("material", "zero")
+
+
+def row_of(name: str, wins: int, games: int) -> dict:
+    """A row of the ladder: wins of a player, and the 95 % interval of its share of wins."""
+    low, high = wilson_interval(wins, games)
+    return {
+        "player": name,
+        "wins": wins,
+        "games": games,
+        "share": wins / games if games else None,
+        "low": low,
+        "high": high,
+    }
+
+
+def ladder_lines(rows: list[dict], plies: int, opponent: str, conditions: str) -> list[str]:
+    """The ladder as lines of text."""
+    width = max(len(row["player"]) for row in rows)
+    lines = [f"Wins within {plies} plies against {opponent}, {conditions} (95 %, Wilson):"]
+    for row in rows:
+        share = "-" if row["share"] is None else f"{100 * row['share']:.1f} %"
+        lines.append(
+            f"  {row['player']:<{width}}  {row['wins']:>5} of {row['games']:<5}  {share:>7}  "
+            f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+        )
+    return lines

@@ -1,0 +1,348 @@
+"""Players in this process: our search, and random moves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import shlex
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from games.record import Choice, Control, Game, Player, available, find, game_with_player, games_of
+from games.search.searcher import UNLIMITED, Clock, Limits, Searcher, limits_of, limits_of_move
+from games.streams import InputError
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec, parameter_path
+from tuner.evaluation.networks.evaluation import evaluation_of, network_evaluation
+from tuner.evaluation.networks.files import NetworkFile, holds_network
+from tuner.export.numbers import settings_of
+from tuner.io.files import BUNDLED
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.reader import game_of
+
+OVERHEAD = 0.01  # seconds per move between the clock and the search
+
+
+class SearchPlayer:
+    """Our search with some parameters. Its tables are cleared before each game, so that games do
+    not depend on each other.
+
+    Among equally good moves it chooses by the seed: a poor evaluation would otherwise always play
+    the first move generated, and lose by that. The choice is the same in both games of a pair and
+    for both sides."""
+
+    def __init__(self, game: Game, searcher: Searcher, control: Control) -> None:
+        self._searcher, self._control, self._legal_moves = searcher, control, game.legal_moves
+        self._limits = (
+            Limits(nodes=control.nodes or UNLIMITED)
+            if control.depth is None
+            else Limits(depth=control.depth, nodes=control.nodes or UNLIMITED)
+        )
+        if control.movetime is not None:
+            self._limits = limits_of_move(control.movetime, 0.0)
+
+    def begin(self, seed: str) -> None:
+        self._searcher.clear()
+        self._searcher.choose_by(random.Random(seed.rsplit("/", 2)[0]).getrandbits(63) | 1)
+
+    def choose(
+        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
+    ) -> Choice:
+        limits = self._limits
+        if left is not None:
+            limits = limits_of(Clock(left[0], self._control.increment), OVERHEAD)
+        found = self._searcher.search(line, limits)
+        if found.move is None:  # stopped before the first move was searched
+            return Choice(self._legal_moves(line[-1])[0])
+        return Choice(found.move, found.value, found.win_in, found.depth)
+
+    def abort(self) -> None:
+        self._searcher.stop()
+
+    def close(self) -> None:
+        pass
+
+
+class RandomPlayer:
+    """Plays every legal move with the same probability."""
+
+    def __init__(self, game: Game) -> None:
+        self._legal_moves = game.legal_moves
+
+    def begin(self, seed: str) -> None:
+        self._random = random.Random(seed)
+
+    def choose(
+        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
+    ) -> Choice:
+        legal = self._legal_moves(line[-1])
+        return Choice(legal[int(self._random.random() * len(legal))])
+
+    def abort(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+RANDOM, PARAMETERS, NETWORK, OWN = "random", "parameters", "network", "own"
+OURS = (
+    RANDOM,
+    PARAMETERS,
+    NETWORK,
+    OWN,
+)  # kinds of players in this process; all others are protocols of engines
+MEGABYTES = 16  # of the transposition table
+
+
+@dataclass(frozen=True)
+class Named:
+    """A player as the user named it: `kind` is parameters, network, random, own for a player of the
+    game's own (`games.record.Contest.players`), or the protocol of an engine.
+
+    `what` is the file or the command; `game` is None for an engine whose protocol may be that of
+    several games. An engine that is `bare` was named without a protocol: it speaks the first one of
+    its game."""
+
+    kind: str
+    what: str
+    name: str
+    game: str | None = None
+    bare: bool = False
+
+    def protocol_in(self, game: Game) -> str:
+        """Return the protocol by which an engine plays a game; InputError if the game has no
+        engines of this protocol."""
+        known = game.contest.protocols if game.contest.external is not None else ()
+        if not known or self.kind not in known and not self.bare:
+            raise InputError(
+                f"{self.kind}:{self.what}: {game.name} has no {self.kind} engines"
+                + "".join(f'; expected "{protocol}:COMMAND"' for protocol in known[:1])
+            )
+        return known[0] if self.bare else self.kind
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for
+    parameters, `network` for a network; `command` and `options` are for engines. `megabytes` of the
+    transposition table; None: an engine's own."""
+
+    name: str
+    control: Control
+    kind: str = RANDOM
+    evaluation: EvaluationSpec | None = None
+    network: NetworkFile | None = None
+    command: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    megabytes: int | None = None
+
+
+def make_player(spec: PlayerSpec, game: Game) -> Player:
+    """Return a player for one thread. InputError for an engine that does not start."""
+    if spec.kind == RANDOM:
+        return RandomPlayer(game)
+    if spec.kind == OWN:
+        return game.contest.players[spec.command]()
+    if spec.kind in (PARAMETERS, NETWORK):
+        return SearchPlayer(
+            game, searcher_of(spec, True, spec.megabytes or MEGABYTES), spec.control
+        )
+    make = game.contest.external
+    assert make is not None, "required where the spec was made"
+    return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
+
+
+def searcher_of(spec: PlayerSpec, playing: bool, megabytes: int) -> Searcher:
+    """Return a search with the parameters or the network of a player, for one thread."""
+    if spec.evaluation is not None:
+        return engine_of(spec.evaluation.engine).searcher(
+            spec.evaluation.parameters, playing, megabytes
+        )
+    assert spec.network is not None, "of the kinds that search"
+    return evaluation_of(spec.network).searcher(playing, megabytes)
+
+
+def understood(text: str) -> Named:
+    """Interpret a parameter file or bundled name, a network, `random`, an engine as
+    PROTOCOL:COMMAND, such as `uci:stockfish`, or one on the PATH, without its protocol."""
+    prefix, _, last = text.rpartition("/")
+    if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
+        return Named(RANDOM, RANDOM, RANDOM, prefix or None)
+    protocol, separator, command = text.partition(":")
+    if separator and protocol.isalpha() and (games := games_of(protocol)):
+        name = (
+            text if command.isdecimal() else _name_of(command)
+        )  # of a program whose strength is a number: gnubg:0
+        return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
+    is_program = (
+        os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
+    )
+    if not is_program:
+        try:
+            path = parameter_path(text)
+        except InputError as problem:
+            if game := game_with_player(*([last, prefix] if prefix else [text])):
+                return Named(OWN, last, last, game)
+            if games := games_of(text):  # a protocol, whose command is missing
+                return Named(text, "", text, None if DEFAULT_GAME in games else games[0])
+            if not _on_path(text):
+                raise InputError(
+                    f'{problem}; or random, an engine on the PATH, or "uci:COMMAND"'
+                ) from None
+        else:
+            return named_file(path, path.stem)
+    return Named("uci", text, _name_of(text), bare=True)
+
+
+def named_file(path: Path, name: str) -> Named:
+    """Return the player of a parameter file or of a network."""
+    return Named(NETWORK if holds_network(path) else PARAMETERS, str(path), name, game_of(path))
+
+
+def _on_path(text: str) -> bool:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return False
+    return bool(words) and shutil.which(words[0]) is not None
+
+
+def _name_of(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    return Path(words[0]).name if words else command
+
+
+def game_between(a: Named, b: Named) -> str:
+    """The game of both players; InputError if theirs differ."""
+    known = {named.game for named in (a, b) if named.game}
+    if len(known) > 1:
+        raise InputError(
+            f"{_typed(a)} plays {a.game}, {_typed(b)} plays {b.game}: name two players of one game"
+        )
+    return known.pop() if known else DEFAULT_GAME
+
+
+def _typed(named: Named) -> str:
+    """Name a player as it is typed: where each game may have one of its name, after the game."""
+    if named.kind not in OURS:
+        return f"{named.kind}:{named.what}"
+    if named.kind in (PARAMETERS, NETWORK) and not Path(named.what).is_relative_to(BUNDLED):
+        return named.what
+    return named.name if named.game == DEFAULT_GAME else f"{named.game}/{named.name}"
+
+
+def names_of(a: Named, b: Named) -> tuple[str, str]:
+    """Names that distinguish the players, as short as possible."""
+    for names in ((a.name, b.name), (a.what, b.what)):
+        if names[0] != names[1]:
+            return names
+    return a.name, f"{b.name} (2)"
+
+
+def search_player(
+    name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None
+) -> PlayerSpec:
+    """A player by our search with these parameters."""
+    _require_limits(control)
+    return PlayerSpec(
+        name, control, PARAMETERS, evaluation_spec(engine, parameters), megabytes=megabytes
+    )
+
+
+def own_player(
+    named: Named,
+    name: str,
+    game: Game,
+    control: Control,
+    megabytes: int | None,
+    load: Callable[[str], tuple[Engine, Parameters]],
+) -> PlayerSpec:
+    """A player in this process; `load` reads a parameter file. InputError for a search that the
+    game does not have."""
+    if named.kind == RANDOM:
+        return PlayerSpec(name, control)
+    if named.kind == OWN:
+        return PlayerSpec(name, control, OWN, command=named.what)
+    if game.contest.searcher is None:
+        raise InputError(
+            f"{game.name} has no search to play {name} with; {game.name}/random can play"
+        )
+    if named.kind == PARAMETERS:
+        return search_player(name, *load(named.what), control, megabytes)
+    _require_limits(control)
+    return PlayerSpec(
+        name,
+        control,
+        NETWORK,
+        network=network_evaluation(Path(named.what)).file,
+        megabytes=megabytes,
+    )
+
+
+def _require_limits(control: Control) -> None:
+    if (
+        control.depth is None
+        and control.nodes is None
+        and control.movetime is None
+        and control.base is None
+    ):
+        raise ValueError("a player without limits")
+
+
+def external_player(
+    named: Named,
+    name: str,
+    game: Game,
+    options: dict[str, str],
+    control: Control,
+    megabytes: int | None,
+) -> PlayerSpec:
+    """A player by an external engine; InputError if the game has none of this protocol."""
+    return PlayerSpec(
+        name,
+        control,
+        named.protocol_in(game),
+        command=named.what,
+        options=tuple(options.items()),
+        megabytes=megabytes,
+    )
+
+
+def bundled(game: str, name: str) -> Path | None:
+    """The bundled parameter file of a game with this name, None if there is none."""
+    path = BUNDLED / game / f"{name}.yaml"
+    return path if path.exists() else None
+
+
+LOG = logging.getLogger(__name__)
+
+
+def options_of_file(player: str, path: Path, flag: str) -> tuple[str, ...]:
+    """Return the options NAME=VALUE that a file sets in a player, which must be a UCI or USI
+    engine; it is started to ask for its options. Rounding is logged. InputError for options that it
+    does not have, and for values out of range."""
+    named = understood(player)
+    matches = find(named.game or DEFAULT_GAME).contest
+    make = matches.evaluator
+    if make is None or named.kind != matches.evaluating:
+        raise InputError(
+            f"{flag} {path}: {named.name} is not a {matches.evaluating} engine, whose options a"
+            " file could set"
+        )
+    engine = make(named.what, {}, None)
+    engine.close()
+    found, notes = settings_of(path, engine.options, named.name)
+    for note in notes:
+        LOG.warning(note)
+    if not found:
+        raise InputError(f"{path}: sets no option")
+    return tuple(f"{name}={value}" for name, value in found.items())

@@ -1,0 +1,145 @@
+"""The frame of runs: a fresh folder, what the run needs, its settings, games, and what is said at
+the end; or go on in a folder.
+
+Matches, games of an evaluation against its copies, and self-play that learns weights or a network
+say only what is theirs."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tuner.io.run_folder import (
+    begin_folder,
+    begin_numbered,
+    read_config,
+    require_fresh,
+    write_config,
+)
+from tuner.io.terminal import Display
+from tuner.parallel import Executor, Job, Running
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a run: lines of text, plain data, and whether it was interrupted."""
+
+    lines: list[str]
+    plain: dict[str, Any]
+    interrupted: bool
+
+
+class Run(abc.ABC):
+    """A run with its settings. `command` can resume it, `section` of config.yaml has the settings,
+    which are a `kind`; `program` is the one of them that names the program and the machine; `what`
+    it is, in words."""
+
+    command: ClassVar[str]
+    section: ClassVar[str]
+    kind: ClassVar[type]
+    program: ClassVar[str] = "evaluation"
+    what: ClassVar[str] = "run"
+    ahead: ClassVar[int] = 1  # tasks submitted for each that runs, so that threads do not idle
+
+    def __init__(self, settings: Any, output: Path | None, display: Display) -> None:
+        """`output` is the file that is written beside the folder, if one is wanted."""
+        self.settings, self.output, self.display = settings, output, display
+
+    @abc.abstractmethod
+    def require_output(self, folder: Path | None) -> None:
+        """InputError for an output that must not be written."""
+
+    @abc.abstractmethod
+    def load(self, folder: Path | None) -> str | None:
+        """Load all that the run needs, from its folder if it goes on. Return the name of the
+        program."""
+
+    @abc.abstractmethod
+    def job(self) -> Job | None:
+        """Return the games as work; None: they are played where they are learned from."""
+
+    @abc.abstractmethod
+    def place(self, folder: Path) -> None:
+        """Write what the run begins with into its new folder."""
+
+    @abc.abstractmethod
+    def play(self, folder: Path, playing: Running | None) -> Result:
+        """Play what is left to play. An earlier part of the run may be in the folder."""
+
+    @contextlib.contextmanager
+    def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
+        """Yield the folder of a new run: a given one, or the next that is numbered."""
+        place = (
+            begin_folder(folder, self.command)
+            if folder
+            else begin_numbered(self.command, self.command)
+        )
+        self.place(place)
+        write_config(place, self.section, self.settings, command)
+        yield place
+
+    def note_games(self, games: int, what: str = "games") -> None:
+        """Report what an earlier part of the run played."""
+        if games:
+            self.display.note(f"{games:,} {what} were played before")
+
+    def advice(self, folder: Path | None) -> str:
+        """Return how an interrupted run is continued, as a line; without a folder it cannot be."""
+        if folder is None:
+            return "interrupted"
+        return (
+            f"interrupted; continue with: tuner {self.command} --resume {shlex.quote(str(folder))}"
+        )
+
+
+def new_run(run: Run, folder: Path | None, executor: Executor | None, command: str) -> Result:
+    """Begin a run in a new folder, with its games played by the executor; the text of the `command`
+    is recorded there."""
+    if folder is not None:
+        require_fresh(folder, run.command)
+    run.require_output(folder)
+    run.display.begin("starting")
+    program = run.load(None)
+    run.settings = replace(run.settings, **{run.program: program})
+    # an error is reported before there is a folder
+    with _started(run, executor) as playing, run.folder(folder, command) as place:
+        return run.play(place, playing)
+
+
+def resumed_run(
+    kind: type[Run],
+    folder: Path,
+    executor: Executor | None,
+    output: Path | None,
+    display: Display,
+    games: int | None = None,
+) -> Result:
+    """Continue the run in a folder; `games` sets a new total."""
+    run = kind(read_config(folder, kind.section, kind.kind), output, display)
+    run.require_output(folder)
+    display.begin("starting")
+    if games is not None:
+        run.settings = replace(run.settings, games=games)
+    if run.load(folder) != getattr(run.settings, run.program):
+        display.note(
+            f"the program or the machine is not the one that the {run.what} began with: games may"
+            " differ from here on"
+        )
+    with _started(run, executor) as playing:
+        return run.play(folder, playing)
+
+
+def _started(
+    run: Run, executor: Executor | None
+) -> contextlib.AbstractContextManager[Running | None]:
+    job = run.job()
+    return (
+        executor.start(job, run.ahead)
+        if executor is not None and job is not None
+        else contextlib.nullcontext()
+    )

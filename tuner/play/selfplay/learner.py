@@ -1,0 +1,306 @@
+"""Backups: the positions of a game that are learned from, and the error of each value.
+
+A backup names positions of an episode and, given their values v = tanh(scale * centipawns), an
+error c for each: the weights move along the sum of c dv/dw. All values are from the first player's
+point of view.
+
+    td          the positions played; TD(lambda) errors of their static values
+    td-leaf     the same for the leaves of the searches' principal variations
+    rootstrap   the positions played, towards the lambda-return of their search values; with lambda
+                = 0 the target is the
+                value of the position's own search, as published (Veness, Silver, Uther and Blair
+                2009)
+    treestrap   all positions inside the search trees, towards the bounds that the search proved for
+                them (same source)
+
+The value of a leaf is known if the game is decided or drawn there: such a leaf has no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from games.search.context import DECIDED, UNIT
+from tuner.evaluation.engine import CountedPositions, Engine, MovedPositions, counted_positions
+from tuner.evaluation.explain import known_values
+from tuner.fit.learners.steps import NEVER_NEGATIVE, RULES, State
+from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
+from tuner.options.selfplay import SelfplaySettings
+from tuner.parameters.parameters import Parameters
+from tuner.play.selfplay.folder import Expected
+from tuner.play.selfplay.games import Episode
+
+TREE_ROOM = 20_000  # positions kept of one search's tree
+WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
+
+
+class BackupInput(NamedTuple):
+    """An episode with the other inputs of a backup: `known` (m,) is NaN, or the value of a leaf
+    where the game is over, and the settings."""
+
+    episode: Episode
+    known: np.ndarray
+    scale: float
+    lambda_: float  # lambda, per ply
+    gated: bool = False  # rootstrap, treestrap: learn only from quiet positions
+    blunders: bool = True  # learn from an opponent's unpredicted mistakes
+
+
+class Backup(NamedTuple):
+    """A method of learning: `positions(episode)` (n, words) to learn from; `errors(given, values)`
+    (n,) of their values (n,)."""
+
+    positions: Callable[[Episode], np.ndarray]
+    errors: Callable[[BackupInput, np.ndarray], np.ndarray]
+    harvest: tuple[int, int | None] | None = (
+        None  # how many positions of each tree to keep, and of which iteration
+    )
+
+
+def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    """Return the TD(lambda) errors c (m,) of values (m,) at the positions searched."""
+    episode = given.episode
+    d = differences(values, episode.outcome)
+    decay = decays(given.lambda_, episode.ply)
+    if episode.side is not None and not given.blunders:
+        own = 1 - 2 * episode.side
+        d = own * unpredicted_blunders(own * d, episode.predicted)
+    # after a random move, values belong to another game
+    d, decay = np.where(episode.explored, 0.0, d), np.where(episode.explored, 0.0, decay)
+    return errors(d, decay)
+
+
+def _td_leaf(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    unknown = np.isnan(given.known)
+    return np.where(unknown, returns(given, np.where(unknown, values, given.known)), 0.0)
+
+
+def _rootstrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    episode = given.episode
+    searched = np.where(np.isnan(given.known), np.tanh(given.scale * episode.scores), given.known)
+    targets = searched + given.lambda_ * returns(given, searched)
+    quiet = episode.tree.quiet if given.gated else True
+    return np.where(quiet, targets - values, 0.0)
+
+
+def _treestrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
+    tree = given.episode.tree
+    low, high = (_value(bound, given.scale) for bound in (tree.low, tree.high))
+    quiet = tree.quiet if given.gated else True
+    return np.where(quiet, np.clip(values, low, high) - values, 0.0)
+
+
+def _value(centipawns: np.ndarray, scale: float) -> np.ndarray:
+    """Return the values of scores, which may be forced wins."""
+    return np.where(np.abs(centipawns) > WON, np.sign(centipawns), np.tanh(scale * centipawns))
+
+
+BACKUPS = {
+    "td": Backup(lambda episode: episode.positions, returns),
+    "td-leaf": Backup(lambda episode: episode.leaves, _td_leaf),
+    "rootstrap": Backup(lambda episode: episode.positions, _rootstrap, (1, 1)),
+    "treestrap": Backup(lambda episode: episode.tree.positions, _treestrap, (TREE_ROOM, None)),
+}
+
+
+STATE = "state."  # of names in a checkpoint
+BETWEEN, SELVES = 25, 32  # batches between past selves at first, and their largest number
+
+
+@dataclass
+class WeightsLearner:
+    """Weights (stages, columns) after `batches` batches.
+
+    `weights` are learned; their `average` (exponential, over a growing window) plays. `kept` maps a
+    number of batches to the average after them: the latest ones, and past selves."""
+
+    engine: Engine
+    parameters: Parameters
+    settings: SelfplaySettings
+    weights: np.ndarray
+    average: np.ndarray
+    state: State
+    kept: dict[int, np.ndarray]
+    batches: int = 0
+
+    def __post_init__(self) -> None:
+        parameters, settings = self.parameters, self.settings
+        self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.method]
+        self.free = ~parameters.mask((*parameters.fixed, *settings.fixed))
+        self.low, self.high = parameters.limits()
+
+    def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
+        """Learn from games that the weights `played` (stages, columns) played; return statistics of
+        the update."""
+        rule, settings, scale = self.rule, self.settings, self.parameters.scale
+        broken_off = None if settings.truncated == "value" else 0
+        episodes = [
+            episode if episode.outcome is not None else replace(episode, outcome=broken_off)
+            for episode in episodes
+            if len(episode.ply)
+        ]
+        playing = self.parameters.with_weights(played)
+        positions = [self.backup.positions(episode) for episode in episodes]
+        rows = self._rows(
+            np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)])
+        )
+        values = np.tanh(scale * rows.evaluations(self.weights))
+        parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
+        inputs = [
+            BackupInput(
+                self._rewarded(episode),
+                self._rewards(
+                    known_values(
+                        episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)
+                    )
+                ),
+                scale,
+                settings.trace or 0.0,
+                settings.gated,
+                settings.blunders,
+            )
+            for episode in episodes
+        ]
+        errors = np.concatenate(
+            [
+                np.zeros(0),
+                *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False)),
+            ]
+        )
+        batches = self.batches + 1
+        gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
+        change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        if settings.largest_step is not None:
+            change = np.clip(change, -settings.largest_step, settings.largest_step)
+        self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
+        keep = kept_share(settings, batches)
+        self.average = keep * self.average + (1 - keep) * self.weights
+        self._remember(batches)
+        leaves = sum(len(given.known) for given in inputs)
+        return {
+            "squares": float((errors**2).mean()) if len(errors) else 0.0,
+            "step": float(np.abs(change).mean()),
+            "drift": float(np.abs(self.average - self.parameters.weights).mean()),
+            "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1)),
+        }
+
+    def _rewarded(self, episode: Episode) -> Episode:
+        """Return a game with the outcome that is learned from."""
+        if not self.settings.wins or episode.outcome is None:
+            return episode
+        return replace(episode, outcome=float(self._rewards(np.array(episode.outcome))))
+
+    def _rewards(self, rewards: np.ndarray) -> np.ndarray:
+        """Return rewards as those that are learned from: of one point, if only wins count."""
+        return np.sign(rewards) / self.engine.game.points if self.settings.wins else rewards
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that a checkpoint needs, see `tuner.play.selfplay.folder.Learning`."""
+        return {
+            "weights": self.weights,
+            "average": self.average,
+            "kept": np.array(list(self.kept.values())),
+            "kept_batches": np.array(list(self.kept)),
+            **{STATE + name: array for name, array in self.state.items()},
+        }
+
+    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
+        """Return what the arrays of a checkpoint have to be."""
+        shape, kept = self.weights.shape, saved.get("kept", np.zeros(0))
+        return {
+            "weights": Expected(shape),
+            "average": Expected(shape),
+            **{
+                STATE + name: Expected(shape, least=0 if name in NEVER_NEGATIVE else -np.inf)
+                for name in self.rule.names
+            },
+            "kept": Expected((len(kept) if kept.ndim else 0, *shape)),
+            "kept_batches": Expected(kept.shape[:1], "i", 0),
+        }
+
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with the averages in a checkpoint, None if nothing is."""
+        batches, kept = int(saved["batches"]), saved["kept_batches"].tolist()
+        if lacking := self.needed(batches) - set(kept):
+            return f"it lacks the weights after {min(lacking)} batches"
+        return (
+            f"kept_batches do not fit {batches} batches"
+            if len(set(kept)) < len(kept) or max(kept) > batches
+            else None
+        )
+
+    def take(self, saved: dict[str, np.ndarray]) -> None:
+        """Continue from a checkpoint."""
+        self.weights, self.average, self.batches = (
+            saved["weights"],
+            saved["average"],
+            int(saved["batches"]),
+        )
+        self.state = {name: saved[STATE + name] for name in self.rule.names}
+        self.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
+
+    def _rows(self, positions: np.ndarray) -> CountedPositions | MovedPositions:
+        settings = self.settings
+        if settings.gradient == "analytic" or settings.step is None:
+            return counted_positions(self.engine, positions, len(self.weights))
+        return MovedPositions(
+            self.engine, positions, settings.step, settings.gradient == "central-difference"
+        )
+
+    @property
+    def rate(self) -> float:
+        """The current learning rate."""
+        return learning_rate(self.settings, self.batches)
+
+    def needed(self, batches: int) -> set[int]:
+        """Return the numbers of batches whose averages future games need: the latest ones, and past
+        selves."""
+        oldest = max(0, batches - self.settings.lag)
+        return {*range(oldest, batches + 1), *range(0, oldest, spacing_at(oldest))}
+
+    def _remember(self, batches: int) -> None:
+        """Keep the averages that future games need; the number of batches is updated last, because
+        threads read it."""
+        kept = {**self.kept, batches: self.average}
+        self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
+        self.batches = batches
+
+
+def learning_rate(settings: SelfplaySettings, batches: int) -> float:
+    """Return the learning rate after some batches: it falls as 1 / (1 + batches / decay), down to a
+    floor."""
+    start = RULES[settings.rule].rate if settings.rate is None else settings.rate
+    return start * max(settings.floor, 1 / (1 + batches / settings.decay))
+
+
+def kept_share(settings: SelfplaySettings, batches: int) -> float:
+    """Return the share of the old average that is kept at batch 1, 2, ...: the window grows with
+    the run."""
+    return min(settings.average, (1 + batches) / (10 + batches))
+
+
+def spacing_at(batches: int) -> int:
+    """Return the number of batches between past selves: 25, or more if there would be too many."""
+    spacing = BETWEEN
+    while batches > SELVES * spacing:
+        spacing *= 2
+    return spacing
+
+
+def new_learner(
+    engine: Engine, parameters: Parameters, settings: SelfplaySettings
+) -> WeightsLearner:
+    """Return a learner that has not learned from any game."""
+    weights = parameters.weights.copy()
+    if settings.noise:
+        free = ~parameters.mask((*parameters.fixed, *settings.fixed))
+        noise = np.random.default_rng([settings.seed, 1]).normal(0, settings.noise, weights.shape)
+        weights = np.clip(weights + np.where(free, noise, 0.0), *parameters.limits())
+    state = {name: np.zeros(weights.shape) for name in RULES[settings.rule].names}
+    return WeightsLearner(
+        engine, parameters, settings, weights, weights.copy(), state, {0: weights}
+    )

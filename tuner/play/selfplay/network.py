@@ -1,0 +1,384 @@
+"""Self-play that learns a network, after every ply of games with dice."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalterms.framework.encoding import encoding_named, encodings_of
+from games.record import Game, available, find, in_points
+from games.streams import InputError
+from tuner.evaluation.loading import parameter_path
+from tuner.evaluation.networks.evaluation import (
+    NetworkEvaluation,
+    chosen_encoding,
+    network_evaluation,
+)
+from tuner.evaluation.networks.files import (
+    NetworkFile,
+    holds_network,
+    require_network_writable,
+    weights_path,
+    write_network,
+)
+from tuner.evaluation.networks.model import random_network
+from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.evaluation.networks.td import TdLearner, TdSettings, program
+from tuner.io.files import HISTORY
+from tuner.io.terminal import Display
+from tuner.options.option import refuse, sensible
+from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
+from tuner.parallel import Running
+from tuner.play.selfplay.folder import START, Expected
+from tuner.play.selfplay.measure import MeasuredGames, Measurement, player_of_network
+from tuner.play.selfplay.run import Batch, LearningRun
+from tuner.play.selfplay.setup import with_measuring
+
+GAMES, HIDDEN = 200_000, (40,)  # unless given
+LONGEST = 2000  # plies of a game: an untrained network needs some hundred
+RATES = {
+    True: 0.3,
+    False: 1.0,
+}  # the learning rate, of networks that learn from wins only and from points,
+SINGLE_RATE = 0.1  # and of a single neuron, which larger ones spoil
+BATCHES, SMALLEST_BATCH, LARGEST_BATCH = (
+    200,
+    50,
+    1000,
+)  # about so many lines of the history, each of so many games
+
+
+NET = "net.yaml"
+
+
+class NetworkLearning:
+    """A network that learns, as the folder of a run saves it, see
+    `tuner.play.selfplay.folder.Learning`."""
+
+    def __init__(self, start: NetworkEvaluation, settings: NetworkSettings) -> None:
+        self._start, self.settings, self.batches = start, settings, 0
+        self._learner = self._begun(start.network, 0)
+
+    @property
+    def game(self) -> Game:
+        return self._start.game
+
+    @property
+    def games(self) -> int:
+        return self._learner.games
+
+    @property
+    def file(self) -> NetworkFile:
+        """The network of now; `origin` names no games yet."""
+        network = self._learner.network
+        return replace(
+            self._start.file,
+            network=network.with_flat(network.flat().astype(np.float32)),
+            points=1 if self.settings.wins else self._start.game.points,
+        )
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next game."""
+        return self.settings.rate * max(
+            self.settings.floor, 1 / (1 + self.games / self.settings.decay)
+        )
+
+    def play(self, games: int) -> dict:
+        """Play some games and learn from each; return what a line of the history says of them.
+        InputError if the weights grew so large that nothing is learned any more."""
+        learner, rate, before = self._learner, self.rate, self._learner.weights.copy()
+        plies, squares = learner.plies, learner.squares
+        results, _ = learner.play(games)
+        self.batches += 1
+        if not np.isfinite(learner.weights).all() or (learner.weights == before).all():
+            raise InputError(
+                f"--learning-rate {self.settings.rate:g}: after {learner.games:,} games the weights"
+                " are so large that nothing is learned any more; choose a smaller one"
+            )
+        plies, squares = learner.plies - plies, learner.squares - squares
+        return {
+            "batch": self.batches,
+            "games": learner.games,
+            "plies": plies / games,
+            "broken_off": float((results == 0).mean()),
+            "by_points": {
+                str(points): float((abs(results) == points).mean())
+                for points in range(1, self._start.game.points + 1)
+            },
+            "squares": squares / max(plies - games, 1),
+            "rate": rate,
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that a checkpoint needs."""
+        return {"weights": self._learner.weights, "games": np.array(self._learner.games)}
+
+    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
+        """Return what the arrays of a checkpoint have to be."""
+        return {
+            "weights": Expected(self._learner.weights.shape, "float32"),
+            "games": Expected((), "i", 0),
+        }
+
+    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
+        """Return what is wrong with a checkpoint, None if nothing is."""
+        games = history[-1]["games"] if history else 0
+        return (
+            None
+            if saved["games"] == games
+            else f"it has {int(saved['games']):,} games, {HISTORY} has {games:,}"
+        )
+
+    def take(self, saved: dict[str, np.ndarray]) -> None:
+        """Continue from a checkpoint."""
+        self._learner = self._begun(
+            self._start.network.with_flat(saved["weights"]), int(saved["games"])
+        )
+        self.batches = int(saved["batches"])
+
+    def _begun(self, network, played: int) -> TdLearner:
+        settings = self.settings
+        options = TdSettings(
+            rate=settings.rate,
+            halving=settings.decay,
+            floor=settings.floor,
+            lambda_=settings.trace,
+            points=not settings.wins,
+            seed=settings.seed,
+            longest=LONGEST,
+        )
+        return TdLearner(
+            network, self._start.encoding, self._start.game.contest.whole_games, options, played
+        )
+
+
+def require_learnable(game: Game) -> None:
+    """InputError for a game whose networks do not learn in self-play."""
+    if game.contest.whole_games is None:
+        instead = (
+            "learn one from games with tuner network"
+            if encodings_of(game.name)
+            else f"{game.name} has no networks yet"
+        )
+        raise InputError(
+            f"{game.name} has no dice, and networks learn in self-play one roll deep; {instead}"
+        )
+
+
+def new_network(
+    game: Game, encoding: str, hidden: tuple[int, ...], activation: str, seed: int
+) -> NetworkFile:
+    """Return a random network of one output, a sigmoid."""
+    layers = [*((width, activation) for width in hidden), (1, "sigmoid")]
+    made = random_network(encoding_named(game.name, encoding).size, layers, seed)
+    return NetworkFile(
+        game.name,
+        encoding,
+        made.with_flat(made.flat().astype(np.float32)),
+        game.points,
+        "a random network",
+        game.scale,
+    )
+
+
+def learns_network(params: str, given: Mapping[str, Any]) -> bool:
+    """Return whether a new run learns a network: a new one or one in a file. InputError if `params`
+    is neither that nor a parameter file."""
+    if "encoding" in given or "hidden" in given:
+        return True
+    try:
+        path = parameter_path(params)
+    except InputError:
+        if params in available():
+            raise InputError(
+                f"{params}: a game; for a new network add --encoding or --hidden, for weights name"
+                f" a parameter file such as {params}/zero"
+            ) from None
+        raise
+    return holds_network(path)
+
+
+def settings_for(params: str, given: Mapping[str, Any]) -> tuple[NetworkSettings, NetworkFile]:
+    """Return the settings of a new run and the network that it begins with: that of a file, or a
+    new one of the game `params`."""
+    options = NetworkOptions(**given)
+    start = (
+        _new(params, options)
+        if "encoding" in given or "hidden" in given
+        else _from_file(params, options)
+    )
+    game = find(start.game)
+    require_learnable(game)
+    wins = options.wins or start.points < game.points
+    start = replace(start, points=1 if wins else game.points)
+    hidden = tuple(len(layer.biases) for layer in start.network.layers[:-1])
+    values = {
+        "games": GAMES,
+        "rate": RATES[wins] if hidden else SINGLE_RATE,
+        **given,
+        "start": params,
+        "encoding": start.encoding,
+        "hidden": hidden,
+        "wins": wins,
+        "activation": start.network.layers[0].activation if hidden else None,
+        "program": program(),
+    }
+    batch = min(max(values["games"] // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
+    return sensible(NetworkSettings(**with_measuring({**values, "batch": batch}))), start
+
+
+def _new(params: str, options: NetworkOptions) -> NetworkFile:
+    if params not in available():
+        raise InputError(
+            f"{'--hidden' if options.encoding is None else '--encoding'}: describes a new network,"
+            f" of a game; expected the name of a game instead of {params}, such as backgammon"
+        )
+    game = find(params)
+    require_learnable(game)
+    return new_network(
+        game,
+        chosen_encoding(params, options.encoding).name,
+        HIDDEN if options.hidden is None else options.hidden,
+        options.activation or "sigmoid",
+        options.seed,
+    )
+
+
+def _from_file(params: str, options: NetworkOptions) -> NetworkFile:
+    start = network_evaluation(parameter_path(params))
+    refuse((("--activation", options.activation is not None, f"{params} has its own"),))
+    if options.wins and in_points(start.file.points):
+        raise InputError(
+            f"--wins: {params} learned points; leave it out, or begin with a new network"
+        )
+    return start.file
+
+
+class NetworkRun(LearningRun):
+    """Self-play that learns a network, in one thread. `start` is what a new run begins with."""
+
+    section, kind, program = NETWORK_SECTION, NetworkSettings, "program"
+    learned, doing = NET, "learning"
+    learner: NetworkLearning
+
+    def __init__(
+        self,
+        settings: NetworkSettings,
+        output: Path | None,
+        display: Display,
+        start: NetworkFile | None = None,
+    ) -> None:
+        super().__init__(settings, output, display)
+        self._start = start
+
+    def require_output(self, folder: Path | None) -> None:
+        """See `Run`."""
+        if self.output is not None:
+            require_network_writable(
+                self.output, (self.settings.start, self.settings.measure), folder
+            )
+
+    def load(self, folder: Path | None) -> str:
+        """See `Run`. InputError for a game without dice."""
+        if folder is not None:
+            self._begin(folder)
+        self.game = find(self._start.game) if self._start else self.learner.game
+        require_learnable(self.game)
+        settings = self.settings
+        self.measurement = (
+            Measurement(
+                self.game,
+                settings.measure,
+                settings.measure_games,
+                settings.measure_every,
+                settings.seed,
+            )
+            if settings.measure
+            else None
+        )
+        return program()
+
+    def job(self) -> None:
+        """See `Run`."""
+
+    def place(self, folder: Path) -> None:
+        """See `Run`."""
+        assert self._start is not None, "of a new run"
+        write_network(folder / START, self._start)
+        self._begin(folder)
+
+    def _begin(self, folder: Path) -> None:
+        self.learner = NetworkLearning(network_evaluation(folder / START), self.settings)
+
+    def others(self) -> tuple[str, ...]:
+        """See `LearningRun`."""
+        return ()
+
+    def text(self) -> str:
+        """See `LearningRun`."""
+        return (
+            f"TD(lambda), lambda {self.settings.trace:g}, {self._goal}, learning rate"
+            f" {self.settings.rate:g}"
+        )
+
+    @property
+    def _goal(self) -> str:
+        return "wins only" if self.settings.wins else "points"
+
+    def batches(
+        self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
+    ) -> Iterator[Batch]:
+        """See `LearningRun`."""
+        settings, learner, seconds = self.settings, self.learner, 0.0
+        while learner.games < settings.games and not interrupted.is_set():
+            begun = time.monotonic()
+            line = learner.play(min(settings.batch, settings.games - learner.games))
+            seconds += time.monotonic() - begun
+            self._speed = (learner.games - games) / max(seconds, 1e-3)
+            yield line, ()
+
+    def player(self) -> NetworkPlayer:
+        """See `LearningRun`."""
+        return player_of_network(self.learner.file, self.game)
+
+    def progress(self, line: dict[str, Any]) -> str:
+        """See `LearningRun`."""
+        return (
+            f"{line['games']:,} games  {self._speed:,.0f} games/s  {line['plies']:.0f} plies  "
+            f"mean squared TD error of v {line['squares']:.5f}"
+        )
+
+    def write(self, path: Path, line: dict[str, Any]) -> None:
+        """Write the network of now."""
+        settings = self.settings
+        origin = (
+            f"{self.learner.games} games of self-play from {settings.start}, {self._goal}, seed"
+            f" {settings.seed}"
+        )
+        write_network(path, replace(self.learner.file, origin=origin))
+
+    def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
+        """See `LearningRun`."""
+        lines = [
+            f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path} and"
+            f" {weights_path(path).name}"
+        ]
+        if "measured" in line:
+            measured = MeasuredGames(**line["measured"])
+            lines.append(f"{measured.text}, {measured.games:,} games in pairs with the same dice")
+        return lines
+
+    def match(self, path: Path) -> tuple[str, str]:
+        """See `LearningRun`."""
+        opponent = next(iter(self.game.contest.players), "random")
+        return "see how strong it is", shlex.join(
+            ["tuner", "match", str(path), opponent, "--games", "2000"]
+        )

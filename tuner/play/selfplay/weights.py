@@ -1,0 +1,337 @@
+"""Self-play that learns the weights of a parameter file: the run, its progress and what it
+writes."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from games.record import PLIES, RULES, Game, PlayedGame
+from games.streams import InputError
+from tuner.evaluation.loading import load_engine, parameter_path
+from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
+from tuner.options.option import no_use
+from tuner.options.selfplay import SECTION, SelfplaySettings
+from tuner.parallel import Job, Running
+from tuner.parameters.layout import Layout
+from tuner.parameters.writer import write_parameters
+from tuner.play.selfplay.folder import START
+from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
+from tuner.play.selfplay.learner import WeightsLearner, new_learner
+from tuner.play.selfplay.measure import Measurement, player_of_terms
+from tuner.play.selfplay.run import Batch, LearningRun
+from tuner.play.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
+from tuner.play.selfplay.workers import Workers, selfplay_job
+
+
+def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
+    """Return the weights of the headline parameters, averaged over the stages, in centipawns."""
+    return {
+        layout.short(place): float(weights[:, place.columns].mean()) for place in layout.headline
+    }
+
+
+def batch_line(
+    learner: WeightsLearner,
+    episodes: list[Episode],
+    duplicates: int,
+    watched: dict[str, float],
+    games: int,
+) -> dict[str, Any]:
+    """Return a batch's line of the history, without the seconds. `games` includes earlier batches;
+    `draws` and `broken_off` are shares of its games, `plies` is the mean length, `squares` the mean
+    square of the errors, `step` and `drift` are the mean changes of a weight by this batch and
+    since the start, `static` is the share of leaves whose static evaluation is the score."""
+    n = len(episodes)
+    return {
+        "batch": learner.batches,
+        "games": games,
+        "cpu_seconds": None,
+        "draws": sum(episode.end == DRAWN for episode in episodes) / n,
+        "broken_off": sum(episode.end == BROKEN_OFF for episode in episodes) / n,
+        "plies": sum(len(episode.moves) for episode in episodes) / n,
+        "duplicates": duplicates,
+        **{key: float(f"{value:.6g}") for key, value in watched.items()},
+        "values": {
+            name: round(value, 2)
+            for name, value in headline(learner.engine.layout, learner.average).items()
+        },
+    }
+
+
+def progress_text(line: dict, game: Game) -> str:
+    """Return a batch as a progress line: piece values, those of the first term, in units of the
+    first, and the state of the games; of a game that wins several points, the state of the games
+    alone."""
+    if game.in_points:
+        return (
+            f"{line['games']:,} games  unfinished {line['broken_off']:.0%}  {line['plies']:.0f}"
+            f" plies  mean squared error {line['squares']:.4f}"
+        )
+    unit = next(iter(line["values"].values()), 0.0) or 1.0
+    values = " ".join(
+        f"{name} {value / unit:.2f}"
+        for name, value in list(line["values"].items())[1:]
+        if "." not in name
+    )
+    return (
+        f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished"
+        f" {line['broken_off']:.0%}  {line['plies']:.0f} plies  mean squared error"
+        f" {line['squares']:.4f}"
+    )
+
+
+def table_of(layout: Layout, learner: WeightsLearner, game: Game) -> str:
+    """Return the headline parameters before and after, in units of the first; of a game that wins
+    several points, as weights."""
+    before, now = (
+        headline(layout, weights) for weights in (learner.parameters.weights, learner.average)
+    )
+    if game.in_points:
+        values = "  ".join(
+            f"{name} {value:.1f} ({before[name]:.1f})" for name, value in now.items()
+        )
+        return f"some weights, starting values in brackets: {values}"
+    units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
+    values = "  ".join(
+        f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})"
+        for name, value in now.items()
+    )
+    return f"values in units of the first, starting values in brackets: {values}"
+
+
+KEYS, PARAMS = "games.keys", "params.yaml"  # of the folder of a run
+
+
+def method_text(settings: SelfplaySettings) -> str:
+    """Return the method in a few words."""
+    decay = "" if settings.trace is None else f", lambda {settings.trace:g}"
+    gradient = (
+        ""
+        if settings.gradient == "analytic"
+        else f", {settings.gradient} of {settings.step:g} centipawns"
+    )
+    return f"{settings.method}{decay}{gradient}"
+
+
+class WeightsRun(LearningRun):
+    """Self-play that learns the weights of a parameter file. Threads play the games."""
+
+    section, kind = SECTION, SelfplaySettings
+    learned, doing = PARAMS, "playing"
+    learner: WeightsLearner
+
+    def require_output(self, folder: Path | None) -> None:
+        """See `Run`."""
+        settings = self.settings
+        if self.output is not None:
+            reads = (settings.start, settings.openings, *settings.opponents, *settings.terms)
+            require_writable(self.output, LEARNED, reads, folder)
+
+    def load(self, folder: Path | None) -> str:
+        """See `Run`. InputError for settings that this game does not have."""
+        settings = self.settings
+        engine, parameters = load_engine(
+            folder / START if folder else settings.start, settings.terms
+        )
+        require_playable(engine.game)
+        if folder is None:
+            require_suitable(engine.game, settings)
+        self.engine, self.game, self.learner = (
+            engine,
+            engine.game,
+            new_learner(engine, parameters, settings),
+        )
+        if not self.learner.free.any():
+            raise InputError(
+                "every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn;"
+                " free some"
+            )
+        self.opening = openings_of(engine, settings, self.display.note)
+        if folder is None:
+            self.opening(0)
+        self.measurement = _measurement(self.learner)
+        return engine.composition.name
+
+    def job(self) -> Job:
+        """See `Run`."""
+        return selfplay_job(spec_of_games(self.learner))
+
+    def place(self, folder: Path) -> None:
+        """See `Run`."""
+        start = parameter_path(self.settings.start)
+        if start.is_relative_to(
+            BUNDLED
+        ):  # without the comments, which are about the bundled numbers
+            write_parameters(folder / START, self.learner.parameters)
+        else:
+            replace_file(folder / START, start.read_bytes())
+
+    def others(self) -> tuple[str, ...]:
+        """See `LearningRun`."""
+        return f"games{self.game.files.suffixes[0]}", KEYS
+
+    def text(self) -> str:
+        """See `LearningRun`."""
+        depth, nodes = self.settings.depth, self.settings.nodes
+        return f"{method_text(self.settings)}, " + (
+            f"depth {depth}" if depth is not None else f"{nodes:,} nodes"
+        )
+
+    def batches(
+        self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
+    ) -> Iterator[Batch]:
+        """See `LearningRun`."""
+        assert playing is not None, "its games are work"
+        learner, date = self.learner, time.strftime("%Y.%m.%d")
+        known = set(np.fromfile(folder / KEYS, np.uint64).tolist())
+        workers = Workers(learner, self.opening, playing, games)
+        for episodes in workers.batches(interrupted):
+            played = learner.kept[workers.version(learner.batches)]
+            new, keys = _without_duplicates(episodes, known)
+            known.update(keys)
+            watched = learner.learn(new, played)
+            games += len(episodes)
+            yield (
+                batch_line(learner, episodes, len(episodes) - len(new), watched, games),
+                (
+                    _texts(self.game, episodes, date).encode("utf-8", "replace"),
+                    np.array(keys, np.uint64).tobytes(),
+                ),
+            )
+        playing.end()
+
+    def player(self) -> NetworkPlayer:
+        """See `LearningRun`."""
+        return player_of_terms(
+            self.engine, self.learner.parameters.with_weights(self.learner.average)
+        )
+
+    def progress(self, line: dict[str, Any]) -> str:
+        """See `LearningRun`."""
+        return progress_text(line, self.game)
+
+    def write(self, path: Path, line: dict[str, Any]) -> None:
+        """Write the weights that play as a parameter file."""
+        settings = self.settings
+        learned = {
+            "command": "selfplay",
+            "start": Path(settings.start).name,
+            "method": settings.method,
+            **({"lambda": settings.trace} if settings.trace is not None else {}),
+            **({"wins": True} if settings.wins else {}),
+            **(
+                {"gradient": settings.gradient, "step": settings.step}
+                if settings.gradient != "analytic"
+                else {}
+            ),
+            "seed": settings.seed,
+            "games": line["games"],
+            "cpu_seconds": round(line["cpu_seconds"], 1),
+        }
+        parameters = self.learner.parameters
+        write_parameters(
+            path,
+            parameters.with_weights(self.learner.average, learned=learned, standard_errors=None),
+        )
+
+    def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
+        """See `LearningRun`."""
+        return [
+            f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}",
+            table_of(self.engine.layout, self.learner, self.game),
+        ]
+
+    def match(self, path: Path) -> tuple[str, str]:
+        """See `LearningRun`."""
+        depth = self.game.usual.match_depth
+        words = [
+            "tuner",
+            "match",
+            str(path),
+            self.settings.start,
+            "--depth",
+            str(depth),
+            "--games",
+            "400",
+        ]
+        return "see whether it is better", shlex.join(
+            [*words, *(word for path in self.settings.terms for word in ("--terms", path))]
+        )
+
+
+def _measurement(learner: WeightsLearner) -> Measurement | None:
+    settings, engine = learner.settings, learner.engine
+    if settings.measure is None:
+        return None
+    measurement = Measurement(
+        engine.game,
+        settings.measure,
+        settings.measure_games,
+        settings.measure_every,
+        settings.seed,
+        settings.terms,
+    )
+    try:
+        player_of_terms(engine, learner.parameters)
+    except ValueError as problem:
+        raise InputError(no_use(f"--measure {settings.measure}", str(problem))) from None
+    return measurement
+
+
+def _without_duplicates(episodes: list[Episode], seen: set[int]) -> tuple[list[Episode], list[int]]:
+    """Return the episodes whose moves were not played before, and the keys of all."""
+    new, keys = [], []
+    for episode in episodes:
+        key = key_of(episode)
+        if key not in seen and key not in keys:
+            new.append(episode)
+        keys.append(key)
+    return new, keys
+
+
+def key_of(episode: Episode) -> int:
+    """Return a hash of a game's first position and moves."""
+    moves = np.array(episode.moves, np.uint64)
+    if not (moves >> np.uint64(32)).any():
+        moves = moves.astype(np.uint32)
+    digest = hashlib.blake2b(episode.line[0].tobytes() + moves.tobytes(), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _texts(game: Game, episodes: list[Episode], date: str) -> str:
+    """Return the games as text for a file of games; empty if the game has no such format, or dice:
+    such games are many and short, and the seed of the run gives them again."""
+    if game.files.game_text is None or game.has_dice:
+        return ""
+    return "".join(game.files.game_text(_played(episode, date)) for episode in episodes)
+
+
+def _played(episode: Episode, date: str) -> PlayedGame:
+    first, second = ("learner", "learner" if episode.side is None else "opponent")[
+        :: -1 if episode.side else 1
+    ]
+    end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
+    loser = None if not episode.outcome else int(episode.outcome > 0)
+    return PlayedGame(
+        episode.line,
+        episode.moves,
+        episode.opening,
+        [],
+        [],
+        episode.outcome,
+        end,
+        loser,
+        players=(first, second),
+        round=str(episode.number + 1),
+        date=date,
+        event="tuner selfplay",
+    )
