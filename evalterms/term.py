@@ -1,4 +1,5 @@
-"""Addresses of arrays, which compiled code passes more cheaply than arrays."""
+"""A term: names and shapes of parameters, and a function that counts how often each one applies;
+and the form of an evaluation of several."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Conformance checks for authors of games: does a `Game` do what `games.record` and `games.record`
-specify?
+"""Conformance checks for authors of games: does a `Game` do what `games.record` specifies?
 
 The checks play random games and test the functions of the record on their positions. Run all of
 them at once:

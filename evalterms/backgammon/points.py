@@ -1,4 +1,4 @@
-"""The raw board: Tesauro's 98 numbers of a side."""
+"""The raw board, Tesauro's 98 numbers of a side, and who rolls next."""
 
 import numpy as np
 

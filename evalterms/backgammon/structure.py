@@ -1,4 +1,4 @@
-"""Structure: primes, anchors, home points, stacks and stragglers."""
+"""Structure: primes, anchors, home points, stacks and stragglers; safety of blots."""
 
 from evalterms.backgammon.race import count_on
 from evalterms.backgammon.view import BAR_OF_THEM, QUARTERS, THEIR_HOME, hitting_rolls, longest_run

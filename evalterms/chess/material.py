@@ -1,4 +1,4 @@
-"""Piece values."""
+"""Piece values, imbalances of pieces, and the scale of late positions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Placement of knights, bishops, rooks and queens in relation to pawns and files."""
+"""Placement and mobility of knights, bishops, rooks and queens, and space."""
 
 import numpy as np
 

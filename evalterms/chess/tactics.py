@@ -1,4 +1,4 @@
-"""Pieces that cannot move, and moves that attack two things at once."""
+"""Pieces that cannot move, moves that attack two things at once, and threats."""
 
 from evalterms.chess.squares import RANK_3, down, up
 from evalterms.term import Term

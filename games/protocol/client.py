@@ -1,4 +1,5 @@
-"""What engines declare and print: their options, and static evaluations by patterns."""
+"""Engines of UCI or a protocol like it as sources of evaluations and scores: what they declare and
+print, and questions about thousands of positions."""
 
 from __future__ import annotations
 

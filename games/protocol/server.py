@@ -1,4 +1,5 @@
-"""Lines that a server reads, and the values in them."""
+"""The command loop of UCI and protocols like it: lines, options, answers at once, searches in
+another thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a server needs of the evaluation to play with."""
+"""One `go`: the game set by `position`, and a search in its own thread, with `info` lines and one
+answer at the end."""
 
 from __future__ import annotations
 

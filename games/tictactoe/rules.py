@@ -1,4 +1,4 @@
-"""The compile unit of tic-tac-toe: an edit to any of its sources recompiles it."""
+"""The rules of tic-tac-toe, compiled."""
 
 import numpy as np
 from numba.core import types

@@ -1,4 +1,4 @@
-"""A pass over a dataset, and whole fits."""
+"""How fast the parts are: passes and fits, networks, reading, searches, self-play, cold starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Ranges of positions: (m, 2) int64, each from its first position to one past its last."""
+"""An open dataset: positions as sparse rows of counts on disk, read through memory maps, by ranges
+(m, 2) int64 of positions, each from its first to one past its last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format of a dataset on disk.
+"""The format of a dataset on disk, and arrays that grow while they are written.
 
 A dataset is a folder of `.npy` files and a manifest. Position i has the nonzeros row[i]:row[i + 1]
 of `index` (uint16 columns) and `count` (int8), and `phase` (uint8, steps of the first stage),

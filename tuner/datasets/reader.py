@@ -1,4 +1,4 @@
-"""Check a dataset's checksums and value ranges, one pass over each array, on all CPUs."""
+"""Open a dataset: check its manifest, and on request checksums and every value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each column of a dataset applies, phase by phase."""
+"""Summarise a dataset: games, positions, results, phases, and how often each parameter applies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Write a dataset to a temporary folder, which then replaces the target as a whole."""
+"""Write datasets: to a temporary folder, which then replaces the target as a whole; merge them,
+copy and split games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of parameters as identifiers that every compiler accepts, unique within a file."""
+"""Weights for export: scaled and rounded, with names that compilers accept, and as options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The formats of exports: constants of C and Rust, JSON, UCI options, settings for SPSA.
+"""Parameter files as text that engines read: source of C and Rust, JSON, UCI options, settings for
+SPSA; all formats by name.
 
 A new one is a function and a line of FORMATS.
 """

@@ -1,4 +1,5 @@
-"""Errors in points, for games that are won by more or fewer of them."""
+"""Diagnostics of a fit: losses before and after with intervals clustered by game, calibration,
+errors in points, noise, and advice."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Cluster-robust standard errors of fitted weights (sandwich estimator, clustered by game).
+"""Standard errors clustered by game (sandwich estimator), and the directions that no data identify.
 
 Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum
 of u u') H^-1 with the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and
 Zeger 1986). A prior adds its precision to H, and the variance of its own gradient to the middle:
 under a strong prior, the error is the prior's standard deviation. The number p of weights that the
-data set is then the effective one, the trace of H^-1 times H without the prior (Moody 1992)."""
+data set is then the effective one, the trace of H^-1 times H without the prior (Moody 1992).
+"""
 
 from __future__ import annotations
 

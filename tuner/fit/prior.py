@@ -1,11 +1,12 @@
-"""Gaussian priors on the weights, by empirical Bayes unless given.
+"""Gaussian priors on the weights, by empirical Bayes unless given, and slopes by phase.
 
 Positions of one game share its result, so n positions carry as much information as n / design
 effect independent ones; the loss is weighted down accordingly, so that a prior of 20 centipawns
 means 20 centipawns. The automatic prior is empirical Bayes: every list or table, and the scalar
 weights of each term together, have one standard deviation per stage around their starting values,
 chosen to maximise the probability of the data (MacKay 1992, "Bayesian interpolation", equation
-4.8)."""
+4.8).
+"""
 
 from __future__ import annotations
 

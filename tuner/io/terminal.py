@@ -1,4 +1,4 @@
-"""Tables of text on a console: for a terminal, or as Markdown."""
+"""What a console shows: tables, for a terminal or as Markdown, and the progress of computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write some positions of a dataset as a new one."""
+"""Build datasets from the user's sources: files of games, folders of files, datasets, `-`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The match after a round of own games: the learned weights against those that the round began
-with."""
+"""Rounds of `tuner tune --own-games N`: the weights play games, learn from them, and play a match
+against those that the round began with."""
 
 from __future__ import annotations
 

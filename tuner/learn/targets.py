@@ -1,12 +1,12 @@
-"""Targets from scores of searches that another program made: recorded in games, or asked of a
-teacher.
+"""Targets from searches in place of results: our own, recorded in games, or asked of a teacher.
 
 A centipawn of another engine is not ours, so scores are turned into values by a fit of the results
 on them: value = tanh(scale * score), by least squares on the values, so that a few drawn games with
 huge scores do not decide it. A target is the blend (1 - lambda) * value + lambda * result. All
 arrays are of positions (n,): `scores` in centipawns of the first player's view, infinite for forced
 wins, NaN if unknown; `results` in [-1, 1]; `games` any identity of the game, as results of one game
-are one observation."""
+are one observation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""External engines as sources of evaluations, several processes of one engine side by side."""
+"""A teacher: scores of positions by an external engine, several processes side by side, each
+position searched once and kept on disk."""
 
 from __future__ import annotations
 

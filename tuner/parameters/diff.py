@@ -1,4 +1,5 @@
-"""Bring parameter files with different terms to one layout, to compare them."""
+"""Compare parameter files: every number of each, its change from the first file, and the evidence
+for it. Files with different terms are brought to one layout."""
 
 from __future__ import annotations
 

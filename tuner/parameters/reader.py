@@ -1,4 +1,5 @@
-"""What a parameter file says before its numbers are read: its game, and which terms take part."""
+"""Read parameter files: their heading, their layout, their numbers. Everything is checked, and
+errors name file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Players in this process: our search, and random moves."""
+"""Players by their names on the command line: our search, random moves, engines of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Half-widths of 95 % intervals in standard errors: Student's t for few games."""
+"""Intervals: Student's t for few games, proportions (Wilson), changes of weights by their errors
+and the false discovery rate."""
 
 from __future__ import annotations
 

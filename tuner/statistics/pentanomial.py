@@ -1,9 +1,9 @@
-"""Means of games with dice, made more precise by pairs with the same dice and by what the dice
-gave.
+"""Statistics of a match from pairs of games that share an opening or dice.
 
 The luck of a game has mean zero whoever plays (`tuner.evaluation.networks.players`), so points -
 beta * luck has the mean of the points for any beta that does not depend on the game. It is the
-slope of a regression on all other pairs."""
+slope of a regression on all other pairs.
+"""
 
 from __future__ import annotations
 

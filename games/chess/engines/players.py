@@ -1,7 +1,9 @@
-"""Guarded engine processes: limits on the length of lines, and no process of an engine outlives it.
+"""External engines as players, UCI and xboard through python-chess: with limits on the length of
+lines, and no process of an engine outlives it.
 
 The protocols of python-chess buffer lines of any length, in quadratic time, and wait for child
-processes that hold the output of an engine that has ended."""
+processes that hold the output of an engine that has ended.
+"""
 
 from __future__ import annotations
 

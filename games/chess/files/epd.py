@@ -1,8 +1,9 @@
-"""Find the result in a line with a labelled position.
+"""Read labelled positions: EPD, FEN or CSV lines with a result and perhaps a score.
 
 Accepted forms: quoted (`c9 "1-0"`), bracketed (`[0.5]`), bare (`1-0`, `0.5`), after a comma or
 semicolon (there also `w`, `d` and `b` for the winner), or after the second bar (`FEN | score |
-result`). Numbers are White's share, from 0 to 1. A line with two different results is refused."""
+result`). Numbers are White's share, from 0 to 1. A line with two different results is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Replay parsed games and collect the wanted positions."""
+"""Read PGN files in pieces of bounded size: parsed games are replayed, the wanted positions
+collected into batches. Faulty games are reported and skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The packed board of marlinformat: 32 bytes, little-endian, squares from a1 = 0 to h8 = 63.
+"""Read games in viriformat, whose start is a packed board of marlinformat (32 bytes,
+little-endian, squares from a1 = 0 to h8 = 63).
 
 0-7     occupied squares 8-23    a nibble per occupied square, in order, the low one first: the kind
 (pawn 0 to king 5; 6 is a rook that may castle),

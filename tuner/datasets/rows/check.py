@@ -1,5 +1,5 @@
-"""Numbers of a parameter file that no row counts, although their weights are not zero: does one
-explain the differences?"""
+"""The row check: compare the evaluations of rows with rest + counts * weights, and name the fault
+that explains the differences."""
 
 from __future__ import annotations
 

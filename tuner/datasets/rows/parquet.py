@@ -1,4 +1,4 @@
-"""pyarrow, an optional package, which Parquet needs and CSV is read faster with."""
+"""Rows in Parquet, through pyarrow, an optional package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of whole lines of a text file, plain or compressed."""
+"""What all formats of rows share: blocks of lines, names of columns, and values, checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write rows as arrays: .npz, which scipy.sparse.load_npz reads, and Parquet."""
+"""Write rows: npz, Parquet, JSON lines, CSV and svmlight."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which number of a definition is which of a parameter: stages first, stages last, rows and
-columns, or all in one list."""
+"""Find the definitions of a source, names with a value, and which number of each is which of a
+parameter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The definitions whose names are those of parameters: `KnightMobility`, `knight_mobility`,
-`MOBILITY_KNIGHT_MG`."""
+"""Which numbers of sources hold which numbers of a parameter file: by a map, by markers, by
+name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Languages whose sources are read, by the suffix of the file: the form of their comments, strings,
-numbers and lists."""
+"""Sources: their languages, split into tokens without a gap, and numbers as they are written."""
 
 from __future__ import annotations
 

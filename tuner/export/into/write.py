@@ -1,5 +1,5 @@
-"""Replace numbers in a text so that columns stay columns, and comments at the ends of lines stay
-where they were."""
+"""Write the planned numbers into sources so that columns stay columns, compare them, or read
+them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Pairs of games as work for any process. The search releases Python's lock, and engines are
-processes of their own."""
+"""`tuner match` from players to a result: pairs of games as work for any process."""
 
 from __future__ import annotations
 

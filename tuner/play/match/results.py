@@ -1,5 +1,5 @@
-"""The result of a match in points a game, as text and as a dict for `--json`: for games that win
-more than one point."""
+"""The result of a match: Elo in the format of fastchess, or points a game for games that win
+several, as text and as a dict for `--json`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The folder of generated games: files of whole parts, and a line about each in `history.jsonl`.
+"""`tuner games`, from settings to a folder of games: files of whole parts, and a line about each in
+`history.jsonl`.
 
 A part counts when its line is there and its file has the checksum that the line names. Both are
 replaced as a whole, the file first, so that a kill at any moment loses only the parts under way;
-they are played again, to the same games."""
+they are played again, to the same games.
+"""
 
 from __future__ import annotations
 

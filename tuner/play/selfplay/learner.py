@@ -1,4 +1,5 @@
-"""Backups: the positions of a game that are learned from, and the error of each value.
+"""The learner of self-play: backups, which say what is learned from a game, and the weights, their
+average and the state of an update rule.
 
 A backup names positions of an episode and, given their values v = tanh(scale * centipawns), an
 error c for each: the weights move along the sum of c dv/dw. All values are from the first player's
