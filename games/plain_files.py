@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from games.reading import Fault, Faults, FileGame, Policy, hash_of, require_own
+from games.reading import Faults, FileFault, FileGame, Policy, hash_of, require_own
 from games.record import Files, Game, PlayedGame, PositionBatch, ReadOptions, ReadReport, find
 from games.streams import InputError, lines
 
@@ -27,7 +27,7 @@ def plain_files(game: str, suffix: str) -> Files:
 def parse(game: Game, result: str, names: list[str]) -> np.ndarray:
     """Return the positions (plies + 1, words) of a game; Fault if it is not valid."""
     if result not in RESULTS:
-        raise Fault(
+        raise FileFault(
             f"unknown result {result[:20]!r}, expected {', '.join(RESULTS)}", "unknown result"
         )
     line = [game.start()]
@@ -35,9 +35,9 @@ def parse(game: Game, result: str, names: list[str]) -> np.ndarray:
         try:
             line.append(game.play(line[-1], game.move_named(line[-1], name)))
         except ValueError:
-            raise Fault(f"illegal move {name[:20]!r} at ply {ply}", "illegal move") from None
+            raise FileFault(f"illegal move {name[:20]!r} at ply {ply}", "illegal move") from None
     if result != "*" and game.result(line) not in (RESULTS[result], None):
-        raise Fault(f"wrong result {result!r}, the moves lead to another", "wrong result")
+        raise FileFault(f"wrong result {result!r}, the moves lead to another", "wrong result")
     return np.array(line)
 
 
@@ -54,7 +54,7 @@ def games_of(game: Game, source: str, report: ReadReport) -> Iterator[FileGame]:
         any_game = True
         try:
             positions = parse(game, result, names)
-        except Fault as fault:
+        except FileFault as fault:
             yield FileGame(number, fault)
         else:
             identity, opening = (

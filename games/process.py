@@ -160,10 +160,9 @@ class EngineProcess:
                     f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`"
                 )
             if not piece:
+                lacking = f"no `{last.decode()}`" if last else "printed nothing"
                 raise EngineFault(
-                    self._end_text()
-                    if self._ended
-                    else f"no `{last.decode()}` within {seconds:g} s"
+                    self._end_text() if self._ended else f"{lacking} within {seconds:g} s"
                 )
             self._rest = before + piece
 

@@ -61,7 +61,7 @@ class Faults:
         self._notes.end(f"bad {self.what}s skipped")
 
 
-class Fault(ValueError):
+class FileFault(ValueError):
     """What is wrong with a game or a line of a file, in words without its place; `kind` is what
     such faults are counted as."""
 
@@ -80,7 +80,7 @@ class FileGame:
     leaves out. `rating` is the lower one of both players; `scores` (n,) see PositionBatch."""
 
     place: object
-    fault: Fault | None = None
+    fault: FileFault | None = None
     line: np.ndarray | None = None
     outcome: float | None = None
     identity: np.uint64 = np.uint64(0)

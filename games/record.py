@@ -6,6 +6,7 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -344,6 +345,17 @@ class Control:
     movetime: float | None = None
     base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
+    vary: float = 0.0  # the share by which searches of an engine differ from its limit
+
+    def drawn(self, dice: random.Random) -> Control:
+        """Return the limits of one search: its nodes are within that share of the limit; without
+        such a limit, that share of searches is one ply less deep, or deeper than one ply."""
+        if self.nodes is not None:
+            nodes = self.nodes * (1 + self.vary * (2 * dice.random() - 1))
+            return replace(self, nodes=max(1, round(nodes)))
+        if self.depth is None or dice.random() >= self.vary:
+            return self
+        return replace(self, depth=self.depth - 1 or 2)
 
     @property
     def text(self) -> str:
@@ -594,6 +606,9 @@ class Evaluator(Protocol):
 
     def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there."""
+
+    def require_limits(self, limits: SearchLimits) -> None:
+        """InputError for an engine that does not keep to limits of searches."""
 
     def abort(self) -> None:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""

@@ -1,7 +1,5 @@
 """`python -m tests.compiling SHARE`: compile one of two shares, 0 or 1, of what tests call."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import pkgutil

@@ -1,8 +1,6 @@
 """What tests in several folders share: games from the samples, and the dataset that they make,
 built once a session; and what keeps the processes that run tests small."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -4,8 +4,6 @@ left out unnoticed. With CI=newcomer programs of Debian may be missing, too.
 A pytest plugin, loaded by tests/conftest.py. Patterns match the whole reason of a skip.
 """
 
-from __future__ import annotations
-
 import os
 import re
 

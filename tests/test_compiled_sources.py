@@ -1,8 +1,6 @@
 """What is compiled together is named by a hash of its sources: a source that is missing from the
 list would leave old machine code running."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The pages of docs, CONVENTIONS and the README name files and options that exist, and their
 examples run."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The examples run, from any folder, and write only into the folder that they are given."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

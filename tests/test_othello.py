@@ -1,7 +1,5 @@
 """The example of a game: its three folders beside the others, and no other line changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

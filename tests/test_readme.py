@@ -1,7 +1,5 @@
 """The README shows what the commands print, names every command, and is short."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from dataclasses import replace

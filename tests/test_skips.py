@@ -1,7 +1,5 @@
 """CI fails where a test is skipped for a reason that is not listed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A program counts as present if it works."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,8 +1,6 @@
 """What mypy finds in programs of users, who have the types of the package by py.typed; and what
 setup.cfg leaves unchecked."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """The built wheel, in a bare environment, an empty folder and an empty home: it works without the
 sources beside it."""
 
-from __future__ import annotations
-
 import email
 import importlib
 import json

@@ -1,7 +1,5 @@
 """The workflow of the forge runs on the Pythons that setup.cfg allows, and builds what it says."""
 
-from __future__ import annotations
-
 import re
 
 import yaml

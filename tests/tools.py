@@ -1,8 +1,6 @@
 """Programs that some tests need: one is here if it answers, for a name on the path may be a shim
 with nothing behind it."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

@@ -20,18 +20,9 @@ from tuner.version import __version__ as __version__
 if TYPE_CHECKING:
     from games.streams import InputError
     from tuner.api.evaluation import Evaluation, load
-    from tuner.api.learning import (
-        Measured,
-        OwnGames,
-        Tuned,
-        build_dataset,
-        measure_headroom,
-        open_dataset,
-        play_games,
-        rank_files,
-        tune,
-    )
-    from tuner.api.playing import MatchResult, play_match, write_report
+    from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
+    from tuner.api.measuring import Measured, measure_headroom, rank_files
+    from tuner.api.playing import MatchResult, OwnGames, play_games, play_match, write_report
     from tuner.datasets.dataset import Dataset
 
 __all__ = [
@@ -58,15 +49,15 @@ _HOMES = {
     "Evaluation": "tuner.api.evaluation",
     "InputError": "games.streams",
     "MatchResult": "tuner.api.playing",
-    "Measured": "tuner.api.learning",
-    "OwnGames": "tuner.api.learning",
+    "Measured": "tuner.api.measuring",
+    "OwnGames": "tuner.api.playing",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
     "load": "tuner.api.evaluation",
-    "measure_headroom": "tuner.api.learning",
+    "measure_headroom": "tuner.api.measuring",
     "open_dataset": "tuner.api.learning",
-    "rank_files": "tuner.api.learning",
-    "play_games": "tuner.api.learning",
+    "rank_files": "tuner.api.measuring",
+    "play_games": "tuner.api.playing",
     "play_match": "tuner.api.playing",
     "tune": "tuner.api.learning",
     "write_report": "tuner.api.playing",

@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import errno
 import importlib
+import io
 import json
 import os
 import shlex
@@ -30,6 +31,7 @@ GROUPS = {  # each command with what it is wanted for
         "selfplay": "you have no games, and few weights: learn from self-play",
         "games": "you have no games, and many weights: play games to learn from",
         "dataset": "you tune on the same games again: count their terms once",
+        "improve": "you have an engine's source: get a stronger engine back",
         "params": "you write a parameter file: check it, or add what it lacks",
     },
     "judge": {
@@ -134,12 +136,13 @@ def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Par
                 epilog=module.EXAMPLE,
                 formatter_class=Help,
             )
-            from tuner.options.option import add_to
+            from tuner.options.option import OtherCommands, add_to
             from tuner.options.shared import JSON
 
             add_to(own, module.TABLE)
             JSON.add_to(own)
-            own.set_defaults(perform=module.run, table=(*module.TABLE, JSON))
+            commands_in = OtherCommands(require_command, perform)
+            own.set_defaults(perform=module.run, table=(*module.TABLE, JSON), commands=commands_in)
         else:
             commands.add_parser(name, help=text, add_help=False)
     return parser, commands.choices
@@ -280,6 +283,26 @@ def _parsed(arguments: list[str]) -> argparse.Namespace | None:
     parser.require_known_options(arguments)
     parser.parse_args(arguments)
     parser.error("expected a COMMAND")
+
+
+def require_command(words: Sequence[str]) -> None:
+    """Exit with status 2 and one line for a command whose words are wrong."""
+    _parsed(list(words))
+
+
+def perform(words: Sequence[str]) -> dict:
+    """Perform a command within another one, and return its result, of which nothing is printed on
+    standard output. InputError as the command itself has; KeyboardInterrupt if it was
+    interrupted."""
+    parsed = _parsed([*words, "--json"])
+    assert parsed is not None, "a command is named"
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return parsed.perform(parsed)
+    except SystemExit as end:
+        if end.code == 130:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _say(text: str) -> None:

@@ -113,14 +113,10 @@ def require_known(term: Term, view: ModuleType) -> None:
     known = getattr(view, "KEPT", None)
     for each in term.counting:
         if each.reads not in (None, known):
-            expected = (
-                f"expected {known!r}, or leave it out"
-                if known
-                else "this game has no such declarations; leave it out"
-            )
+            expected = f"{known!r} or nothing" if known else "nothing in this game"
             raise ValueError(
                 f"term {term.name}: {each.function.__name__} is declared with reads={each.reads!r};"
-                f" {expected}"
+                f" expected {expected}"
             )
 
 

@@ -95,50 +95,18 @@ _search, _best_values, _play = make_expectimax(RULES)[1:]
 
 
 @entry(SEARCH_TYPE)
-def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
-    return _search(position, depth, function, weights, scale, seed, memory, values, found, stop)
+def search(position, depth, seed, work):
+    return _search(position, depth, seed, work)
 
 
 @entry(BEST_VALUES_TYPE)
-def best_values(positions, function, weights, scale, memory, values, found, stop, out):
-    _best_values(positions, function, weights, scale, memory, values, found, stop, out)
+def best_values(positions, work, out):
+    _best_values(positions, work, out)
 
 
 @entry(PLAY_TYPE)
-def play(
-    position,
-    dice_seed,
-    game,
-    function,
-    weights,
-    scale,
-    seed,
-    memory,
-    values,
-    found,
-    stop,
-    line,
-    after,
-    moves,
-    statics,
-):
-    return _play(
-        position,
-        dice_seed,
-        game,
-        function,
-        weights,
-        scale,
-        seed,
-        memory,
-        values,
-        found,
-        stop,
-        line,
-        after,
-        moves,
-        statics,
-    )
+def play(position, dice_seed, game, seed, work, record):
+    return _play(position, dice_seed, game, seed, work, record)
 
 
 SEARCH = Expectimax(RULES, search, best_values, play)

@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 from numba.core import types
 
-from games.bits import EMPTY, ONE
 from games.compile import jit
 
-SOURCES = [*jit.modules("games.compile", "hashset"), *jit.modules("games", "bits")]
+SOURCES = jit.modules("games.compile", "hashset")
 UNIT = jit.Unit("games", lambda: SOURCES)
 table_type = types.Array(types.uint64, 1, "C")
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+FREE, ONE = np.uint64(0), np.uint64(1)  # what free places hold; the key in place of that
 SHIFT, S30, S27, S31 = (np.uint64(n) for n in (32, 30, 27, 31))
 
 
@@ -30,11 +30,11 @@ def mix(x):
 def insert(table, key):
     """Add a key and return whether it was new. The table's length is a power of two; at least one
     place stays free."""
-    if key == EMPTY:
+    if key == FREE:
         key = ONE
     mask = np.uint64(len(table) - 1)
     at = (key * FACTOR >> SHIFT) & mask
-    while table[at] != EMPTY:
+    while table[at] != FREE:
         if table[at] == key:
             return False
         at = (at + ONE) & mask
@@ -45,7 +45,7 @@ def insert(table, key):
 @UNIT.entry(types.void(table_type, table_type))
 def _insert_all(table, keys):
     for key in keys:
-        if key != EMPTY:
+        if key != FREE:
             insert(table, key)
 
 

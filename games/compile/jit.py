@@ -119,12 +119,22 @@ class Unit:
 def _items_are(signature, args: Sequence) -> bool:
     """Return whether the arrays among `args`, Numba types or values, have items of a signature's
     types."""
-    return all(
-        expected.dtype
-        == (arg.dtype if isinstance(arg, numba.types.Array) else numba.from_dtype(arg.dtype))
-        for expected, arg in zip(signature.args, args, strict=True)
-        if isinstance(expected, numba.types.Array)
-    )
+    return all(map(_has_items, signature.args, args))
+
+
+def _has_items(expected, arg) -> bool:
+    if isinstance(expected, types.BaseTuple):
+        return all(map(_has_items, expected, arg))
+    if not isinstance(expected, types.Array):
+        return True
+    actual = arg.dtype if isinstance(arg, types.Array) else numba.from_dtype(arg.dtype)
+    return expected.dtype == actual
+
+
+def record(kind: type, *members):
+    """Return the Numba type of a named tuple with members of these types. Unlike an argument, a
+    member that compiled code only reads must be a read-only array."""
+    return types.BaseTuple.from_types(members, kind)
 
 
 @contextlib.contextmanager

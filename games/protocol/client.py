@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,7 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from games.process import EngineProcess
+from games.process import SILENT, EngineProcess
 from games.record import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
 from games.streams import InputError
 
@@ -180,6 +181,52 @@ class EngineEvaluator:
         for i in range(len(asked)):
             yield self._search(asked, i, go)
 
+    def require_limits(self, limits: SearchLimits) -> None:
+        """Search the initial position; InputError for an engine that goes on far beyond the limits,
+        or fails there."""
+        of_nodes, allowed = limits.depth is None, limits.depth or limits.nodes or 0
+        most = MORE * allowed + MORE_NODES if of_nodes else allowed + MORE_DEPTH
+        nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.text}".encode()
+        start = f"{self._speech.position} {self._speech.start}\n".encode()
+        self._get_ready()
+        unsent, self._unsent = self._unsent, b""
+        self._process.say(unsent + self._new_game() + start + go + b"\n")
+        for line in self._until_stopped(go, allowed / SLOWEST if of_nodes else PATIENCE):
+            depth = max(depth, *map(int, DEPTH.findall(line)), 0)
+            nodes = max(nodes, *map(int, NODES.findall(line)), 0)
+            done = nodes if of_nodes else depth
+            if done <= allowed:
+                within = depth, nodes
+            if done > most:
+                self._process.kill()
+                better = f"--depth {within[0] or 1}" if of_nodes else f"--nodes {within[1] or 1}"
+                raise InputError(
+                    f"{self.command}: searched {done:,} {'nodes' if of_nodes else 'plies'} where"
+                    f" {allowed:,} were allowed; try {better}"
+                )
+
+    def _until_stopped(self, go: bytes, seconds: float) -> Iterator[bytes]:
+        """Yield what the engine says until it moves. One that takes too long is stopped: it may
+        keep back what it says."""
+        patience = min(LEAST_PATIENCE + seconds, PATIENCE)
+        late = f"did not move within {patience:g} s"
+        deadline, stopped, line = time.monotonic() + patience, False, b""
+        while not line.startswith(b"bestmove"):
+            left = deadline - time.monotonic()
+            try:
+                if left <= 0:
+                    raise EngineFault(late)
+                line = self._process.until(b"", left)[0]
+            except EngineFault as problem:
+                if stopped or left > 0 and not SILENT.match(str(problem)):
+                    self._fail(go, late if stopped else str(problem), 0, 0)
+                stopped, deadline = True, time.monotonic() + LEAST_PATIENCE
+                self._process.say(b"stop\n")
+                continue
+            yield line
+        if stopped:
+            self._fail(go, late, 0, 0)
+
     def abort(self) -> None:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""
         self._aborted = True
@@ -320,6 +367,9 @@ class EngineEvaluator:
         )
 
 
+DEPTH, NODES = re.compile(rb"^info .*?\bdepth (\d{1,5})\b"), re.compile(rb"\bnodes (\d{1,15})\b")
+MORE_DEPTH, MORE, MORE_NODES = 1, 4, 20_000  # engines look at their limits now and then
+LEAST_PATIENCE, SLOWEST = 5.0, 5_000  # seconds, nodes a second
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
 SCORE = re.compile(
     rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?"

@@ -17,7 +17,7 @@ from numba.core import types
 
 from games.compile import jit
 from games.compile.hashset import mix
-from games.compile.jit import Unit, address_of
+from games.compile.jit import Unit, address_of, record
 from games.search.context import UNIT
 
 DEEPEST = 3
@@ -31,30 +31,38 @@ pointer_type = types.CPointer(types.uint64)
 words_type = types.Array(types.uint64, 1, "C")
 rows_type = types.Array(types.uint64, 2, "C")
 numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
+
+
+class Work(NamedTuple):
+    """What compiled code evaluates with, `function` and `weights` at their addresses and the
+    `scale` of values, and its memory: successors, their values, what a search found, and a number
+    that is not 0 once it shall stop."""
+
+    function: int
+    weights: int
+    scale: float
+    memory: np.ndarray
+    values: np.ndarray
+    found: np.ndarray
+    stop: np.ndarray
+
+
+class GameRoom(NamedTuple):
+    """Room for a game: positions with dice and after each move, both (n, words); moves (n,); and
+    the static values (n,) of the positions after them, in steps."""
+
+    line: np.ndarray
+    after: np.ndarray
+    moves: np.ndarray
+    statics: np.ndarray
+
+
+work_type = record(Work, I64, I64, F64, words_type, floats_type, numbers_type, words_type)
+room_type = record(GameRoom, rows_type, rows_type, numbers_type, numbers_type)
 # of the functions of `Expectimax`
-SEARCH_TYPE = F64(
-    words_type, I64, I64, I64, F64, types.uint64, words_type, floats_type, numbers_type, words_type
-)
-BEST_VALUES_TYPE = types.void(
-    rows_type, I64, I64, F64, words_type, floats_type, numbers_type, words_type, floats_type
-)
-PLAY_TYPE = I64(
-    words_type,
-    types.uint64,
-    types.uint64,
-    I64,
-    I64,
-    F64,
-    types.uint64,
-    words_type,
-    floats_type,
-    numbers_type,
-    words_type,
-    rows_type,
-    rows_type,
-    numbers_type,
-    numbers_type,
-)
+SEARCH_TYPE = F64(words_type, I64, types.uint64, work_type)
+BEST_VALUES_TYPE = types.void(rows_type, work_type, floats_type)
+PLAY_TYPE = I64(words_type, types.uint64, types.uint64, types.uint64, work_type, room_type)
 
 
 class DiceRules(NamedTuple):
@@ -81,13 +89,11 @@ class Expectimax(NamedTuple):
     """The compiled search of a game: functions that compiled code calls, or the game's entries to
     them.
 
-    `search`: position (words,), depth, address of the evaluation and of its weights, scale, seed,
-    memory, values, found, stop -> v of the best move, whose number among the successors is
-    found[BEST]. `best_values`: positions (k, words) with dice, the same addresses and memory, and
-    out (k,) for v of the best successor of each, for the first player. `play`: position (words,)
-    before a roll, the seed of the dice and the number of the game, the same addresses and memory,
-    and room for the line (n, words), the positions after each move (n, words), moves (n,) and their
-    static values (n,) in steps -> plies, n at most."""
+    `search`: position (words,), depth, seed, work -> v of the best move, whose number among the
+    successors is found[BEST]. `best_values`: positions (k, words) with dice, work, and out (k,) for
+    v of the best successor of each, for the first player. `play`: position (words,) before a roll,
+    the seed of the dice and the number of the game, seed, work and record -> plies, at most those
+    that the record has room for."""
 
     rules: DiceRules
     search: Any
@@ -135,35 +141,19 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
     )
     margin = MARGIN / most_points
 
-    @inner(F64(pointer_type, I64, I64, F64))
-    def value_of(after, function, weights, scale):
+    @inner(F64(pointer_type, work_type))
+    def value_of(after, work):
         """Return v of a position before a roll, for the side that has moved."""
         ended = points(after)
         if ended != 0:
             return (ended if second_to_move(after) else -ended) / most_points
-        return math.tanh(-scale * evaluate_at(function, after, weights))
+        return math.tanh(-work.scale / UNIT * evaluate_at(work.function, after, work.weights))
 
-    @inner(
-        F64(
-            pointer_type,
-            I64,
-            I64,
-            I64,
-            I64,
-            I64,
-            F64,
-            types.uint64,
-            words_type,
-            floats_type,
-            numbers_type,
-            words_type,
-        )
-    )
-    def best_of(
-        position, way, depth, level, function, weights, scale, seed, memory, values, found, stop
-    ):
+    @inner(F64(pointer_type, I64, I64, I64, types.uint64, work_type))
+    def best_of(position, way, depth, level, seed, work):
         """Return v of the best move of a roll; at level 0 also write which it is, by the seed among
         equals."""
+        memory, values, found = work.memory, work.values, work.found
         at, base = address_of(memory), level * most
         to = offset(at, (1 + level) * memory_size)
         n = successors(position, way, to, at)
@@ -173,7 +163,7 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
                 found[MOVES + k] = move_of(at, k, way)
         greatest = -2.0
         for k in range(n):
-            values[base + k] = value_of(offset(to, words * k), function, weights, scale)
+            values[base + k] = value_of(offset(to, words * k), work)
             greatest = max(greatest, values[base + k])
         if depth == 1 and level > 0:
             return greatest
@@ -193,21 +183,8 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
             if depth > 1 and points(after) == 0:
                 value = 0.0
                 for i in range(len(ways)):
-                    value -= chances[i] * best_of(
-                        after,
-                        ways[i],
-                        depth - 1,
-                        level + 1,
-                        function,
-                        weights,
-                        scale,
-                        seed,
-                        memory,
-                        values,
-                        found,
-                        stop,
-                    )
-                    if stop[0]:
+                    value -= chances[i] * best_of(after, ways[i], depth - 1, level + 1, seed, work)
+                    if work.stop[0]:
                         return best_value
             tried += 1
             if value > best_value:
@@ -219,100 +196,47 @@ def make_expectimax(rules: DiceRules) -> Expectimax:
         if level == 0:
             after = offset(to, words * best)
             found[BEST], found[ENDED] = best, points(after)
-            found[STATIC] = 0 if found[ENDED] != 0 else -evaluate_at(function, after, weights)
+            found[STATIC] = (
+                0 if found[ENDED] != 0 else -evaluate_at(work.function, after, work.weights)
+            )
         return best_value
 
     @inner(SEARCH_TYPE)
-    def search(position, depth, function, weights, scale, seed, memory, values, found, stop):
+    def search(position, depth, seed, work):
         if seed != np.uint64(0):
             for i in range(words):
                 seed = mix(seed ^ position[i])
-        found[NODES] = 0
+        work.found[NODES] = 0
         here = address_of(position)
-        return best_of(
-            here,
-            way_of(here),
-            depth,
-            0,
-            function,
-            weights,
-            scale / UNIT,
-            seed,
-            memory,
-            values,
-            found,
-            stop,
-        )
+        return best_of(here, way_of(here), depth, 0, seed, work)
 
     @inner(BEST_VALUES_TYPE)
-    def best_values(positions, function, weights, scale, memory, values, found, stop, out):
+    def best_values(positions, work, out):
         for i in range(len(positions)):
             position = address_of(positions[i])
-            value = best_of(
-                position,
-                way_of(position),
-                1,
-                1,
-                function,
-                weights,
-                scale / UNIT,
-                np.uint64(0),
-                memory,
-                values,
-                found,
-                stop,
-            )
+            value = best_of(position, way_of(position), 1, 1, np.uint64(0), work)
             out[i] = -value if second_to_move(position) else value
 
     @inner(PLAY_TYPE)
-    def play(
-        position,
-        dice_seed,
-        game,
-        function,
-        weights,
-        scale,
-        seed,
-        memory,
-        values,
-        found,
-        stop,
-        line,
-        after,
-        moves,
-        statics,
-    ):
-        here = address_of(position)
-        for ply in range(len(moves)):
-            if stop[0]:
+    def play(position, dice_seed, game, seed, work, record):
+        here, found = address_of(position), work.found
+        for ply in range(len(record.moves)):
+            if work.stop[0]:
                 return ply
             roll(here, dice_seed, game)
             own = seed
             for i in range(words):
-                line[ply, i] = position[i]
+                record.line[ply, i] = position[i]
                 own = mix(own ^ position[i]) if seed != np.uint64(0) else own
-            best_of(
-                here,
-                way_of(here),
-                1,
-                0,
-                function,
-                weights,
-                scale / UNIT,
-                own,
-                memory,
-                values,
-                found,
-                stop,
-            )
+            best_of(here, way_of(here), 1, 0, own, work)
             best = memory_size + found[BEST] * words
             for i in range(words):
-                position[i] = memory[best + i]
-                after[ply, i] = position[i]
-            moves[ply] = found[MOVES + found[BEST]]
-            statics[ply] = found[STATIC]
+                position[i] = work.memory[best + i]
+                record.after[ply, i] = position[i]
+            record.moves[ply] = found[MOVES + found[BEST]]
+            record.statics[ply] = found[STATIC]
             if found[ENDED] != 0:
                 return ply + 1
-        return len(moves)
+        return len(record.moves)
 
     return Expectimax(rules, search, best_values, play)

@@ -10,7 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from games.search.context import MORE, UNIT
-from games.search.expectimax import BEST, DEEPEST, ENDED, MOVES, NODES, STATIC, Expectimax
+from games.search.expectimax import (
+    BEST,
+    DEEPEST,
+    ENDED,
+    MOVES,
+    NODES,
+    STATIC,
+    Expectimax,
+    GameRoom,
+    Work,
+)
 from games.search.searcher import SMALL_ADVANTAGE, UNLIMITED, Found, Limits
 
 CERTAIN = 1 - 1e-9  # values of certain wins are cut to this, so that their centipawns are finite
@@ -39,17 +49,20 @@ class ExpectimaxSearcher:
     def __init__(self, compiled: Expectimax, function: int, weights: int, margin: float) -> None:
         rules = compiled.rules
         self._compiled, self._scale = compiled, SMALL_ADVANTAGE / margin
-        self._memory = np.zeros((1 + DEEPEST) * rules.memory, np.uint64)
-        self._values, self._found = (
+        self._work = Work(
+            function,
+            weights,
+            self._scale,
+            np.zeros((1 + DEEPEST) * rules.memory, np.uint64),
             np.zeros(DEEPEST * rules.most),
             np.zeros(MOVES + rules.most, np.int64),
+            np.zeros(1, np.uint64),
         )
-        self._stop, self._seed = np.zeros(1, np.uint64), np.uint64(0)
+        self._seed = np.uint64(0)
         self.weights: object = None
-        self.bind(function, weights)
 
     def bind(self, function: int, weights: int) -> None:
-        self._evaluation = function, weights
+        self._work = self._work._replace(function=function, weights=weights)
 
     def resize(self, megabytes: int) -> None:
         """There is no memory of earlier positions."""
@@ -69,7 +82,7 @@ class ExpectimaxSearcher:
         return np.zeros((0, self._compiled.rules.words + MORE), np.uint64)
 
     def stop(self) -> None:
-        self._stop[0] = 1
+        self._work.stop[0] = 1
 
     def search(
         self,
@@ -87,14 +100,14 @@ class ExpectimaxSearcher:
         ):
             raise ValueError(f"a search over dice is limited by a depth of 1 to {DEEPEST} alone")
         started, words = time.monotonic(), np.ascontiguousarray(line[-1])
-        self._stop[0] = 0
+        self._work.stop[0] = 0
         found = self._searched(words, 1, started)
         if report:
             report(found)
         for depth in range(2 if report else limits.depth, limits.depth + 1):
             if depth > 1:
                 deeper = self._searched(words, depth, started)
-                if self._stop[0]:
+                if self._work.stop[0]:
                     break
                 found = deeper
                 if report:
@@ -109,61 +122,28 @@ class ExpectimaxSearcher:
         """Return v (k,) of the best moves of positions (k, words) with dice, one ply deep, first
         player's view."""
         out = np.zeros(len(positions))
-        self._compiled.best_values(
-            np.ascontiguousarray(positions),
-            *self._evaluation,
-            self._scale,
-            self._memory,
-            self._values,
-            self._found,
-            self._stop,
-            out,
-        )
+        self._compiled.best_values(np.ascontiguousarray(positions), self._work, out)
         return out
 
     def play(self, start: np.ndarray, seed: int, game: int, plies: int) -> WholeGame:
         """Play a game from a position before the roll against itself, one ply deep: each move is
         what `search` finds. `seed` and `game` are those of the dice. It ends after `plies` plies at
         the latest, or soon after `stop`."""
-        rules = self._compiled.rules
-        position, (line, after) = start.copy(), np.zeros((2, plies, rules.words), np.uint64)
+        words = self._compiled.rules.words
+        line, after = np.zeros((2, plies, words), np.uint64)
         moves, statics = np.zeros((2, plies), np.int64)
-        self._stop[0] = 0
+        record = GameRoom(line, after, moves, statics)
+        self._work.stop[0] = 0
         n = int(
             self._compiled.play(
-                position,
-                np.uint64(seed),
-                np.uint64(game),
-                *self._evaluation,
-                self._scale,
-                self._seed,
-                self._memory,
-                self._values,
-                self._found,
-                self._stop,
-                line,
-                after,
-                moves,
-                statics,
+                start.copy(), np.uint64(seed), np.uint64(game), self._seed, self._work, record
             )
         )
         return WholeGame(line[:n], after[:n], moves[:n].tolist(), statics[:n] / UNIT)
 
     def _searched(self, words: np.ndarray, depth: int, started: float) -> Found:
-        found = self._found
-        value = float(
-            self._compiled.search(
-                words,
-                depth,
-                *self._evaluation,
-                self._scale,
-                self._seed,
-                self._memory,
-                self._values,
-                found,
-                self._stop,
-            )
-        )
+        found = self._work.found
+        value = float(self._compiled.search(words, depth, self._seed, self._work))
         move, ended = int(found[MOVES + found[BEST]]), bool(found[ENDED])
         static = found[STATIC] / UNIT
         centipawns = static if depth == 1 and not ended else self.centipawns(value)

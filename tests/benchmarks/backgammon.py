@@ -1,8 +1,6 @@
 """What the tests of backgammon check on a few inputs, on many: `pytest
 tests/benchmarks/backgammon.py`, an hour at most."""
 
-from __future__ import annotations
-
 import time
 from itertools import islice
 

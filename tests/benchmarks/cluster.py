@@ -7,8 +7,6 @@ Costs are slopes between a short and a long run, so that the start of processes 
 `bytes` counts all traffic of the loopback device, so it wants a network of its own: unshare -n sh
 -c 'ip link set lo up; python -m tests.benchmarks.cluster bytes'."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -1,8 +1,6 @@
 """Coverage of 95 % intervals over 1,000 simulations of each loss: `pytest -s
 tests/benchmarks/coverage.py` (about 2 minutes)."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, walked

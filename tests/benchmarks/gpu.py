@@ -1,8 +1,6 @@
 """A GPU against the CPU: `python -m tests.benchmarks.gpu [POSITIONS]` builds a dataset of 50
 million positions, checks that both agree, times both, and prints the table of the README."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What networks of chess are held to: `pytest tests/benchmarks/networks.py`, some minutes on an
 idle machine."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -94,6 +92,6 @@ def test_headroom_finds_what_was_planted(tmp_path):
     found = measure_sample(
         sample_of(tmp_path / "data", 8000, with_product, "scores"), "start.yaml", 0.2, Display()
     )
-    shares = {line["model"]: line["share"]["value"] for line in found["gains"]}
-    print({name: round(share, 3) for name, share in shares.items()}, found["cpu_seconds"], OPTIONS)
+    shares = {line.model: line.share.value for line in found.gains}
+    print({name: round(share, 3) for name, share in shares.items()}, found.cpu_seconds, OPTIONS)
     assert shares["network"] >= 0.8 and shares["trees"] >= 0.8

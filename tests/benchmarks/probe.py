@@ -1,8 +1,6 @@
 """Probing `tuner uci --options` gives our own coefficients of all parameters: `pytest
 tests/benchmarks/probe.py`, minutes."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

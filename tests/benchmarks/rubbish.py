@@ -6,8 +6,6 @@ archives.
 prints CPU seconds for 1, 5 and 10 MB of each kind of rubbish, and by how many megabytes the process
 grew. It is stopped after LIMIT seconds."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

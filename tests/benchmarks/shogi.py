@@ -1,8 +1,6 @@
 """The rules of shogi against cshogi at full length, and speeds: `pytest tests/benchmarks/shogi.py`
 on an idle machine (about half an hour)."""
 
-from __future__ import annotations
-
 import random
 import time
 
@@ -21,7 +19,7 @@ from tests.games.shogi.plain_search import lines, plain_value
 from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
 from tuner.bench import Workload, samples_of
-from tuner.bench.speed import searches
+from tuner.bench.play import searches
 
 
 def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():

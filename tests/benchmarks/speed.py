@@ -1,8 +1,6 @@
 """Every speed that `tuner bench` has a target for is reached: `pytest tests/benchmarks/speed.py` on
 an idle machine."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Files with everything that a user can get wrong in them, for test_bad_input."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

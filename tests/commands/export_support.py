@@ -1,8 +1,6 @@
 """What the tests of `tuner export` share: a learned file, its numbers, and the arrays of C and Rust
 texts."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

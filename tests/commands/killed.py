@@ -5,8 +5,6 @@ folder.
 is opened, made, renamed or removed, so that N = 0, 1, 2, ... visits every state that a kill can
 leave between two changes. A run that ends by itself prints how many changes there were."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

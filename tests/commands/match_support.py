@@ -1,8 +1,6 @@
 """What the tests of `tuner match` share: playing matches, and the games and pairs that they
 left."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

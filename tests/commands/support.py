@@ -1,8 +1,6 @@
 """What the tests of the commands share: running `tuner` in this process or in a terminal, and its
 output."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import io
@@ -61,6 +59,18 @@ def done(*arguments: object, stdin: bytes | None = None) -> Ran:
     ran = tuner(*arguments, stdin=stdin)
     assert ran.status == 0, ran.err
     return ran
+
+
+def refused(*arguments: object, stdin: bytes | None = None) -> str:
+    """Run a command that has to be refused, and return its one line; a line of its own may tell of
+    each bad game before, and of progress where a machine is slow."""
+    ran = tuner(*arguments, stdin=stdin)
+    assert (ran.status, ran.out) == (2, ""), ran
+    *notes, last = ran.err.splitlines()
+    assert last.startswith("tuner") and last.isprintable(), ran.err
+    beside = ("reading: ", "searching: ")
+    assert all("skipped" in note or note.startswith(beside) for note in notes), ran.err
+    return last
 
 
 def tictactoe_file(folder: Path, games: int = 400, seed: int = 1) -> Path:

@@ -1,8 +1,6 @@
 """The command line itself: help, the nearest word for one that is not known, and completion in
 shells."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

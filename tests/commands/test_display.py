@@ -1,8 +1,6 @@
 """What people see while a command works: a live line and wrapped notes in a terminal, plain lines
 elsewhere."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

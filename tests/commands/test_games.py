@@ -1,8 +1,6 @@
 """`tuner games` as people run it: the games depend on the settings alone, whatever happens in
 between; and learning from them."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -16,13 +14,13 @@ import pytest
 import zstandard
 
 from games.record import ReadOptions, ReadReport, find
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tuner.io.terminal import Display
 from tuner.options.games import GamesSettings
 from tuner.parallel import OnThreads
-from tuner.play.own_games.play import settings_for
 from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.own_games.settings import settings_for
 from tuner.play.run import new_run
 
 SETTINGS = GamesSettings(start="classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
@@ -192,9 +190,8 @@ def test_more_games_begin_with_the_same_ones(tmp_path):
     first = text_of(tmp_path / "a")
     done("games", "--resume", tmp_path / "a", "--games", 5, "--threads", 1)
     assert text_of(tmp_path / "a").startswith(first) and len(read(text_of(tmp_path / "a"))) == 5
-    ran = tuner("games", "--resume", tmp_path / "a", "--games", 2)
-    assert (
-        ran.status == 2 and "contains more than 2 games already; choose a larger --games" in ran.err
+    assert "contains more than 2 games already; choose a larger --games" in refused(
+        "games", "--resume", tmp_path / "a", "--games", 2
     )
 
 

@@ -1,7 +1,5 @@
 """`tuner headroom` and `tuner rank`: from games to lines, JSON and a page, and mistakes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from tests.evalterms.test_nonlinear import DANGER
 from tests.tuner.report.support import tune_run
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.headroom import trees
-from tuner.learn import reading as score_targets
+from tuner.learn import scores as score_targets
 from tuner.parameters.writer import write_parameters
 
 ENGINE, CLASSIC = load_engine("classic")

@@ -1,8 +1,6 @@
 """`kill -9` at any moment: an output file is complete or absent, and the same command succeeds when
 it is run again."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

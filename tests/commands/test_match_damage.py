@@ -1,7 +1,5 @@
 """A match whose files are damaged ends with the same games, and reports what was damaged."""
 
-from __future__ import annotations
-
 import json
 import random
 

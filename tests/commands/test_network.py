@@ -1,7 +1,5 @@
 """`tuner network`, and the commands that take what it writes: match, eval, export."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,6 +11,7 @@ import pytest
 from tests.commands.match_support import comparable
 from tests.commands.support import done, tictactoe_file, tuner
 from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
+from tuner.findings.records import Interval
 from tuner.headroom.supervised import sentence
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
@@ -249,7 +248,7 @@ def test_a_dataset_has_no_positions(tmp_path):
 def test_the_sentence_is_true_for_the_numbers():
     def said(value: float, half: float | None) -> str:
         low, high = (None, None) if half is None else (value - half, value + half)
-        return sentence({"start": "classic", "gain": {"value": value, "low": low, "high": high}})
+        return sentence("classic", Interval(value, low, high))
 
     interval = "than classic, by 0.0100 [0.0080, 0.0120]"
     assert said(0.01, 0.002).startswith(

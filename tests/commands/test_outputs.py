@@ -1,8 +1,6 @@
 """No command overwrites its inputs, nor a file that this program did not make: over all commands
 and options."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`tuner tune --own-games` from end to end, on few games."""
 
-from __future__ import annotations
-
 import json
 import shutil
 
@@ -10,7 +8,7 @@ import yaml
 
 from tests.commands.support import done, tuner
 from tuner.evaluation.loading import load_parameters
-from tuner.play.own_games.play import holds_own_games
+from tuner.play.own_games.settings import holds_own_games
 
 SMALL = ("--own-games", 40, "--per-game", 5, "--only", "material.*", "--workers", 2)
 

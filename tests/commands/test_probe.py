@@ -1,8 +1,6 @@
 """`tuner probe` from an engine to rows, a parameter file and a table; `tuner match --with` sets
 what was learned."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

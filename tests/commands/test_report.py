@@ -1,7 +1,5 @@
 """`tuner report`: from a run to a page, and errors for folders that contain no run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

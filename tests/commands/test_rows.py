@@ -315,6 +315,15 @@ def test_games_in_place_of_rows_are_refused_with_the_command_that_makes_rows(che
         ),
         (["games.pgn", "--engine", FAKE, "--params", "missing.yaml"], "missing.yaml: no such file"),
         (["inspect", "rows.ds", "--engine", FAKE], "--engine: has no use here"),
+        (["games.pgn", "--teacher", "uci:x"], "--teacher uci:x: it scores the rows of --engine"),
+        (
+            ["games.pgn", "--engine", FAKE, "--params", "my.yaml", "--depth", "5"],
+            "--depth 5: there is no --teacher",
+        ),
+        (
+            ["games.pgn", "--engine", FAKE, "--params", "my.yaml", "--teacher", "uci:./missing"],
+            "./missing: no such program",
+        ),
         (
             ["games.pgn", "--not-linear", "king safety"],
             "is not a file of rows; leave it out, or add --engine COMMAND",

@@ -1,8 +1,6 @@
 """Bundled games have a name, as bundled parameters have: it is that of the game that the parameters
 are for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.support import done

@@ -1,8 +1,6 @@
 """`tuner selfplay` as people run it: the files in its folder, and that the settings alone determine
 what is learned."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -16,9 +14,10 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
-from tuner.evaluation.loading import load_parameters
+from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.parameters.writer import write_parameters
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 60)
 
@@ -251,6 +250,7 @@ def test_a_repeated_game_is_learned_from_once(tmp_path):
         ),
         ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
         ("selfplay --fixed * --run new", "every parameter is fixed"),
+        ("selfplay tied.yaml --run new", "tied.yaml: `tied` names material.pawn, but"),
         (
             "selfplay --openings nonsense --run new",
             "--openings nonsense: neither a file nor a position",
@@ -265,6 +265,10 @@ def test_a_repeated_game_is_learned_from_once(tmp_path):
 )
 def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
+    if "tied.yaml" in command:
+        p = load_parameters(parameter_path("material"))
+        tied = p.with_weights(p.weights[[0, 0]], tied=("material.pawn",))
+        write_parameters(tmp_path / "tied.yaml", tied)
     ran = tuner(*command.split())
     assert (
         ran.status == 2
@@ -276,8 +280,8 @@ def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, command, said)
 
 def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
     done("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
-    ran = tuner("selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run")
-    assert ran.status == 2 and "contains a run already" in ran.err
+    assert "contains a run already" in refused(
+        "selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run"
+    )
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"PK nonsense")
-    ran = tuner("selfplay", "--resume", tmp_path / "run")
-    assert ran.status == 2 and "checkpoint.npz: damaged" in ran.err
+    assert "checkpoint.npz: damaged" in refused("selfplay", "--resume", tmp_path / "run")

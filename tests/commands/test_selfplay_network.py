@@ -1,8 +1,6 @@
 """`tuner selfplay` of networks as people run it: what it leaves, that it resumes bit for bit, and
 what it refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

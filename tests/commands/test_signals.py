@@ -1,7 +1,5 @@
 """Signals that end a command: it ends in one line, and nothing that it started outlives it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

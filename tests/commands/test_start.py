@@ -1,7 +1,5 @@
 """The process itself: closed and full standard streams, and ctrl-C while modules are imported."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

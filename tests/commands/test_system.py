@@ -1,8 +1,6 @@
 """Problems of the system: names that are not text, poor encodings, closed or full streams, full
 disks, no permission."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,8 +1,6 @@
 """A user's own terms: added to a parameter file, learned, compared, and reported in one line if
 they are missing."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys
@@ -11,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.support import done, tictactoe_file, tuner
+from tests.commands.support import done, refused, tictactoe_file, tuner
 from tests.commands.test_outputs import TERMS
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_parameters
@@ -66,10 +64,8 @@ def test_the_command_that_a_message_names_works_as_it_is_printed(here, start):
         done(
             "tune", free, "games.ttt", "--prior", "none", "--terms", "my terms.py", "-o", "out.yaml"
         )
-    hint = tuner("params", start, "--terms", "my terms.py", "--add-missing")
-    assert (
-        hint.status == 2
-        and "expected -o OUT, the file to write, such as `tuner params " in hint.err
+    assert "expected -o OUT, the file to write, such as `tuner params " in refused(
+        "params", start, "--terms", "my terms.py", "--add-missing"
     )
 
 
@@ -141,10 +137,9 @@ def test_a_wrong_entry_of_terms_is_reported_with_its_line(here, terms):
         .replace("weights:", f"terms: {terms}\nweights:")
     )
     Path("bad.yaml").write_text(text)
-    ran = tuner("params", "bad.yaml")
-    assert ran.status == 2 and re.match(
-        r"tuner: bad.yaml:\d+: (terms is|an entry of terms is)", ran.err
-    ), ran.err
+    assert re.match(
+        r"tuner: bad.yaml:\d+: (terms is|an entry of terms is)", refused("params", "bad.yaml")
+    )
 
 
 def test_a_folder_with_the_name_of_a_bundled_file_hides_nothing_and_a_file_does(here):

@@ -1,7 +1,5 @@
 """Shared by the tests of terms: an engine and real positions for every game."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Functions declared to read only pawns and kings: what they count, their sums in the search's
 table, wrong declarations."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import textwrap
@@ -176,7 +174,7 @@ def test_a_file_may_declare_its_functions(tmp_path):
             "rooks",
             (
                 ": term mine: count_mine is declared with reads='rooks'; expected 'pawns and"
-                " kings', or leave it out"
+                " kings' or nothing"
             ),
         ),
     ],
@@ -191,5 +189,5 @@ def test_a_wrong_declaration_is_one_line(tmp_path, body, reads, expected):
 def test_a_game_without_such_declarations_refuses_them():
     term = Term("mine")
     term.counts(reads="pawns and kings")(lambda us, them, emit: None)
-    with pytest.raises(ValueError, match="this game has no such declarations; leave it out"):
+    with pytest.raises(ValueError, match="expected nothing in this game"):
         require_known(term, compose("tictactoe", load_terms("tictactoe")).glue)

@@ -1,8 +1,6 @@
 """Evaluations that are not linear: values by hand, the search's rounding, derivatives by
 differences."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 

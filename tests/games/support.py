@@ -1,7 +1,5 @@
 """Shared by the tests of games: python-chess as the oracle, random games, and reading PGN bytes."""
 
-from __future__ import annotations
-
 import io
 import logging
 import random

@@ -1,7 +1,5 @@
 """Operations on sets of squares, compiled and plain, against Python integers."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

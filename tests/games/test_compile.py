@@ -1,7 +1,5 @@
 """Compiled code is fresh and shared: its cache on disk, and the notice of a long compilation."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

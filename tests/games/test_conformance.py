@@ -1,7 +1,5 @@
 """Every game conforms to `games.record`, and violations are reported."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The set of keys against Python's."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Numba's private interfaces that the core uses: one line names each that a new release has
 moved."""
 
-from __future__ import annotations
-
 import ast
 import configparser
 import importlib

@@ -3,8 +3,6 @@
 Run as a script, this file prints what it finds, for the test to compare.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

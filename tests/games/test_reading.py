@@ -1,7 +1,5 @@
 """What readers of all games do alike: faults of a file, and files of other games."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """Reading files: archives are unpacked, and errors about damaged ones name the byte."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

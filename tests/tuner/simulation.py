@@ -1,8 +1,6 @@
 """Games drawn from known weights, whose positions share their result and resemble each other: do
 intervals cover the truth?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Shared by the tests of the tuner: datasets from dense matrices, and dense formulas to compare
 with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -230,7 +228,7 @@ def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(groups, d) gradients of the summed loss of each group of games."""
 
     def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-        return sums.position_terms(problem.model, weights, Piece(problem.model.arrays, piece))
+        return sums.position_terms(problem.model, weights, Piece(problem.model.rows, piece))
 
     return np.concatenate(
         list(

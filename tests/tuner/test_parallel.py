@@ -1,7 +1,5 @@
 """Work on threads: results in order, few of them ahead, and exceptions raised."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -12,10 +12,18 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from games.streams import InputError
-from tuner.api.arguments import require_choice, shown, typed
+from tuner.api.arguments import paths_of, require_choice, shown, typed
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.explain import explain, show
-from tuner.evaluation.loading import EngineSpec, engine_of, load_engine, load_parameters, spec_of
+from tuner.evaluation.loading import (
+    EngineSpec,
+    engine_of,
+    games_path,
+    load_engine,
+    load_parameters,
+    sources_for,
+    spec_of,
+)
 from tuner.export.text import FORMATS, exported
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters import diff, show_diff
@@ -297,3 +305,23 @@ def _printed(draw: Any) -> str:
         )
     )
     return stream.getvalue()
+
+
+Start: TypeAlias = Evaluation | str | Path
+Games: TypeAlias = str | Path | Iterable[str | Path]
+
+
+def file_of(evaluation: Start, folder: Path) -> tuple[str, tuple[str, ...], str]:
+    """Return the parameter file of an evaluation, written if it is in none, its files of terms, and
+    its name."""
+    if not isinstance(evaluation, Evaluation):
+        return str(evaluation), (), str(evaluation)
+    path = evaluation.path or str(evaluation.save(folder / f"{evaluation.name}.yaml"))
+    return path, evaluation.terms, evaluation.path or evaluation.name
+
+
+def sources_of(start: Start, games: Games) -> list[str]:
+    """The paths of games for an evaluation, with the name of bundled ones replaced."""
+    if isinstance(start, Evaluation):
+        return [games_path(path, start.game) for path in paths_of(games)]
+    return sources_for(start, paths_of(games))

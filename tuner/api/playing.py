@@ -1,4 +1,4 @@
-"""Matches between evaluations."""
+"""Games and matches of evaluations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
-from tuner.api.evaluation import Evaluation
+from tuner.api.evaluation import Evaluation, Start, file_of
 from tuner.io.files import PAGE, replace_file, require_writable
+from tuner.options.games import GamesOptions
 from tuner.options.match import MatchOptions
 from tuner.parallel import OnThreads, available_cpus
-from tuner.play.match.match import MatchRun, settings_for
+from tuner.play.match.match import MatchRun
+from tuner.play.match.settings import settings_for
+from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run
 from tuner.report.page import render
 from tuner.report.run import read_run
@@ -125,3 +129,56 @@ def write_report(
     require_writable(page, PAGE, (str(folder), *map(str, played)))
     replace_file(page, render(found)[0])
     return page
+
+
+@dataclass(frozen=True)
+class OwnGames:
+    """Games that were played: their `folder`, which `tuner.tune` reads; `result`, what `tuner games
+    --json` prints; and `lines`, what it prints for people."""
+
+    folder: Path
+    result: dict[str, Any]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<OwnGames {self.folder}: {self.result['games']:,} games>"
+
+
+class PlayGames(Protocol[P, R]):
+    """The type of `play_games`."""
+
+    def __call__(
+        self, evaluation: Start, output: str | Path, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Play games of an evaluation into the folder `output`."""
+
+
+def _plays_games(record: Callable[P, Any]) -> Callable[[Callable[..., R]], PlayGames[P, R]]:
+    return takes(record)
+
+
+@_plays_games(GamesOptions)
+def play_games(evaluation: Start, output: str | Path, **options: Any) -> OwnGames:
+    """Play games of an evaluation against slightly noisy copies of itself, or of an engine such as
+    "uci:COMMAND" against itself, into the new folder `output`.
+
+    The options are those of `tuner games`: `resign` is (centipawns, plies), `draw` (centipawns,
+    plies, first ply). InputError names a mistake in one line."""
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        start, terms, _ = file_of(evaluation, Path(folder))
+        settings = settings_for_games(start, options, terms)
+        games = new_run(
+            OwnGamesRun(settings, None, KeptNotes()),
+            Path(output),
+            OnThreads(settings.threads or available_cpus()),
+            "tuner.play_games",
+        )
+    # the last line is a command for people
+    return OwnGames(
+        Path(output),
+        {key: value for key, value in games.plain.items() if key != "tune"},
+        tuple(games.lines[:-1]),
+    )

@@ -67,6 +67,11 @@ def bench_of(game: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+def target_of(rows: ModuleType, name: str) -> float | None:
+    """Return the target that a game names for a measurement, None if it names none."""
+    return rows.TARGETS.get(name)
+
+
 def published(rows: ModuleType, name: str) -> tuple[str, float | None]:
     """Return the program and its number that a game names for a measurement; no number if it names
     none."""

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from tuner.bench import Row, Workload
-from tuner.bench.speed import whole_data
+from tuner.bench.fits import whole_data
 from tuner.datasets.dataset import Dataset, Rows
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
-from tuner.fit.device.base import Device
 from tuner.fit.device.choose import required_gpu
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.gpu.device import Gpu
@@ -95,14 +94,14 @@ class GpuComparison:
     data: Dataset
 
     @cached_property
-    def here(self) -> Device:
+    def here(self) -> Cpu:
         return Cpu(2)
 
     @cached_property
     def weights(self) -> np.ndarray:
         return np.random.default_rng(2).normal(0, SPREAD, (2, PARAMETERS + 1))
 
-    def problem(self, device: Device, most: int | None = None) -> Problem:
+    def problem(self, device: Cpu | Gpu, most: int | None = None) -> Problem:
         """Return the problem on all games, or on the first ones with about `most` positions."""
         games = (
             self.data.games

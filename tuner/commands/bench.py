@@ -13,16 +13,16 @@ EXAMPLE = """examples:
   tuner bench perft search network --params backgammon/classic
 """
 ROWS = {
-    "pgn": ("speed", "games_to_moves"),
-    "perft": ("speed", "perft"),
-    "coefficients": ("speed", "positions_to_coefficients"),
-    "pass": ("speed", "passes"),
-    "fit": ("speed", "fits"),
-    "search": ("speed", "searches"),
-    "selfplay": ("speed", "self_play"),
-    "learning": ("speed", "learning"),
-    "network": ("speed", "networks"),
-    "start": ("speed", "starts"),
+    "pgn": ("play", "games_to_moves"),
+    "perft": ("play", "perft"),
+    "coefficients": ("play", "positions_to_coefficients"),
+    "pass": ("fits", "passes"),
+    "fit": ("fits", "fits"),
+    "search": ("play", "searches"),
+    "selfplay": ("play", "self_play"),
+    "learning": ("play", "learning"),
+    "network": ("networks", "networks"),
+    "start": ("starts", "starts"),
     "gpu": ("gpu", "passes_on_a_gpu"),
 }
 ORDINARY = [name for name in ROWS if name != "gpu"]

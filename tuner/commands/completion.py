@@ -15,6 +15,7 @@ FILES = (
     "FILE|FEN",
     "GAMES",
     "PARAMS",
+    "PLAN",
     "OUT",
     "INITIAL",
     "LEARNED",

@@ -20,42 +20,28 @@ from rich.console import Console
 
 from games.record import wording_of
 from games.streams import InputError
+from tuner.commands.dataset_rows import rows_of_engine, rows_of_files, written_line
 from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
-from tuner.datasets.dataset import Dataset
-from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.build import (
-    Totals,
-    build_rows,
-    built_lines,
-    default_phases,
-    named,
-    read_rows,
-)
-from tuner.datasets.rows.check import RowCheck
-from tuner.datasets.rows.formats import holds_rows, scan, writer_of
+from tuner.datasets.rows.formats import holds_rows, writer_of
 from tuner.datasets.rows.formats import write as write_rows
 from tuner.datasets.rows.writing import batches_of
 from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writing import merge as merge_datasets
 from tuner.datasets.writing import part, require_replaceable, split_games
 from tuner.evaluation.loading import (
-    FileEvaluator,
     load_engine,
-    load_parameters,
-    parameter_path,
     quiescence_of,
 )
 from tuner.io.files import ROWS, require_writable
 from tuner.io.terminal import show_table
 from tuner.learn.build import build as build_dataset
-from tuner.learn.engine_rows import build_engine_rows, game_for
+from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
-from tuner.options.kinds import SHARE
-from tuner.options.option import Arguments, Option, Table, options_in, refuse
+from tuner.options.kinds import POSITIVE_COUNT, SHARE
+from tuner.options.option import Arguments, OneOf, Option, Table, refuse
 from tuner.options.shared import READING, TERMS, Reading, cluster
 from tuner.parameters.layout import Place
-from tuner.parameters.parameters import DEFAULT_GAME
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
@@ -97,6 +83,23 @@ TABLE: Table = (
         metavar="COMMAND",
     ),
     Option(
+        ("--teacher",),
+        "with --engine: scores of the rows are those of searches of this engine, such as"
+        " uci:./myengine, not those that the games record",
+        metavar="ENGINE",
+    ),
+    OneOf(
+        (
+            Option(
+                ("--nodes",),
+                f"nodes per search of the teacher (default: {TEACHER_NODES})",
+                POSITIVE_COUNT,
+                metavar="N",
+            ),
+            Option(("--depth",), "its depth in plies", POSITIVE_COUNT, metavar="N"),
+        )
+    ),
+    Option(
         ("--not-linear",),
         "rows: a part of the evaluation that no counts express, such as 'king safety': what the"
         " rows lack is kept as it is, and not tuned",
@@ -133,6 +136,19 @@ def run(arguments: Arguments) -> dict:
                 f"dataset {action}: --engine",
                 arguments.engine is not None and action != "build",
                 "has no use here",
+            ),
+            (
+                f"--teacher {arguments.teacher}",
+                arguments.teacher is not None and arguments.engine is None,
+                "it scores the rows of --engine COMMAND; `tuner tune --teacher` has one for games",
+            ),
+            *(
+                (
+                    f"--{name} {arguments.given.get(name)}",
+                    arguments.teacher is None and name in arguments.given,
+                    "there is no --teacher to search",
+                )
+                for name in ("nodes", "depth")
             ),
         )
     )
@@ -176,9 +192,9 @@ def build(sources: list[str], arguments: Arguments) -> dict:
             (f"--engine {arguments.engine}", True, f"has no use for {path}, which are rows already")
             for path in rows
         )
-        return _of_engine(sources, target, arguments)
+        return rows_of_engine(sources, target, arguments)
     if rows:
-        return _of_rows(sources, target, arguments)
+        return rows_of_files(sources, target, arguments)
     if arguments.not_linear is not None:
         raise InputError(
             f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it"
@@ -206,106 +222,8 @@ def build(sources: list[str], arguments: Arguments) -> dict:
         "read": asdict(report.total),
     }
     if not arguments.json:
-        print(_written(data))
+        print(written_line(data))
     return result
-
-
-def _of_rows(sources: list[str], target: Path, arguments: Arguments) -> dict:
-    """Build a dataset from rows that another program counted."""
-    reading = {each.name for each in options_in(Reading)}
-    refuse(
-        (
-            each.names[0],
-            each.name in reading,
-            "has no use for rows, which hold the positions that were chosen",
-        )
-        for each in arguments.typed()
-    )
-    if arguments.params is None:
-        if arguments.not_linear is not None:
-            raise InputError(
-                f"--not-linear {arguments.not_linear}: without weights it is not known what the"
-                " rows lack; add --params FILE"
-            )
-        refuse(
-            (f"--terms {path}", True, "another program counts the terms of rows")
-            for path in arguments.terms
-        )
-        parameters = scan(sources[0]).parameters(DEFAULT_GAME)
-    else:
-        parameters = load_parameters(arguments.params, arguments.terms)
-    phases = parameters.phases or default_phases(parameters.game)
-    with TerminalDisplay() as display:
-        display.begin("reading")
-        data, check, totals = build_rows(
-            read_rows(sources, parameters, phases, display.note),
-            target,
-            parameters,
-            phases,
-            named(sources),
-            arguments.not_linear,
-        )
-        for line in built_lines(check, totals, arguments.not_linear):
-            display.note(line)
-    if not arguments.json:
-        print(_written(data))
-        if arguments.params is None:
-            print(
-                "next: `tuner params --from-rows` writes a parameter file for these rows; with the"
-                " numbers of your engine in it, --params checks the rows"
-            )
-    return _plain(target, data, check, totals)
-
-
-def _of_engine(sources: list[str], target: Path, arguments: Arguments) -> dict:
-    """Build a dataset of rows that an engine prints for the positions of games."""
-    if arguments.params is None:
-        raise InputError(
-            f"--engine {arguments.engine}: without --params it is not known what its rows count;"
-            " add --params FILE, the parameter file that was given to `tuner trace`"
-        )
-    if not_games := next(
-        (source for source in sources if source != "-" and is_dataset(source)), None
-    ):
-        raise InputError(
-            f"{not_games}: a dataset, which has no positions to send to an engine; name the games"
-        )
-    parameters = load_parameters(arguments.params, arguments.terms)
-    game = game_for(parameters)
-    reading = Reading(**arguments.given_for(Reading))
-    quiescence = FileEvaluator(*load_engine(parameter_path(reading.judge, game.name)))
-    with TerminalDisplay() as display:
-        display.begin("rows of the engine")
-        data, check, totals, report = build_engine_rows(
-            arguments.engine,
-            sources,
-            target,
-            parameters,
-            parameters.phases or default_phases(parameters.game),
-            reading.reading,
-            quiescence,
-            arguments.not_linear,
-            display.note,
-            display.counting,
-        )
-        display.note(report_line(report))
-        for line in built_lines(check, totals, arguments.not_linear):
-            display.note(line)
-    if not arguments.json:
-        print(_written(data))
-    return {**_plain(target, data, check, totals), "read": asdict(report)}
-
-
-def _plain(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
-    """Return what --json prints of a dataset of rows."""
-    return {
-        "dataset": str(target),
-        "games": data.games,
-        "positions": data.positions,
-        "rows": totals.rows,
-        "without_result": totals.without_result,
-        "row_check": check.as_dict() if check else None,
-    }
 
 
 def export(sources: list[str], arguments: Arguments) -> dict:
@@ -331,14 +249,6 @@ def export(sources: list[str], arguments: Arguments) -> dict:
             f" {target.stat().st_size / 1e6:.1f} MB"
         )
     return {"rows": str(target), "positions": number, "columns": data.columns}
-
-
-def _written(data: Dataset) -> str:
-    size = sum(file.stat().st_size for file in data.path.iterdir())
-    return (
-        f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions,"
-        f" {size / 1e6:.1f} MB"
-    )
 
 
 def inspect(sources: list[str], arguments: Arguments) -> dict:

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from games.record import ReadReport
 from games.streams import one_line
-from tuner.io.terminal import Display
+from tuner.io.terminal import Display, duration
 from tuner.options.option import Arguments
 from tuner.parallel import Executor, OnThreads
 
@@ -29,7 +29,6 @@ LARGE = 5_000_000  # positions: passes over fewer take too short a time to repor
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
 LIVE_SECONDS = 0.1  # between two updates of the live line by positions searched
 PIPE_WIDTH = 160  # columns of a table that is printed to a file or a pipe
-MINUTE, HOUR = 60, 3600  # seconds
 
 
 class TerminalDisplay(Display):
@@ -195,16 +194,6 @@ def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted:
             print(json.dumps(plain, indent=1, allow_nan=False))
         raise SystemExit(130)
     return plain
-
-
-def duration(seconds: float) -> str:
-    """Format seconds, such as 40 s, 12 min or 3 h 20 min."""
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < 2 * HOUR:
-        return f"{seconds / MINUTE:.0f} min"
-    minutes = round(seconds / MINUTE)
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 @contextlib.contextmanager

@@ -237,6 +237,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         differences,
         new_texts,
         plain_differences,
+        require_places,
         require_sources,
         write_sources,
         written_lines,
@@ -246,6 +247,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
     sources = [Path(name) for name in arguments.into]
     require_sources(sources, (path, arguments.map, *arguments.terms), arguments.check)
     targets = plan(r, sources, Path(arguments.map) if arguments.map else None, arguments.only)
+    require_places(targets, r)
     different = differences(targets, r)
     if arguments.check:
         result = {

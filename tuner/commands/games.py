@@ -1,9 +1,11 @@
-"""Play fast games of an evaluation against slightly noisy copies of itself, to learn from.
+"""Play fast games of an evaluation against slightly noisy copies of itself, or of any engine, to
+learn from.
 
-Openings are random and balanced. Games end when the scores of both sides are clear, so that a
-shallow search does not draw what it has won; a share of them is played on, which shows how far
-these rules can be relied on. The folder holds files of games with the scores of searches in
-comments, and --resume continues after any interruption, to the same games."""
+Engines are named as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" or "ubgi:COMMAND", and play
+against themselves. Openings are random and balanced. Games end when the scores of both sides are
+clear, so that a shallow search does not draw what it has won; a share of them is played on, which
+shows how far these rules can be relied on. The folder holds files of games with the scores of
+searches in comments, and --resume continues after any interruption, to the same games."""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ from tuner.options.games import GamesOptions
 from tuner.options.option import Arguments, Option, Table, Title, options_in
 from tuner.options.shared import TERMS, cluster
 
-USAGE = "PARAMS -o DIR [--games N] [options]"
+USAGE = "PARAMS|ENGINE -o DIR [--games N] [options]"
 EXAMPLE = """examples:
   tuner games classic -o games --games 6000
   tuner tune classic games -o learned.yaml
+  tuner games uci:./myengine -o games --games 4000 --depth 6
   tuner games --resume games --games 60000
   tuner games my.yaml -o games --nodes 800 --noise 15 --resign 800:6 --draw off
   tuner games my.yaml -o games --syzygy ~/tables --openings book.epd.zip
@@ -25,11 +28,13 @@ EXAMPLE = """examples:
 TABLE: Table = (
     Option(
         ("params",),
-        "parameter file that plays, or a bundled one: classic, ...",
+        "parameter file that plays, or a bundled one: classic, ...; or an engine: uci:COMMAND, ...",
         metavar="PARAMS",
         nargs="?",
     ),
-    Option(("-o", "--output"), "folder to write the games to; new or empty", metavar="DIR"),
+    Option(
+        ("-o", "--run", "--output"), "folder to write the games to; new or empty", metavar="DIR"
+    ),
     Option(
         ("--resume",),
         "continue the games in this folder; --games N sets a new total",
@@ -37,6 +42,8 @@ TABLE: Table = (
     ),
     *options_in(GamesOptions, "games depth nodes noise"),
     TERMS,
+    Title("engine"),
+    *options_in(GamesOptions, "vary hash options"),
     Title("games"),
     *options_in(GamesOptions, "random_plies openings plies seed"),
     Title("adjudication"),
@@ -50,8 +57,8 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, finish
     from tuner.parallel import available_cpus
-    from tuner.play.own_games.play import settings_for
     from tuner.play.own_games.run import OwnGamesRun
+    from tuner.play.own_games.settings import settings_for
     from tuner.play.run import new_run, resumed_run
 
     settings = None

@@ -49,12 +49,14 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     import tempfile
+    from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.evaluation.loading import sources_for
     from tuner.headroom.measure import lines_of, measure_sample
     from tuner.headroom.sample import read_sample
     from tuner.io.files import PAGE, replace_file, require_other, require_writable
+    from tuner.io.records import to_json
     from tuner.report.headroom import add_headroom, require_tuned
     from tuner.report.page import headroom_page
 
@@ -91,10 +93,10 @@ def run(arguments: Arguments) -> dict:
             Path(folder),
             display,
         )
-        found = {
-            "command": arguments.text,
-            **measure_sample(sample, arguments.params, options.held_out, display),
-        }
+        found = replace(
+            measure_sample(sample, arguments.params, options.held_out, display),
+            command=arguments.text,
+        )
         game = sample.begun.game
     if run:
         add_headroom(run, found)
@@ -108,4 +110,4 @@ def run(arguments: Arguments) -> dict:
                 *([f"see it in the report: tuner report {run}"] if run else []),
             ]
         )
-    return found
+    return to_json(found)

@@ -51,7 +51,8 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, finish
     from tuner.parallel import available_cpus
-    from tuner.play.match.match import MatchRun, settings_for
+    from tuner.play.match.match import MatchRun
+    from tuner.play.match.settings import settings_for
     from tuner.play.run import new_run, resumed_run
 
     settings = None

@@ -102,6 +102,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.fit.device.choose import arrays_named
     from tuner.headroom import supervised
     from tuner.headroom.sample import read_sample
+    from tuner.io.records import to_json
     from tuner.parameters.reader import game_of
 
     output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)
@@ -145,15 +146,15 @@ def run(arguments: Arguments) -> dict:
             options,
             arrays,
             arguments.text,
+            str(output),
             display,
         )
     write_network(output, network)
-    found = {"command": arguments.text, "output": str(output), **found}
     if not arguments.json:
         game = sample.begun.game
         show_result(
             [
-                *supervised.lines_of(found, output),
+                *supervised.lines_of(found),
                 *(
                     [
                         f"next: tuner match {shlex.quote(str(output))}"
@@ -165,7 +166,7 @@ def run(arguments: Arguments) -> dict:
                 ),
             ]
         )
-    return found
+    return to_json(found)
 
 
 def _require_positions(sources: list[str]) -> None:

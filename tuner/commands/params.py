@@ -3,6 +3,9 @@
 tuner params PARAMS                       check a file and summarise it
 tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
 tuner params --new NAME... -o OUT         zeros for these terms or parameters
+tuner params --new --from SOURCE --map MAP [-o OUT]
+                                          what a source defines, as a map; with
+                                          -o what the map names, with numbers
 tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
 """
 
@@ -18,7 +21,7 @@ from games.streams import InputError
 from tuner.evaluation.loading import load_parameters, make_layout, parameter_path
 from tuner.io.files import LEARNED, require_writable
 from tuner.options.kinds import POSITIVE_COUNT
-from tuner.options.option import Arguments, OneOf, Option, Table, flag, refuse
+from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
 from tuner.options.shared import TERMS
 from tuner.parameters.diff import line, summary, terms_line
 from tuner.parameters.layout import Layout, Place
@@ -33,6 +36,8 @@ EXAMPLE = """examples:
   tuner params classic --terms my_terms.py --add-missing -o mine.yaml
   tuner params --new material mobility -o small.yaml
   tuner params --new 'material.pawn' 'mobility.knight[9]' -o engine.yaml
+  tuner params --new --from src/eval.c --map names.yaml
+  tuner params --new --from src/eval.c --map names.yaml -o start.yaml
   tuner params --from-rows rows.jsonl -o engine.yaml
 """
 
@@ -64,6 +69,21 @@ TABLE: Table = (
             ),
         )
     ),
+    Option(
+        ("--from",),
+        "--new: a source whose numbers become parameters, as --map says; may be repeated",
+        dest="sources",
+        metavar="SOURCE",
+        action="append",
+        default=(),
+    ),
+    Option(
+        ("--map",),
+        "--new --from: the names of parameters, as `tuner export --map` reads them; without -o it"
+        " is written, with all that the sources define",
+        metavar="FILE",
+    ),
+    flag("--flip", "--new --from: the sources have tables with their last row first"),
     Option(("-o", "--output"), "parameter file to write", metavar="OUT"),
     Option(
         ("--game",),
@@ -92,6 +112,13 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
 
     new = "--new" if arguments.new else "--from-rows" if arguments.from_rows else None
+    refuse(
+        (option, value, "only --new --from SOURCE uses it")
+        for option, value in (("--map", arguments.map), ("--flip", arguments.flip))
+        if not arguments.sources
+    )
+    if arguments.sources:
+        return _of_sources(arguments)
     if not arguments.params:
         raise InputError(
             f"params{' ' + new if new else ''}: nothing named; expected "
@@ -210,6 +237,54 @@ def start(new: str, arguments: Arguments) -> dict:
     return {"output": str(output), **summary(parameters)}
 
 
+def _of_sources(arguments: Arguments) -> dict:
+    """Write a map of what sources define, or with -o OUT the parameters that a map names, with
+    their numbers."""
+    from tuner.export.into.plan import plan
+    from tuner.export.into.propose import definitions_in, proposals, shapes_of
+    from tuner.export.into.write import with_numbers
+    from tuner.export.numbers import rounded
+    from tuner.io.files import EXPORT, replace_file
+    from tuner.parallel import counted
+    from tuner.parameters.yaml_tree import read_tree
+
+    if not arguments.new or arguments.params or arguments.terms or not arguments.map:
+        raise InputError(
+            "params --from: expected --new --from SOURCE --map MAP [-o OUT], and no names or terms"
+        )
+    names, stages = Path(arguments.map), _stages(arguments)
+    sources = [Path(name) for name in arguments.sources]
+    definitions = definitions_in(sources)
+    if not arguments.output:
+        require_writable(names, EXPORT, arguments.sources)
+        proposed = proposals(definitions, stages)
+        if not proposed:
+            raise InputError(
+                f"{', '.join(arguments.sources)}: no definition with numbers; expected the sources"
+                " of an evaluation"
+            )
+        replace_file(names, "".join(f"{each.line()}\n" for each in proposed))
+        if not arguments.json:
+            print(
+                f"wrote {shlex.quote(str(names))}: {counted(len(proposed), 'definition')}\n"
+                "next: delete the lines that are no parameters of the evaluation, change names as"
+                " you like, and run the command again with -o start.yaml"
+            )
+        return {"map": str(names), "definitions": len(proposed)}
+    output = Path(arguments.output)
+    require_writable(output, LEARNED, (*arguments.sources, arguments.map))
+    root = read_tree(names).value
+    chosen = list(root) if isinstance(root, dict) else []
+    specs = shapes_of(names, chosen, stages, definitions)
+    start = zeros(_named_game(arguments), of_specs(specs), stages, arguments.phases or PHASES)
+    targets = plan(rounded(start, flipped=bool(arguments.flip)), sources, names)
+    parameters = with_numbers(start, targets)
+    write_parameters(output, parameters)
+    if not arguments.json:
+        print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")
+    return {"output": str(output), "map": str(names), **summary(parameters)}
+
+
 def _of_names(arguments: Arguments) -> Parameters:
     if any("." in name for name in arguments.params):
         if arguments.terms:
@@ -246,8 +321,11 @@ def _of_names(arguments: Arguments) -> Parameters:
     stages = find(arguments.game).stages
     if arguments.stages and tuple(arguments.stages) != stages and len(arguments.stages) != 1:
         raise InputError(
-            f"--stages {' '.join(arguments.stages)}: {arguments.game} has {' and '.join(stages)};"
-            " one name for all, or leave it out"
+            no_use(
+                f"--stages {' '.join(arguments.stages)}",
+                f"{arguments.game} has {' and '.join(stages)}",
+                "give one name for all",
+            )
         )
     return zeros(
         arguments.game, Layout(tuple(places), whole.files), tuple(arguments.stages or stages)

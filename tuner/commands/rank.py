@@ -41,10 +41,11 @@ def run(arguments: Arguments) -> dict:
 
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.headroom.rank import lines_of, ranking
+    from tuner.io.records import to_json
 
     options = RankOptions(**arguments.given_for(RankOptions))
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         result = ranking(arguments.params, arguments.on, options, Path(folder), display)
     if not arguments.json:
         show_result(lines_of(result))
-    return result
+    return to_json(result)

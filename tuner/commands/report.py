@@ -14,7 +14,8 @@ from tuner.options.kinds import COUNT
 from tuner.options.option import Arguments, Option, Table, refuse
 
 if TYPE_CHECKING:
-    from tuner.report.run import Run
+    from tuner.findings.records import PlayedCalibration
+    from tuner.report.run import ShownRun
 
 USAGE = "RUN [-o FILE.html] [--match DIR]"
 EXAMPLE = """examples:
@@ -53,48 +54,56 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
+    from tuner.io.records import to_json
+    from tuner.report.improve import IMPROVE, improve_page
     from tuner.report.page import render
-    from tuner.report.run import read_run
+    from tuner.report.run import read_run, settings_of
 
     folder = Path(arguments.run)
-    found = read_run(folder, [Path(match) for match in arguments.match])
+    loop = IMPROVE in settings_of(folder)
+    if loop:
+        refuse(
+            (f"--match {path}", True, "a loop shows its own matches") for path in arguments.match
+        )
+        refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
+    found = None if loop else read_run(folder, [Path(match) for match in arguments.match])
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
     require_writable(output, KIND, (str(folder), *arguments.match))
-    found, calibration = _calibrated(found, arguments.calibrate)
-    page, sections = render(found)
+    calibration = None
+    if found is None:
+        page, sections = improve_page(folder)
+    else:
+        found, calibration = _calibrated(found, arguments.calibrate)
+        page, sections = render(found)
     replace_file(output, page)
     size = output.stat().st_size
     result = {
         "run": str(folder),
-        "kind": found.kind,
+        "kind": found.kind if found else IMPROVE,
         "output": str(output),
         "bytes": size,
         "sections": [section.name for section in sections],
-        "matches": [str(match.folder) for match in found.matches],
-        "calibration": calibration,
+        "matches": [str(match.folder) for match in found.matches] if found else [],
+        "calibration": to_json(calibration),
     }
     if not arguments.json:
         print(f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB")
     return result
 
 
-def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
+def _calibrated(run: ShownRun, games: int | None) -> tuple[ShownRun, PlayedCalibration | None]:
     """Return a run of self-play with the calibration of what it learned, and the calibration;
     without one if no games are played."""
     from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay
-    from tuner.findings.played_calibration import (
-        calibration_of,
-        learned_network,
-        learned_weights,
-        played_values,
-    )
-    from tuner.report.run import SELFPLAY, LearningRun, NetworkRun
+    from tuner.findings.played_calibration import calibration_of
+    from tuner.play.selfplay.values import learned_network, learned_weights, played_values
+    from tuner.report.run import SELFPLAY, ShownLearningRun, ShownNetworkRun
 
-    if not isinstance(run, LearningRun | NetworkRun) or run.kind != SELFPLAY:
+    if not isinstance(run, ShownLearningRun | ShownNetworkRun) or run.kind != SELFPLAY:
         refuse(
             (
                 (
@@ -118,7 +127,7 @@ def _calibrated(run: Run, games: int | None) -> tuple[Run, dict | None]:
         played = int(run.history[-1].games) if run.history else 0
         learned = (
             learned_network(run.folder, played)
-            if isinstance(run, NetworkRun)
+            if isinstance(run, ShownNetworkRun)
             else learned_weights(run.folder, played, run.initial, display.note)
         )
         values = played_values(learned, number, display)

@@ -1,8 +1,8 @@
 """Write a source file that an engine includes to print what its evaluation counts.
 
-The engine marks every use of a parameter, `ROW(mobility_knight, squares, us);`, and prints a line
-of JSON for each position. The names of the parameters are part of the file: a wrong one does not
-compile. docs/your-own-engine.md shows an evaluation."""
+The engine marks every use of a parameter, `EVALTUNE_ROW(mobility_knight, squares, us);`, and
+prints a line of JSON for each position. The names of the parameters are part of the file: a wrong
+one does not compile. docs/your-own-engine.md shows an evaluation."""
 
 from __future__ import annotations
 
@@ -58,7 +58,11 @@ def run(arguments: Arguments) -> dict:
                         f" ({layout.size} numbers)"
                     ),
                     "next: mark every use of a parameter in the evaluation, and compile it with "
-                    + ("-DTRACE" if arguments.language == "c" else "--features trace"),
+                    + (
+                        "-DEVALTUNE_TRACE"
+                        if arguments.language == "c"
+                        else "--features evaltune_trace"
+                    ),
                 ]
             )
     return {

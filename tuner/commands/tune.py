@@ -47,7 +47,7 @@ TABLE: Table = (
     *options_in(TuneOptions, "not_linear"),
     TERMS,
     Title("scores of other programs"),
-    *options_in(TuneOptions, "teacher nodes max_difference"),
+    *options_in(TuneOptions, "blend teacher nodes max_difference"),
     Title("searches and temporal differences"),
     *options_in(TuneOptions, "depth lambda_ rounds"),
     Title("own games"),

@@ -213,7 +213,7 @@ def _outward(value: float, decimals: int, towards: Callable[[float], int]) -> fl
 
 
 @dataclass(frozen=True)
-class Format:
+class ExportFormat:
     """A format: `text` of rounded numbers and the name of their file, and what the text can hold:
     `rows` of tables, which have an order, unlike numbers that have a name each; `fractions`;
     comments, in which the `heading` stands."""
@@ -225,11 +225,11 @@ class Format:
 
 
 FORMATS = {
-    "c": Format(c_text),
-    "rust": Format(rust_text),
-    "json": Format(json_text),
-    "uci": Format(uci_text, rows=False, fractions=False),
-    "spsa": Format(spsa_text, rows=False, heading=False),
+    "c": ExportFormat(c_text),
+    "rust": ExportFormat(rust_text),
+    "json": ExportFormat(json_text),
+    "uci": ExportFormat(uci_text, rows=False, fractions=False),
+    "spsa": ExportFormat(spsa_text, rows=False, heading=False),
 }
 
 

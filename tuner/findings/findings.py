@@ -13,12 +13,13 @@ import numpy as np
 from games.record import Wording
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
-from tuner.findings.records import NoiseCost
+from tuner.findings.records import Bin, Calibrations, NoiseCost, Sides
 from tuner.fit.errors import Uncertainty, ratios
 from tuner.fit.noise import PRICED_DEPTH, noise_of
 from tuner.fit.prior import with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
+from tuner.io.records import to_json
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.layout import Layout
 from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quantile
@@ -153,7 +154,7 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
     return Estimate(mean, mean - quantile(n) * error, mean + quantile(n) * error)
 
 
-def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
+def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
     """Return predicted and actual scores of the first player, in bins of the prediction with about
     equal positions. `low` and `high` are None where all games of a bin ended alike, but not by wins
     of one side alone."""
@@ -185,14 +186,14 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[dict]:
             )
             low, high = ends or (None, None)
             lines.append(
-                {
-                    "predicted": float(score[chosen].mean()),
-                    "actual": mean.value,
-                    "low": low,
-                    "high": high,
-                    "positions": int(chosen.sum()),
-                    "games": n,
-                }
+                Bin(
+                    predicted=float(score[chosen].mean()),
+                    actual=mean.value,
+                    low=low,
+                    high=high,
+                    positions=int(chosen.sum()),
+                    games=n,
+                )
             )
     return lines
 
@@ -313,10 +314,12 @@ def findings(
     return {
         "result": plain,
         **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
-        "calibration": {
-            "results": _calibration(result, on_results or own),
-            "targets": _calibration(result, own) if on_results else None,
-        },
+        "calibration": to_json(
+            Calibrations(
+                results=_calibration(result, on_results or own),
+                targets=_calibration(result, own) if on_results else None,
+            )
+        ),
         "identifiability": identify(
             result.problem, result.matrix, result.null_space, layout, stages
         ),
@@ -324,14 +327,13 @@ def findings(
     }
 
 
-def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> dict:
+def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> Sides:
     """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
     problem = held_out if held_out is not None and held_out.positions else learned
-    return {
-        "before": calibration(problem, result.reference),
-        "after": calibration(problem, result.weights),
-    }
+    return Sides(
+        before=calibration(problem, result.reference), after=calibration(problem, result.weights)
+    )
 
 
 def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
@@ -384,6 +386,20 @@ def noise_line(noise: NoiseCost, unit: str) -> str:
 
 def _short(value: float | None) -> str:
     return "?" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def better_targets(rows: bool, scores: bool, searchable: bool = True) -> str:
+    """Return what can be learned from in place of results: of `rows` that another program counted
+    or of games, with `scores` of searches or without, whose positions are `searchable` or not."""
+    if not searchable and not rows:
+        return "positions that a stronger player has labelled"
+    if scores:
+        return "the scores (--targets scores)"
+    return (
+        "scores of searches (`score` in each row, and --targets scores)"
+        if rows
+        else "searches (--method rootstrap)"
+    )
 
 
 def advice(
@@ -451,11 +467,10 @@ def advice(
 
 def _learned(result: FitResult) -> int:
     """Return how many weights of the evaluation were learned."""
-    return (
-        int((result.uncertainty.standard_errors[:, : result.problem.data.columns] > 0).sum())
-        if result.uncertainty
-        else 0
-    )
+    if result.uncertainty is None:
+        return 0
+    known = (result.uncertainty.standard_errors > 0) & result.problem.free
+    return int(known[:, : result.problem.data.columns].sum())
 
 
 def _inflation(found: Uncertainty) -> float | None:

@@ -1,35 +1,14 @@
-"""Calibration of learned weights, or of a network, in games that they play against themselves:
-values beside results.
-
-The games come after those of the run in the order of its seed, so that their dice or openings are
-not those that it learned from. A value is that of the position, or leaf of the search, that a side
-chose; the last one of a game, which its rules decide, is left out. Games that were broken off have
-no result and are left out too."""
+"""Calibration of values of positions beside the results of games that were played for it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-from games.record import Game, in_points
-from games.search.searcher import Limits, Searcher
-from tuner.evaluation.loading import load_engine
-from tuner.evaluation.networks.evaluation import network_evaluation
-from tuner.io.run_folder import read_config
-from tuner.io.terminal import Display
-from tuner.options.selfplay import NETWORK_SECTION, SECTION, NetworkSettings, SelfplaySettings
-from tuner.parameters.parameters import Parameters
-from tuner.play.openings import Opening
-from tuner.play.selfplay import network as network_settings
-from tuner.play.selfplay.games import Episode, Plan, play_episode
-from tuner.play.selfplay.network import NET
-from tuner.play.selfplay.setup import openings_of, plan_of
-from tuner.play.selfplay.weights import PARAMS
-from tuner.play.selfplay.workers import MEGABYTES
+from games.record import in_points
+from tuner.findings.records import Bin, PlayedCalibration, SquaresChange
+from tuner.play.selfplay.values import PlayedValues
 from tuner.statistics.intervals import equal_results_interval, quantile
 
 BINS = 20
@@ -37,134 +16,10 @@ RESAMPLES = 400
 FEWEST = 10  # games with a result
 
 
-@dataclass(frozen=True)
-class PlayedValues:
-    """Values v (n,) of positions for the first player and the results (n,) of their games, both in
-    [-1, 1] (where wins were learned, 1 is a win by whatever points, else by the most); the game
-    (n,) of each as an index; and the number of games, with those that were broken off. `before`
-    (n,) are the values of the same positions by the evaluation that the run started from, None if
-    it has none."""
-
-    value: np.ndarray
-    result: np.ndarray
-    game: np.ndarray
-    games: int
-    broken_off: int
-    before: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What a run learned, ready to play as it did in the run: a search whose values are tanh(scale
-    * centipawns), the openings by the number of the game, the seed, and the number of games that
-    the run played or was to play. `wins`: it learned that every win is one point. `start` evaluates
-    positions (n, words) as before the run, in centipawns."""
-
-    game: Game
-    searcher: Searcher
-    scale: float
-    plan: Plan
-    opening: Callable[[int], Opening]
-    seed: int
-    games: int
-    wins: bool
-    start: Callable[[np.ndarray], np.ndarray] | None = None
-
-
-def learned_weights(
-    folder: Path, played: int, initial: Parameters, note: Callable[[str], None]
-) -> Learned:
-    """Return the weights of a run that played `played` games and started from the `initial`
-    ones."""
-    settings = read_config(folder, SECTION, SelfplaySettings)
-    engine, parameters = load_engine(folder / PARAMS, settings.terms)
-    return Learned(
-        engine.game,
-        engine.searcher(parameters, False, MEGABYTES, lean=False),
-        parameters.scale,
-        replace(plan_of(settings), explore=0.0),
-        openings_of(engine, settings, note),
-        settings.seed,
-        max(settings.games, played),
-        settings.wins,
-        lambda leaves: engine.evaluate(leaves, initial),
-    )
-
-
-def learned_network(folder: Path, played: int) -> Learned:
-    """Return the network of a run in which `played` games were played."""
-    settings = read_config(folder, NETWORK_SECTION, NetworkSettings)
-    evaluation = network_evaluation(folder / NET)
-    start = Opening(evaluation.game.start(), [])
-    return Learned(
-        evaluation.game,
-        evaluation.searcher(False),
-        evaluation.scale,
-        Plan(Limits(depth=1), 0, 0.0, network_settings.LONGEST),
-        lambda number: start,
-        settings.seed,
-        max(settings.games, played),
-        settings.wins,
-    )
-
-
-def played_values(learned: Learned, number: int, display: Display) -> PlayedValues:
-    """Play `number` games of what a run learned, and return their values and results as those that
-    it learned from."""
-    display.begin("playing", number)
-    found: list[Episode] = []
-    for k in range(learned.games, learned.games + number):
-        episode = play_episode(
-            learned.game, learned.searcher, learned.plan, k, learned.seed, learned.opening(k)
-        )
-        assert episode is not None, "nobody stops it"
-        found.append(episode)
-        display.counting(len(found))
-    values = values_of(found, learned.scale, learned.start)
-    return of_wins(values, learned.game.points) if learned.wins else values
-
-
-def of_wins(values: PlayedValues, points: int) -> PlayedValues:
-    """Return the same with 1 for a win by whatever points, in place of the most `points`."""
-    before = None if values.before is None else np.clip(points * values.before, -1, 1)
-    value = np.clip(points * values.value, -1, 1)
-    return replace(values, value=value, before=before, result=np.sign(values.result))
-
-
-def values_of(
-    episodes: list[Episode], scale: float, start: Callable[[np.ndarray], np.ndarray] | None = None
-) -> PlayedValues:
-    """Return values and results of games: values that a search proved, which are results, are left
-    out."""
-    parts = [(episode, episode.wins == 0) for episode in episodes if episode.outcome is not None]
-    sizes = [int(open_.sum()) for _, open_ in parts]
-    value = np.concatenate(
-        [np.zeros(0), *(np.tanh(scale * episode.scores[open_]) for episode, open_ in parts)]
-    )
-    leaves = [episode.leaves[open_] for episode, open_ in parts]
-    before = np.tanh(scale * start(np.concatenate(leaves))) if start and leaves else None
-    return PlayedValues(
-        value,
-        np.repeat([float(episode.outcome or 0.0) for episode, _ in parts], sizes),
-        np.repeat(np.arange(len(parts)), sizes),
-        len(parts),
-        len(episodes) - len(parts),
-        before,
-    )
-
-
-def calibration_of(found: PlayedValues, points: int) -> dict | None:
-    """Return bins of about equal numbers of positions and errors as plain data; None with fewer
-    than FEWEST games.
-
-    `bins` are in expected scores from 0 to 1, as those of a fit. `error` is the expected
-    calibration error, the mean distance of bins from the diagonal weighted by positions, with a 95
-    % interval from resampled games; `by_chance` is what values without any fault would show in so
-    many games. `favoured` is what the side that a value favours should win by it, `won` what it
-    won, and `excess` the first less the second, with an interval clustered by game. All of these
-    are in points: `points` stand for a value of 1, and of a game that is just won or lost, a win is
-    1 and a draw 1/2. `squares` are the mean squares of results less values, before the run and
-    after it, and their change with an interval."""
+def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None:
+    """Return bins of about equal numbers of positions and errors; None with fewer than FEWEST
+    games. Errors are in points: `points` stand for a value of 1, and of a game that is just won or
+    lost, a win is 1 and a draw 1/2."""
     if found.games < FEWEST or not len(found.value):
         return None
     unit, level = (float(points), 0.0) if in_points(points) else (0.5, 0.5)
@@ -187,7 +42,6 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
         np.bincount(found.game, side * (found.value - found.result), games),
         np.bincount(found.game, minlength=games),
     )
-    squares = {} if found.before is None else {"squares": _squares(found, found.before, unit)}
     present = (counts > 0).sum(0)
     half = [
         quantile(int(n)) * error if n > 1 else np.nan
@@ -199,48 +53,44 @@ def calibration_of(found: PlayedValues, points: int) -> dict | None:
             actual, half, present, _all_equal(found.result, which), strict=True
         )
     ]
-    return {
-        "games": games,
-        "broken_off": found.broken_off,
-        "positions": len(found.value),
-        "bins": [
-            {
-                "predicted": (1 + mean[k]) / 2,
-                "actual": (1 + actual[k]) / 2,
-                "low": ends[k][0],
-                "high": ends[k][1],
-                "positions": int(counts[:, k].sum()),
-                "games": int(present[k]),
-            }
+    return PlayedCalibration(
+        games=games,
+        broken_off=found.broken_off,
+        positions=len(found.value),
+        bins=[
+            Bin(
+                predicted=(1 + mean[k]) / 2,
+                actual=(1 + actual[k]) / 2,
+                low=ends[k][0],
+                high=ends[k][1],
+                positions=int(counts[:, k].sum()),
+                games=int(present[k]),
+            )
             for k in range(bins)
         ],
-        "error": unit * float(share @ np.abs(mean - actual)),
-        "low": unit * float(np.quantile(resampled, 0.025)),
-        "high": unit * float(np.quantile(resampled, 0.975)),
-        "by_chance": unit * float(share @ np.nan_to_num(errors)) * math.sqrt(2 / math.pi),
-        "favoured": level + unit * float(np.abs(found.value).mean()),
-        "won": level + unit * float((side * found.result).mean()),
-        "excess": unit * excess,
-        "excess_low": unit * (excess - reach),
-        "excess_high": unit * (excess + reach),
-        **squares,
-    }
+        error=unit * float(share @ np.abs(mean - actual)),
+        low=unit * float(np.quantile(resampled, 0.025)),
+        high=unit * float(np.quantile(resampled, 0.975)),
+        by_chance=unit * float(share @ np.nan_to_num(errors)) * math.sqrt(2 / math.pi),
+        favoured=level + unit * float(np.abs(found.value).mean()),
+        won=level + unit * float((side * found.result).mean()),
+        excess=unit * excess,
+        excess_low=unit * (excess - reach),
+        excess_high=unit * (excess + reach),
+        squares=None if found.before is None else _squares(found, found.before, unit),
+    )
 
 
-def _squares(found: PlayedValues, before: np.ndarray, unit: float) -> dict[str, float]:
+def _squares(found: PlayedValues, before: np.ndarray, unit: float) -> SquaresChange:
     """Return the mean squares of results less values before and after the run, and their change."""
     old, new = (unit**2 * (found.result - value) ** 2 for value in (before, found.value))
     change, reach = _mean(
         np.bincount(found.game, new - old, found.games),
         np.bincount(found.game, minlength=found.games),
     )
-    return {
-        "before": float(old.mean()),
-        "after": float(new.mean()),
-        "change": change,
-        "low": change - reach,
-        "high": change + reach,
-    }
+    return SquaresChange(
+        float(old.mean()), float(new.mean()), change, change - reach, change + reach
+    )
 
 
 def _bins(value: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tuner.io.records import Count, Maybe, Scalar
+from tuner.io.records import Count, Maybe, Scalar, optional
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,45 @@ class Sides:
 
 
 @dataclass(frozen=True)
+class SquaresChange:
+    """Mean squares of results less values before and after a run, and the change with its 95 %
+    interval."""
+
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PlayedCalibration:
+    """Bins of values beside results of games that were played for it, and errors.
+
+    `bins` are in expected scores from 0 to 1, as those of a fit. `error` is the expected
+    calibration error, the mean distance of bins from the diagonal weighted by positions, with a 95
+    % interval from resampled games; `by_chance` is what values without any fault would show in so
+    many games. `favoured` is what the side that a value favours should win by it, `won` what it
+    won, and `excess` the first less the second, with an interval clustered by game. `squares` are
+    known if the values before the run are."""
+
+    games: int
+    broken_off: int
+    positions: int
+    bins: list[Bin]
+    error: float
+    low: float
+    high: float
+    by_chance: float
+    favoured: float
+    won: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    squares: SquaresChange | None = optional()
+
+
+@dataclass(frozen=True)
 class Calibrations:
     """Predicted scores against the results of games, None if these are unknown, and against the
     targets of the fit."""
@@ -244,7 +283,7 @@ class FileLoss:
     positions: Count | None = None
     loss_before: float | None = None
     loss_after: float | None = None
-    sha256: str | None = None
+    sha256: str | None = optional()
 
 
 @dataclass(frozen=True)
@@ -264,7 +303,6 @@ class WorstGame:
     number: int | None = None
     outcome: float | None = None
     positions: Count | None = None
-    predicted: float | None = None
     loss: float | None = None
 
 
@@ -378,9 +416,14 @@ class NetworkBatch(Batch):
 class Interval:
     """A number with its 95 % interval, None if unknown."""
 
-    value: float
+    value: float | None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether all of the interval is above zero."""
+        return self.low is not None and self.low > 0
 
 
 @dataclass(frozen=True)
@@ -392,9 +435,15 @@ class ModelLoss(Interval):
 
 @dataclass(frozen=True)
 class Gain(ModelLoss):
-    """What a model gains on another."""
+    """What a model gains on another, also as a share of that one's loss."""
 
     on: str = field(kw_only=True)
+    share: Interval | None = optional()
+
+
+def gain_of(gains: list[Gain], model: str) -> Gain | None:
+    """Return the gain of a model, None if it was not fitted."""
+    return next((gain for gain in gains if gain.model == model), None)
 
 
 @dataclass(frozen=True)
@@ -404,54 +453,115 @@ class InputUse(Interval):
     input: str = field(kw_only=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PhaseLoss:
-    """Losses of the models in some phases, and gains there."""
+    """Losses of the models in some phases, and gains there; `stage` where nothing lies between the
+    stages."""
 
     from_: float
     to: float
     positions: Count
+    start: float | None = optional()
+    fit: float | None = optional()
+    trees: float | None = optional()
+    network: float | None = optional()
     gains: list[Gain]
-    stage: str | None = None
-    start: float | None = None
-    fit: float | None = None
-    trees: float | None = None
-    network: float | None = None
+    stage: str | None = optional()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disagreement:
     """A position where the models differ most from the fit."""
 
     position: str
     value: float
+    phase: float | None = optional()
     start: float
     fit: float
-    trees: float | None = None
-    network: float | None = None
+    trees: float | None = optional()
+    network: float | None = optional()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Headroom:
-    """The contents of `headroom.json`: what is left to gain."""
+    """The contents of `headroom.json`: what is left to gain. Stages and phases are of games with
+    several stages; trees, their columns and counts are there unless their library is `missing`."""
 
+    command: str | None = optional()
     start: str
+    points: int = 1
+    side: str = "the first player"
     values: str
+    targets: str | None = None
     loss: str
     not_linear: list[str]
     positions: Count
+    games: Count = 0
     held_out_positions: Count
     held_out_games: Count
-    models: list[ModelLoss]
-    gains: list[Gain]
-    sentences: list[str]
-    command: str | None = None
+    columns: Count = 0
     seed: Scalar | None = None
-    first_stage: str | None = None
-    missing: str | None = None
+    entropy: float | None = None
+    models: list[ModelLoss]
+    scales: dict[str, float] = field(default_factory=dict)
+    gains: list[Gain]
+    first_stage: str | None = optional()
+    phases: list[PhaseLoss] | None = optional()
     board: str | None = None
-    points: Count | None = None
-    side: str | None = None
-    phases: list[PhaseLoss] = field(default_factory=list)
-    counts: list[InputUse] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
+    columns_of_trees: Count | None = optional()
+    trees: Count | None = optional()
+    counts: list[InputUse] | None = optional()
+    network_on_trees: Interval | None = optional()
+    missing: str | None = optional()
+    sentences: list[str]
+    cpu_seconds: float = 0.0
+
+    @property
+    def linear(self) -> bool:
+        """Whether all terms are linear in their weights."""
+        return not self.not_linear
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each model."""
+        return {
+            "start": self.start,
+            "fit": "best linear fit" if self.linear else "best fit of these terms",
+            "trees": "trees on the same counts",
+            "network": (
+                "network on counts and the board" if self.board else "network on the same counts"
+            ),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkMeasurement:
+    """How well a network agrees with values of positions, compared with an evaluation: what
+    `tuner network` says of the network that it learned."""
+
+    command: str
+    output: str
+    start: str
+    values: str
+    targets: str | None
+    positions: int
+    games: int
+    held_out_positions: int
+    held_out_games: int
+    seed: Scalar
+    loss: str
+    models: list[ModelLoss]
+    gain: Interval
+    epochs: list[dict]
+    best_epoch: int
+    first_stage: str | None = optional()
+    phases: list[PhaseLoss] | None = optional()
+    game: str
+    encoding: str
+    layers: list[int]
+    activation: str
+    weights: int
+    learned_positions: int
+    aside_positions: int
+    cpu_seconds: float

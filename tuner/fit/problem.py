@@ -18,6 +18,7 @@ from tuner.datasets.dataset import Dataset, ahead, size_of
 from tuner.datasets.summary import use_of
 from tuner.fit.device.base import Device, Model
 from tuner.fit.device.cpu.device import CPU, Cpu
+from tuner.fit.tied import TiedDevice
 from tuner.objectives.base import Objective
 from tuner.objectives.temporal import TemporalData
 
@@ -194,6 +195,8 @@ class Problem:
             derivatives[:, index[row[here] : row[here + 1]]] = np.outer(
                 shares[:, phase[here]], count[row[here] : row[here + 1]]
             )
+        if isinstance(self.device, TiedDevice):
+            found = self.device.folded(found)
         return found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:

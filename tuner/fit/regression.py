@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
@@ -28,7 +27,7 @@ from tuner.fit.noise import (
 )
 from tuner.fit.prior import fit_slopes, slope_lines, with_slopes
 from tuner.fit.problem import Problem
-from tuner.fit.result import Convergence, FitResult, learned
+from tuner.fit.result import Convergence, FitResult, learned, whole
 from tuner.fit.scale import fit_scale, scale_lines
 from tuner.fit.setup import DRAWS, FitOptions, make_problem, with_prior
 from tuner.objectives.table import DRAW_MODELS
@@ -90,17 +89,17 @@ def fit(
     step = None
     if play and uncertainty:
         part = weights_that_step(parameters, weights.shape)
-        centipawn = options.centipawn or scale / USUAL_SCALE
         step = play_step(
             problem,
             weights,
             uncertainty,
             part,
-            centipawn,
+            options.centipawn_at(scale),
             OWN_USEFUL if options.own_results else USEFUL,
         )
         note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
         weights, uncertainty = go_part_of_the_way(problem, weights, uncertainty, part, step.share)
+    weights, uncertainty = whole(problem, weights, uncertainty)
     if (
         problem.objective.widths and options.fit_scale
     ):  # the scale for readers who do not model draws

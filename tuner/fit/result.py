@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from tuner.fit.errors import NullSpace, Uncertainty
 from tuner.fit.noise import PlayStep
 from tuner.fit.problem import Problem
+from tuner.fit.tied import TiedDevice
 from tuner.parameters.parameters import Parameters
 
 
@@ -95,6 +96,23 @@ class FitResult:
     @cached_property
     def held_out_after(self) -> float:
         return self.held_out.loss(self.weights) if self.held_out else math.nan
+
+
+def whole(
+    problem: Problem, weights: np.ndarray, found: Uncertainty | None
+) -> tuple[np.ndarray, Uncertainty | None]:
+    """Return weights and their errors with those that stages share in all stages."""
+    device = problem.device
+    if not isinstance(device, TiedDevice):
+        return weights, found
+    if found is not None:
+        found = replace(
+            found,
+            standard_errors=device.whole(found.standard_errors),
+            sampling=device.whole(found.sampling),
+            naive=device.whole(found.naive),
+        )
+    return device.whole(weights), found
 
 
 def learned(

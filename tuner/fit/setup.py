@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, ahead, ranges_of, size_of
 from tuner.fit.device.base import Device
@@ -15,6 +16,7 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import Problem
+from tuner.fit.tied import TiedDevice
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
@@ -48,6 +50,10 @@ class FitOptions:
     )  # called with the positions done in a pass, and all of them
     centipawn: float | None = None
 
+    def centipawn_at(self, scale: float) -> float:
+        """Return `centipawn` for a fit of this scale."""
+        return self.centipawn or scale / USUAL_SCALE
+
 
 def make_problem(
     data: Dataset, parameters: Parameters, options: FitOptions, games: np.ndarray, scale: float
@@ -63,6 +69,10 @@ def make_problem(
     free[:, :columns] = ~parameters.mask((*parameters.fixed, *options.fixed))
     if options.only:
         free[:, :columns] &= parameters.mask(options.only)
+    tied = np.zeros(start.shape[1], np.bool_)
+    tied[:columns] = parameters.mask(parameters.tied).all(axis=0)
+    free[0, tied] = free[:, tied].all(axis=0)
+    free[1:, tied] = False
     free[:, columns] = options.intercept
     low, high = np.full(start.shape, -LARGEST_WEIGHT), np.full(start.shape, LARGEST_WEIGHT)
     low[:, :columns], high[:, :columns] = parameters.limits()
@@ -90,7 +100,7 @@ def make_problem(
         high,
         mean,
         np.where(free, precision, 0.0),
-        device=options.device,
+        device=TiedDevice(options.device, tied) if tied.any() else options.device,
         progress=options.progress,
     )
 

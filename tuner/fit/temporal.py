@@ -18,7 +18,7 @@ from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record
 from tuner.fit.learners.equation import RIDGE, factorised, newton_steps
 from tuner.fit.problem import Problem
-from tuner.fit.result import Convergence, FitResult, learned
+from tuner.fit.result import Convergence, FitResult, learned, whole
 from tuner.fit.setup import FitOptions, make_problem, with_prior
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Parameters
@@ -51,6 +51,7 @@ def fit_temporal(
     null_space = find_null_space(regression, matrix, data.layout.places)
     weights = null_space.restore(regression, weights)
     uncertainty = standard_errors(problem, weights, null_space) if options.errors else None
+    weights, uncertainty = whole(problem, weights, uncertainty)
     return FitResult(
         learned(parameters, weights, uncertainty, parameters.scale),
         regression,

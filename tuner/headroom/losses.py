@@ -10,12 +10,13 @@ not fitted again: intervals cover the choice of held-out positions, not of those
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, xlogy
 
-from tuner.findings.findings import Estimate
+from tuner.findings.records import Interval
 
 STEEPEST = 1.0  # scale, in 1 / centipawns: a pawn decides any game
 
@@ -51,7 +52,7 @@ def fitted_scale(evaluation: np.ndarray, q: np.ndarray, mass: np.ndarray) -> flo
 REPLICATES = 2000
 MOST_BLOCKS = 2000  # more clusters are joined at random: blocks are independent too
 LEVEL = 0.95
-DIGITS = 7  # of plain data
+DIGITS = 7  # of what is reported
 
 
 def block_sums(cluster: np.ndarray, columns: np.ndarray, seed: int = 1) -> np.ndarray:
@@ -87,24 +88,21 @@ class ResampledSums:
             dict(zip(columns, resample(sums, seed).T, strict=True)) if len(sums) > 1 else None
         )
 
-    def interval(self, of: Callable[[dict], np.ndarray]) -> Estimate:
+    def interval(self, of: Callable[[dict], np.ndarray]) -> Interval:
         """Return `of` the sums, with the 95 % interval of `of` the resampled sums (replicates,);
-        NaN if it is not known."""
+        None if it is not known."""
         with np.errstate(all="ignore"):
-            value = float(of(self._total))
+            value = rounded(of(self._total))
             if self._draws is None:
-                return Estimate(value, np.nan, np.nan)
+                return Interval(value)
             drawn = np.asarray(of(self._draws), np.float64)
         drawn = drawn[np.isfinite(drawn)]
         if len(drawn) < REPLICATES / 2:
-            return Estimate(value, np.nan, np.nan)
+            return Interval(value)
         low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Estimate(value, float(low), float(high))
+        return Interval(value, rounded(low), rounded(high))
 
 
-def plain(found: Estimate) -> dict:
-    """Return an interval as plain data; unknown numbers are None."""
-    return {
-        key: round(float(number), DIGITS) if np.isfinite(number) else None
-        for key, number in found._asdict().items()
-    }
+def rounded(value: Any) -> float | None:
+    """Return a number with the digits that are reported, None if it is not known."""
+    return round(float(value), DIGITS) if np.isfinite(value) else None

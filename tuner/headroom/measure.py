@@ -8,24 +8,35 @@ below. Results of games have no such entropy: theirs are losses."""
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from games.record import in_points, points_of, wording_of
 from games.streams import InputError
 from tuner.datasets.writing import split_games
+from tuner.findings.records import (
+    Disagreement,
+    Gain,
+    Headroom,
+    InputUse,
+    Interval,
+    ModelLoss,
+    NetworkMeasurement,
+    PhaseLoss,
+    gain_of,
+)
 from tuner.fit.device.choose import device_named
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
-from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale, plain
+from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale
 from tuner.headroom.network import OPTIONS, NetworkLogits, learn_on_top
 from tuner.headroom.sample import ValuedSample
 from tuner.headroom.trees import MISSING, Inputs, available, boost, importance
 from tuner.io.terminal import Display
-from tuner.report.headroom import gain_of, linear, names_of
 
 QUARTERS = 4
 FEWEST = 200  # positions held out, and learned from
@@ -42,67 +53,81 @@ class ModelLogits:
     logits: dict[str, np.ndarray]
     scales: dict[str, float]
     held: np.ndarray
-    counts: list[dict]
+    counts: list[InputUse]
     seen: int  # columns that the trees saw
     trees: int
     board: str | None = None
 
 
-def measure_sample(sample: ValuedSample, start: str, held_out: float, display: Display) -> dict:
-    """Return the headroom of the terms of a sample as plain data; `held_out` is the share of the
-    games to measure on."""
+def measure_sample(sample: ValuedSample, start: str, held_out: float, display: Display) -> Headroom:
+    """Return the headroom of the terms of a sample; `held_out` is the share of the games to measure
+    on."""
     begun = time.process_time()
     whole = describe(sample, start, predict(sample, held_out, display))
-    return whole | {"cpu_seconds": round(time.process_time() - begun, 1)}
+    return replace(whole, cpu_seconds=round(time.process_time() - begun, 1))
 
 
-def describe(sample: ValuedSample, start: str, found: ModelLogits) -> dict:
-    """Return losses, gains, phases, inputs, positions and sentences as plain data."""
+def describe(sample: ValuedSample, start: str, found: ModelLogits) -> Headroom:
+    """Return losses, gains, phases, inputs, positions and sentences."""
     held = found.held
     own, mass, losses, total = held_losses(
         sample, held, {name: logit[held] for name, logit in found.logits.items()}
     )
     game, stages = sample.data.manifest["game"], sample.data.manifest["stages"]
-    whole: dict = {
-        "start": start,
-        "points": points_of(game),
-        "side": wording_of(game).sides[0],
-        "values": sample.values,
-        "targets": sample.options.targets,
-        "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
-        "not_linear": sample.data.apart,
-        "positions": len(held),
-        "games": len(sample.games),
-        "held_out_positions": int(held.sum()),
-        "held_out_games": len(np.unique(sample.game[held])),
-        "columns": sample.data.columns,
-        "seed": sample.options.seed,
-        "entropy": round(float(mass @ own / mass.sum()), DIGITS),
-        "models": [
-            {"model": name, **plain(total.interval(partial(mean, name)))} for name in losses
-        ],
-        "scales": {name: round(scale, 8) for name, scale in found.scales.items()},
-        "gains": _gains(total, list(losses)),
-    }
-    if len(stages) > 1:
-        whole["first_stage"] = stages[0]
-        whole["phases"] = phases(sample.share[held], sample.opening[held], losses, mass)
-        if sample.data.manifest["phases"] == 1:  # nothing lies between the stages
-            whole["phases"] = [
-                line | {"stage": stages[int(line["from"] == 0)]} for line in whole["phases"]
-            ]
-    whole |= {"board": found.board, "disagreements": disagreements(sample, found)}
-    if "trees" in losses:
-        whole |= {
-            "columns_of_trees": found.seen,
-            "trees": found.trees,
-            "counts": found.counts,
-            "network_on_trees": plain(total.interval(partial(gain, "trees", "network", "mass"))),
-        }
-    else:
-        whole["missing"] = MISSING
-    whole["sentences"] = sentences(whole)
-    return whole
+    trees = "trees" in losses
+    whole = Headroom(
+        start=start,
+        points=points_of(game),
+        side=wording_of(game).sides[0],
+        values=sample.values,
+        targets=sample.options.targets,
+        loss=loss_name(sample),
+        not_linear=sample.data.apart,
+        positions=len(held),
+        games=len(sample.games),
+        held_out_positions=int(held.sum()),
+        held_out_games=len(np.unique(sample.game[held])),
+        columns=sample.data.columns,
+        seed=sample.options.seed,
+        entropy=round(float(mass @ own / mass.sum()), DIGITS),
+        models=model_losses(total, losses),
+        scales={name: round(scale, 8) for name, scale in found.scales.items()},
+        gains=_gains(total, list(losses)),
+        first_stage=stages[0] if len(stages) > 1 else None,
+        phases=_phases_or_stages(sample, held, losses, mass) if len(stages) > 1 else None,
+        board=found.board,
+        disagreements=disagreements(sample, found),
+        columns_of_trees=found.seen if trees else None,
+        trees=found.trees if trees else None,
+        counts=found.counts if trees else None,
+        network_on_trees=(
+            total.interval(partial(gain, "trees", "network", "mass")) if trees else None
+        ),
+        missing=None if trees else MISSING,
+        sentences=[],
+    )
+    return replace(whole, sentences=sentences(whole))
+
+
+def loss_name(sample: ValuedSample) -> str:
+    """Return what the loss of a sample is called."""
+    return "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy"
+
+
+def model_losses(total: ResampledSums, models: Iterable[str]) -> list[ModelLoss]:
+    """Return the mean loss of each model."""
+    return [ModelLoss(**vars(total.interval(partial(mean, name))), model=name) for name in models]
+
+
+def _phases_or_stages(
+    sample: ValuedSample, held: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray
+) -> list[PhaseLoss]:
+    """Return the losses of phases; of stages, with their names, where nothing lies between them."""
+    lines = phases(sample.share[held], sample.opening[held], losses, mass)
+    if sample.data.manifest["phases"] > 1:
+        return lines
+    stages = sample.data.manifest["stages"]
+    return [replace(line, stage=stages[int(line.from_ == 0)]) for line in lines]
 
 
 class HeldLosses(NamedTuple):
@@ -208,16 +233,16 @@ def _network_gain(
     return found
 
 
-def _gains(total: ResampledSums, models: list[str]) -> list[dict]:
+def _gains(total: ResampledSums, models: list[str]) -> list[Gain]:
     """Return what each model gains on the fit, or on the first where there is none, and its share
     of that loss."""
     return [
-        {
-            "model": name,
-            "on": before,
-            **plain(total.interval(partial(gain, before, name, "mass"))),
-            "share": plain(total.interval(partial(gain, before, name, before))),
-        }
+        Gain(
+            **vars(total.interval(partial(gain, before, name, "mass"))),
+            model=name,
+            on=before,
+            share=total.interval(partial(gain, before, name, before)),
+        )
         for before, name in (
             ("fit" if "fit" in models and name != "fit" else models[0], name) for name in models[1:]
         )
@@ -236,7 +261,7 @@ def mean(name: str, sums: dict) -> np.ndarray:
 
 def phases(
     share: np.ndarray, cluster: np.ndarray, losses: dict[str, np.ndarray], mass: np.ndarray
-) -> list[dict]:
+) -> list[PhaseLoss]:
     """Return losses and gains by quarters of the share (n,) of the first stage."""
     quarter = np.minimum((QUARTERS * share).astype(int), QUARTERS - 1)
     lines = []
@@ -247,22 +272,23 @@ def phases(
                 cluster[here],
                 {name: loss[here] for name, loss in losses.items()} | {"mass": mass[here]},
             )
+            means: dict[str, Any] = {
+                name: round(float(loss[here].sum() / mass[here].sum()), DIGITS)
+                for name, loss in losses.items()
+            }
             lines.append(
-                {
-                    "from": number / QUARTERS,
-                    "to": (number + 1) / QUARTERS,
-                    "positions": int(here.sum()),
-                    **{
-                        name: round(float(loss[here].sum() / mass[here].sum()), DIGITS)
-                        for name, loss in losses.items()
-                    },
-                    "gains": _gains(part, list(losses)),
-                }
+                PhaseLoss(
+                    from_=number / QUARTERS,
+                    to=(number + 1) / QUARTERS,
+                    positions=int(here.sum()),
+                    **means,
+                    gains=_gains(part, list(losses)),
+                )
             )
     return lines
 
 
-def disagreements(sample: ValuedSample, found: ModelLogits) -> list[dict]:
+def disagreements(sample: ValuedSample, found: ModelLogits) -> list[Disagreement]:
     """Return the held-out positions where the network or the trees differ most from the fit in the
     expected score, one of each game."""
     place = np.flatnonzero(found.held)
@@ -286,12 +312,12 @@ def disagreements(sample: ValuedSample, found: ModelLogits) -> list[dict]:
             chosen.append(i)
     texts = sample.texts(place[chosen]) if chosen else []
     return [
-        {
-            "position": text,
-            "value": round(float(sample.q[place[i]]), 4),
-            "phase": round(float(sample.share[place[i]]), 3),
+        Disagreement(
+            position=text,
+            value=round(float(sample.q[place[i]]), 4),
+            phase=round(float(sample.share[place[i]]), 3),
             **{name: round(float(score[i]), 4) for name, score in scores.items()},
-        }
+        )
         for i, text in zip(chosen, texts, strict=True)
         if text
     ]
@@ -300,16 +326,18 @@ def disagreements(sample: ValuedSample, found: ModelLogits) -> list[dict]:
 SOME = 3  # names in a sentence
 
 
-def sentences(found: dict) -> list[str]:
-    """Return sentences about the plain data of `tuner.headroom.measure.measure`."""
-    gains = {gain["model"]: gain for gain in found["gains"]}
+def sentences(found: Headroom) -> list[str]:
+    """Return what the numbers of a measurement mean."""
+    gains = {gain.model: gain for gain in found.gains}
     lines = [_fit(found, gains["fit"])]
     if "trees" in gains:
         lines.append(_trees(found, gains["trees"]))
     lines.append(_network(found, gains["network"]))
-    if found["targets"] != "results":
+    if found.targets != "results":
         left = min(
-            line["value"] for line in found["models"] if line["model"] in ("trees", "network")
+            line.value
+            for line in found.models
+            if line.model in ("trees", "network") and line.value is not None
         )
         lines.append(
             f"What none of them closes, {left:.4f}, needs counts that these terms lack, or a"
@@ -318,174 +346,170 @@ def sentences(found: dict) -> list[str]:
     return lines
 
 
-def certain(gain: dict) -> bool:
-    """Return whether the 95 % interval of a gain is above zero."""
-    return gain["low"] is not None and gain["low"] > 0
-
-
-def interval_text(found: dict, digits: int = 4, factor: float = 1.0) -> str:
+def interval_text(found: Interval, digits: int = 4, factor: float = 1.0) -> str:
     """Format a number and its interval, if it has one."""
     value, low, high = (
-        None if found[name] is None else f"{round(factor * found[name], digits) + 0.0:.{digits}f}"
-        for name in ("value", "low", "high")
+        None if part is None else f"{round(factor * part, digits) + 0.0:.{digits}f}"
+        for part in (found.value, found.low, found.high)
     )
     return str(value) if low is None else f"{value} [{low}, {high}]"
 
 
-def _fit(found: dict, gain: dict) -> str:
-    if certain(gain):
+def _fit(found: Headroom, gain: Gain) -> str:
+    if gain.certain:
         return (
-            f"Better weights of the same terms gain {_amount(found, gain, found['start'])}: `tuner"
+            f"Better weights of the same terms gain {_amount(found, gain, found.start)}: `tuner"
             " tune` learns weights from such values."
         )
     return (
-        f"The best {'linear ' if linear(found) else ''}fit of these terms is not better than"
-        f" {found['start']} beyond chance: more positions would let it learn weights more closely,"
+        f"The best {'linear ' if found.linear else ''}fit of these terms is not better than"
+        f" {found.start} beyond chance: more positions would let it learn weights more closely,"
         " if there is something to learn."
     )
 
 
-def _trees(found: dict, gain: dict) -> str:
+def _trees(found: Headroom, gain: Gain) -> str:
     functions = (
         "Functions of the same counts that are not linear"
-        if linear(found)
+        if found.linear
         else "Other functions of the same counts"
     )
-    if not certain(gain):
+    if not gain.certain:
         return (
             f"{functions} gain nothing beyond chance here: more positions would find "
             "smaller gains; otherwise the next step is terms that count something new."
         )
     text = (
         f"{functions} gain another"
-        f" {_amount(found, gain, 'the linear fit' if linear(found) else 'the fit')}"
+        f" {_amount(found, gain, 'the linear fit' if found.linear else 'the fit')}"
     )
-    most = _most(found.get("phases") or [])
+    most = _most(found.phases or [])
     if most:
         text += (
-            f"; here most per position in the stage {most['stage']}"
-            if "stage" in most
+            f"; here most per position in the stage {most.stage}"
+            if most.stage is not None
             else (
-                f"; here most per position where the share of {found['first_stage']} is"
-                f" {most['from']:g} to {most['to']:g}"
+                f"; here most per position where the share of {found.first_stage} is"
+                f" {most.from_:g} to {most.to:g}"
             )
         )
-    names = [line["input"] for line in found["counts"] if "." in line["input"] and certain(line)][
-        :SOME
-    ]
+    names = [use.input for use in found.counts or [] if "." in use.input and use.certain][:SOME]
     if names:
         text += f"; consider terms that combine what the trees use most: {', '.join(names)}"
     return text + " (docs/headroom.md)."
 
 
-def _network(found: dict, gain: dict) -> str:
+def _network(found: Headroom, gain: Gain) -> str:
     """What the network gains on the fit and, beside trees, what it found that they did not."""
-    sees = "the same counts and the board" if found.get("board") else "the same counts"
-    if not certain(gain):
+    sees = "the same counts and the board" if found.board else "the same counts"
+    if not gain.certain:
         return f"A small network that sees {sees} gains nothing on the fit beyond chance."
     text = f"A small network that sees {sees} gains {interval_text(gain)} on the fit"
-    more = found.get("network_on_trees")
-    if more is None or more["low"] is None:
+    more = found.network_on_trees
+    if more is None or more.low is None:
         return text + "."
-    if more["low"] > 0:
-        source = (
-            "; it may have found in the board what no term counts." if found.get("board") else "."
-        )
+    if more.certain:
+        source = "; it may have found in the board what no term counts." if found.board else "."
         return f"{text}, {interval_text(more)} more than the trees{source}"
-    if more["high"] < 0:
+    if more.high is not None and more.high < 0:
         return f"{text}, less than the trees."
     return f"{text}, as much as the trees, as far as these games can tell."
 
 
-def _amount(found: dict, gain: dict, before: str) -> str:
+def _amount(found: Headroom, gain: Gain, before: str) -> str:
     """A gain; for targets whose own entropy is known also its share of the distance to them."""
     text = interval_text(gain)
-    if found["targets"] == "results" or gain["share"]["value"] is None:
+    if found.targets == "results" or gain.share is None or gain.share.value is None:
         return text
     return (
-        f"{text}, {interval_text(gain['share'], 0, 100)} % of the distance from {before} to these"
+        f"{text}, {interval_text(gain.share, 0, 100)} % of the distance from {before} to these"
         " values"
     )
 
 
-def _most(phases: list[dict]) -> dict | None:
+def _most(phases: list[PhaseLoss]) -> PhaseLoss | None:
     """Return the phases in which trees gain most a position, if that is certain there."""
-    known = [(line, gain) for line in phases if (gain := gain_of(line["gains"], "trees"))]
+    known = [
+        (gain.value, gain, line)
+        for line in phases
+        if (gain := gain_of(line.gains, "trees")) and gain.value is not None
+    ]
     if len(known) < 2:
         return None
-    line, gain = max(known, key=lambda pair: pair[1]["value"])
-    return line if certain(gain) else None
+    _, gain, line = max(known, key=lambda each: each[0])
+    return line if gain.certain else None
 
 
 SHOWN = 10  # inputs of the trees
 POSITIONS = 5
 
 
-def lines_of(found: dict) -> list[str]:
+def lines_of(found: Headroom) -> list[str]:
     """Return the tables and sentences of a measurement."""
-    names = names_of(found)
-    lines = loss_lines(found, names)
-    if found.get("counts"):
+    lines = loss_lines(found, found.names, found.gains)
+    if found.counts:
         lines.append("what the trees use: rise of the loss if it is shuffled")
-        wide = max(len(line["input"]) for line in found["counts"][:SHOWN]) + 2
-        lines += [
-            f"  {line['input']:<{wide}}{interval_text(line, 5)}" for line in found["counts"][:SHOWN]
-        ]
-    if found.get("disagreements"):
-        shown = [name for name in ("value", *names) if name in found["disagreements"][0]]
-        points = found["points"]
-        what = (
-            f"expected points of {found['side']}"
-            if in_points(points)
-            else f"expected score of {found['side']}"
-        )
+        wide = max(len(use.input) for use in found.counts[:SHOWN]) + 2
+        lines += [f"  {use.input:<{wide}}{interval_text(use, 5)}" for use in found.counts[:SHOWN]]
+    if found.disagreements:
+        shown = models_in(found.disagreements[0], ("value", *MODELS))
+        what = "expected points" if in_points(found.points) else "expected score"
         lines.append(
-            f"where the others differ most from the fit ({what}: "
+            f"where the others differ most from the fit ({what} of {found.side}: "
             f"{', '.join('file' if name == 'start' else name for name in shown)}):"
         )
         lines += [
             "  "
-            + "  ".join(_expected(line[name], points) for name in shown)
-            + f"  {line['position']}"
-            for line in found["disagreements"][:POSITIONS]
+            + "  ".join(_expected(getattr(line, name), found.points) for name in shown)
+            + f"  {line.position}"
+            for line in found.disagreements[:POSITIONS]
         ]
-    if "missing" in found:
-        lines.append(found["missing"])
-    lines += found["sentences"]
-    lines.append(f"{found['cpu_seconds']:,.0f} CPU seconds after reading")
+    if found.missing:
+        lines.append(found.missing)
+    lines += found.sentences
+    lines.append(f"{found.cpu_seconds:,.0f} CPU seconds after reading")
     return lines
 
 
-def loss_lines(found: dict, names: dict[str, str]) -> list[str]:
-    """Return the losses of models with these names, of all positions and by phase."""
+MODELS = ("start", "fit", "trees", "network")
+
+
+def models_in(line: PhaseLoss | Disagreement, names: Iterable[str] = MODELS) -> list[str]:
+    """Return those of the models that a line has a number of."""
+    return [name for name in names if getattr(line, name) is not None]
+
+
+def loss_lines(
+    found: Headroom | NetworkMeasurement, names: dict[str, str], gains: Sequence[Gain] = ()
+) -> list[str]:
+    """Return the losses of models with these names, and gains, of all positions and by phase."""
     width = max(map(len, names.values())) + 2
-    gains = {gain["model"]: f"   gain {interval_text(gain)}" for gain in found.get("gains", ())}
+    gained = {gain.model: f"   gain {interval_text(gain)}" for gain in gains}
     lines = [
-        f"{found['loss']} of {found['held_out_positions']:,} held-out positions"
-        f" ({found['held_out_games']:,} games); values: {found['values']}"
+        f"{found.loss} of {found.held_out_positions:,} held-out positions"
+        f" ({found.held_out_games:,} games); values: {found.values}"
     ]
     lines += [
-        f"  {names[line['model']]:<{width}}{interval_text(line)}{gains.get(line['model'], '')}"
-        for line in found["models"]
+        f"  {names[line.model]:<{width}}{interval_text(line)}{gained.get(line.model, '')}"
+        for line in found.models
     ]
-    by_phase = found.get("phases") or []
-    if by_phase:
-        short = [name for name in ("start", "fit", "trees", "network") if name in by_phase[0]]
-        staged = "stage" in by_phase[0]
+    if not found.phases:
+        return lines
+    short, staged = models_in(found.phases[0]), found.phases[0].stage is not None
+    lines.append(
+        "by stage:" if staged else f"by the share of the first stage, {found.first_stage}:"
+    )
+    lines.append(
+        f"  {'stage' if staged else 'share':<12}{'positions':>10}"
+        + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
+        + f"   gain of the {short[-1]}"
+    )
+    for line in found.phases:
+        share = line.stage if staged else f"{line.from_:.2f}-{line.to:.2f}"
         lines.append(
-            "by stage:" if staged else f"by the share of the first stage, {found['first_stage']}:"
-        )
-        lines.append(
-            f"  {'stage' if staged else 'share':<12}{'positions':>10}"
-            + "".join(f"{'file' if name == 'start' else name:>9}" for name in short)
-            + f"   gain of the {short[-1]}"
-        )
-    for line in by_phase:
-        share = line["stage"] if staged else f"{line['from']:.2f}-{line['to']:.2f}"
-        lines.append(
-            f"  {share:<12}{line['positions']:>10,}"
-            + "".join(f"{line[name]:>9.4f}" for name in short)
-            + f"   {interval_text(line['gains'][-1])}"
+            f"  {share:<12}{line.positions:>10,}"
+            + "".join(f"{getattr(line, name):>9.4f}" for name in short)
+            + f"   {interval_text(line.gains[-1])}"
         )
     return lines
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,8 @@ from games.streams import InputError
 from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.formats import holds_rows
 from tuner.evaluation.loading import load_engine, parameter_path, sources_for
-from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale, plain
+from tuner.findings.records import Interval
+from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale
 from tuner.headroom.measure import interval_text
 from tuner.headroom.sample import ValuedSample, read_sample
 from tuner.io.terminal import Display
@@ -43,6 +45,29 @@ class Ranked(NamedTuple):
     scale: float
     loss: np.ndarray
     learned: dict
+
+
+@dataclass(frozen=True)
+class RankedFile:
+    """A parameter file with its excess, and how far that is behind the first's, None of the
+    first."""
+
+    file: str
+    excess: Interval
+    scale: float
+    behind: Interval | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Files in the order of their excess, and what it does and does not say about them."""
+
+    values: str
+    positions: int
+    games: int
+    entropy: float
+    files: list[RankedFile]
+    sentences: list[str]
 
 
 def require_comparable(files: Sequence[str]) -> None:
@@ -91,9 +116,8 @@ def targets_for(files: Sequence[str], sources: Sequence[str]) -> str:
 
 def ranking(
     files: Sequence[str], games: Sequence[str], options: RankOptions, folder: Path, display: Display
-) -> dict:
-    """Return parameter files in the order of their agreement with values of positions of games, as
-    plain data."""
+) -> Ranking:
+    """Return parameter files in the order of their agreement with values of positions of games."""
     sources = sources_for(files[0], games)
     require_comparable(files)
     require_positions(sources)
@@ -123,8 +147,8 @@ def sample_to_rank(
 
 def ranking_of(
     files: Sequence[str], sample: ValuedSample, terms: Sequence[str], display: Display
-) -> dict:
-    """Return the files in the order of their excess, as plain data."""
+) -> Ranking:
+    """Return the files in the order of their excess."""
     positions, q, mass = np.asarray(sample.read.positions)[sample.place], sample.q, sample.mass
     own, found = entropy(q), []
     display.begin("evaluating", len(files))
@@ -149,22 +173,22 @@ def ranking_of(
         sample.options.seed,
     )
     lines = [
-        {
-            "file": one.name,
-            "excess": plain(sums.interval(partial(_mean, str(i)))),
-            "scale": round(one.scale, 8),
-            "behind": plain(sums.interval(partial(_behind, str(i)))) if i else None,
-        }
+        RankedFile(
+            file=one.name,
+            excess=sums.interval(partial(_mean, str(i))),
+            scale=round(one.scale, 8),
+            behind=sums.interval(partial(_behind, str(i))) if i else None,
+        )
         for i, one in enumerate(found)
     ]
-    return {
-        "values": sample.values,
-        "positions": len(q),
-        "games": len(sample.games),
-        "entropy": round(float(mass @ own / mass.sum()), 6),
-        "files": lines,
-        "sentences": _sentences(found, lines, sample),
-    }
+    return Ranking(
+        values=sample.values,
+        positions=len(q),
+        games=len(sample.games),
+        entropy=round(float(mass @ own / mass.sum()), 6),
+        files=lines,
+        sentences=_sentences(found, lines, sample),
+    )
 
 
 def _mean(name: str, sums: dict) -> np.ndarray:
@@ -175,7 +199,7 @@ def _behind(name: str, sums: dict) -> np.ndarray:
     return (sums[name] - sums["0"]) / sums["mass"]
 
 
-def _sentences(found: list[Ranked], lines: list[dict], sample: ValuedSample) -> list[str]:
+def _sentences(found: list[Ranked], lines: list[RankedFile], sample: ValuedSample) -> list[str]:
     """Return what the ranking does and does not say about these files."""
     said = []
     sources = {source["sha256"] for source in sample.data.manifest["sources"]} - {"-"}
@@ -204,13 +228,9 @@ def _sentences(found: list[Ranked], lines: list[dict], sample: ValuedSample) -> 
     flat = [one.name for one in found if one.scale == 0]
     if flat:
         said.append(f"evaluations that do not rise with the values (slope 0): {', '.join(flat)}")
-    near = [
-        line["file"]
-        for line in lines[1:]
-        if line["behind"]["low"] is None or line["behind"]["low"] <= 0
-    ]
+    near = [line.file for line in lines if line.behind and not line.behind.certain]
     if near:
-        said.append(f"not behind {lines[0]['file']} beyond chance: {', '.join(near)}")
+        said.append(f"not behind {lines[0].file} beyond chance: {', '.join(near)}")
     if sample.options.targets == "results":
         said.append(
             "closer values are not better moves, which small differences between similar positions"
@@ -223,28 +243,21 @@ def _sentences(found: list[Ranked], lines: list[dict], sample: ValuedSample) -> 
             " too high"
         )
     if len(lines) > 1:
-        said.append(
-            f"next: {shlex.join(['tuner', 'match', *(line['file'] for line in lines[:2])])}"
-        )
+        said.append(f"next: {shlex.join(['tuner', 'match', *(line.file for line in lines[:2])])}")
     return said
 
 
-def lines_of(found: dict) -> list[str]:
+def lines_of(found: Ranking) -> list[str]:
     """Return a ranking as lines of text for a terminal."""
-    files = found["files"]
-    width = max(len("file"), *(len(line["file"]) for line in files)) + 2
-    games = "" if found["games"] == found["positions"] else f" of {found['games']:,} games"
+    width = max(len("file"), *(len(line.file) for line in found.files)) + 2
+    games = "" if found.games == found.positions else f" of {found.games:,} games"
     lines = [
-        (
-            f"excess cross-entropy of {found['positions']:,} positions{games}; values:"
-            f" {found['values']}"
-        ),
+        f"excess cross-entropy of {found.positions:,} positions{games}; values: {found.values}",
         f"  {'file':<{width}}{'excess':<26}{'behind the first':<28}scale",
     ]
-    for line in files:
-        behind = interval_text(line["behind"], 5) if line["behind"] else ""
+    for line in found.files:
+        behind = interval_text(line.behind, 5) if line.behind else ""
         lines.append(
-            f"  {line['file']:<{width}}{interval_text(line['excess']):<26}{behind:<28}"
-            f"{line['scale']:.5f}"
+            f"  {line.file:<{width}}{interval_text(line.excess):<26}{behind:<28}{line.scale:.5f}"
         )
-    return lines + found["sentences"]
+    return lines + found.sentences

@@ -159,7 +159,6 @@ def read_sample(
                 engine = with_fewer_games(engine, most / max(total, 1), options.seed)
                 if options.depth is not None or options.teacher is not None:
                     display.begin("searching", min(total, most))
-        searches = options.depth is not None or options.teacher is not None
         read = read_games(
             engine,
             sources,
@@ -167,8 +166,7 @@ def read_sample(
             options,
             retarget_of(engine, parameters, options, display.searched),
             note,
-            _nothing if searches else display.reading,
-            display.searched,
+            display,
             parameters,
             positions=games_alone,
         )

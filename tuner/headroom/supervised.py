@@ -13,15 +13,17 @@ import numpy as np
 
 from tuner.evaluation.networks.evaluation import chosen_encoding, second_to_move
 from tuner.evaluation.networks.files import NetworkFile, weights_path
-from tuner.evaluation.networks.learn import Examples, LearnedNetwork, LearnOptions, learn, logits
+from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
-from tuner.headroom.losses import fitted_scale, plain
+from tuner.findings.records import Interval, NetworkMeasurement
+from tuner.headroom.losses import fitted_scale
 from tuner.headroom.measure import (
     gain,
     held_losses,
     interval_text,
     loss_lines,
-    mean,
+    loss_name,
+    model_losses,
     phases,
     to_learn,
 )
@@ -51,10 +53,11 @@ def learned_network(
     options: LearnOptions,
     arrays: Any,
     command: str,
+    output: str,
     display: Display,
-) -> tuple[NetworkFile, dict]:
+) -> tuple[NetworkFile, NetworkMeasurement]:
     """Learn a network from a sample that was read with the parameters `start`; return it with its
-    measurement as plain data."""
+    measurement. The `command` and the `output` are only named."""
     game, parameters = sample.begun.game, sample.begun.parameters
     assert game is not None, "positions were read"
     encoding, begun = chosen_encoding(game.name, shape.encoding), time.process_time()
@@ -87,18 +90,42 @@ def learned_network(
         game.name, encoding.name, found.network, game.points, origin, parameters.scale
     )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
-    whole = _described(sample, start, held, predicted, found)
-    whole |= {
-        "game": game.name,
-        "encoding": encoding.name,
-        "layers": [encoding.size, *shape.hidden, 1],
-        "activation": shape.activation,
-        "weights": first.size,
-        "learned_positions": int((~held & ~aside).sum()),
-        "aside_positions": int(aside.sum()),
-        "cpu_seconds": round(time.process_time() - begun, 1),
-    }
-    return file, whole
+    _, mass, losses, total = held_losses(sample, held, predicted)
+    stages = sample.data.manifest["stages"]
+    staged = len(stages) > 1
+    return file, NetworkMeasurement(
+        command=command,
+        output=output,
+        start=start,
+        values=sample.values,
+        targets=sample.options.targets,
+        positions=len(held),
+        games=len(sample.games),
+        held_out_positions=int(held.sum()),
+        held_out_games=len(np.unique(sample.game[held])),
+        seed=sample.options.seed,
+        loss=loss_name(sample),
+        models=model_losses(total, losses),
+        gain=total.interval(partial(gain, START, NET, "mass")),
+        epochs=[
+            {
+                key: value if key == "epoch" or value is None else round(value, 8)
+                for key, value in line.items()
+            }
+            for line in found.epochs
+        ],
+        best_epoch=min(found.epochs, key=lambda line: line["aside"])["epoch"],
+        first_stage=stages[0] if staged else None,
+        phases=(phases(sample.share[held], sample.opening[held], losses, mass) if staged else None),
+        game=game.name,
+        encoding=encoding.name,
+        layers=[encoding.size, *shape.hidden, 1],
+        activation=shape.activation,
+        weights=first.size,
+        learned_positions=int((~held & ~aside).sum()),
+        aside_positions=int(aside.sum()),
+        cpu_seconds=round(time.process_time() - begun, 1),
+    )
 
 
 def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
@@ -111,78 +138,35 @@ def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
     return 2 * scale * evaluation[held]
 
 
-def _described(
-    sample: ValuedSample,
-    start: str,
-    held: np.ndarray,
-    predicted: dict[str, np.ndarray],
-    found: LearnedNetwork,
-) -> dict:
-    _, mass, losses, total = held_losses(sample, held, predicted)
-    best = min(found.epochs, key=lambda line: line["aside"])
-    whole: dict = {
-        "start": start,
-        "values": sample.values,
-        "targets": sample.options.targets,
-        "positions": len(held),
-        "games": len(sample.games),
-        "held_out_positions": int(held.sum()),
-        "held_out_games": len(np.unique(sample.game[held])),
-        "seed": sample.options.seed,
-        "loss": "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy",
-        "models": [
-            {"model": name, **plain(total.interval(partial(mean, name)))} for name in losses
-        ],
-        "gain": plain(total.interval(lambda sums: gain(START, NET, "mass", sums))),
-        "epochs": [
-            {
-                key: value if key == "epoch" or value is None else round(value, 8)
-                for key, value in line.items()
-            }
-            for line in found.epochs
-        ],
-        "best_epoch": best["epoch"],
-    }
-    if len(stages := sample.data.manifest["stages"]) > 1:
-        whole |= {
-            "first_stage": stages[0],
-            "phases": phases(sample.share[held], sample.opening[held], losses, mass),
-        }
-    return whole
-
-
-def lines_of(found: dict, output: Path) -> list[str]:
+def lines_of(found: NetworkMeasurement) -> list[str]:
     """Return a measurement of a learned network as lines of text."""
-    layers = "-".join(map(str, found["layers"]))
-    lines = [
-        f"{found['encoding']}, {layers}, {found['weights']:,} weights, learned from"
-        f" {found['learned_positions']:,} positions; of {found['epochs'][-1]['epoch']} epochs"
-        f" number {found['best_epoch']} predicts {found['aside_positions']:,} other positions best"
-    ]
+    layers = "-".join(map(str, found.layers))
+    output = Path(found.output)
     return [
-        *lines,
-        *loss_lines(found, {START: found["start"], NET: "network"}),
-        sentence(found),
-        f"{found['cpu_seconds']:,.0f} CPU seconds after reading",
+        f"{found.encoding}, {layers}, {found.weights:,} weights, learned from"
+        f" {found.learned_positions:,} positions; of {found.epochs[-1]['epoch']} epochs"
+        f" number {found.best_epoch} predicts {found.aside_positions:,} other positions best",
+        *loss_lines(found, {START: found.start, NET: "network"}),
+        sentence(found.start, found.gain),
+        f"{found.cpu_seconds:,.0f} CPU seconds after reading",
         f"wrote {output} and {weights_path(output).name}",
     ]
 
 
-def sentence(found: dict) -> str:
+def sentence(start: str, gained: Interval) -> str:
     """Return what the comparison with the evaluation means."""
-    gained, start = found["gain"], found["start"]
-    if gained["low"] is None:
+    if gained.low is None or gained.high is None or gained.value is None:
         return (
             f"The held-out games have one opening, so that {start} and the network cannot be"
             " compared."
         )
-    if gained["low"] > 0:
+    if gained.low > 0:
         return (
             f"The network predicts these values better than {start}, by {interval_text(gained)}."
             " That is not strength: it has another speed, too, so play the match."
         )
-    if gained["high"] < 0:
-        lost = {"value": -gained["value"], "low": -gained["high"], "high": -gained["low"]}
+    if gained.high < 0:
+        lost = Interval(-gained.value, -gained.high, -gained.low)
         return (
             f"The network predicts these values worse than {start}, by {interval_text(lost)}: more"
             " positions would help it, from more games or with a larger --per-game."

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from tuner.headroom.losses import ResampledSums, cross_entropy, plain
+from tuner.findings.records import InputUse
+from tuner.headroom.losses import ResampledSums, cross_entropy
 from tuner.parameters.layout import Layout
 
 ROUNDS, TREES = 4, 40
@@ -246,7 +247,7 @@ def importance(
     layout: Layout,
     seed: int,
     workers: int,
-) -> list[dict]:
+) -> list[InputUse]:
     """Return names of inputs with the rise of the mean loss and its interval, the largest first;
     values `q`, `mass` and opening (n,) are those of the held-out positions."""
     if not model.rounds:
@@ -269,14 +270,14 @@ def importance(
                 found.append((name, mass * rise))
     found.sort(key=lambda line: -line[1].sum())
     return [
-        {
-            "input": name,
-            **plain(
+        InputUse(
+            **vars(
                 ResampledSums(cluster, {"rise": rise, "mass": mass}).interval(
                     lambda of: of["rise"] / of["mass"]
                 )
             ),
-        }
+            input=name,
+        )
         for name, rise in found[:MOST]
     ]
 

@@ -8,7 +8,7 @@ import json
 import math
 import types
 from collections.abc import Callable, Hashable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import (
     Annotated,
@@ -66,6 +66,27 @@ Count = Annotated[
 Scalar = Annotated[
     Any, Kind("a number or a text", lambda value: _is_finite(value) or isinstance(value, str))
 ]
+
+
+def optional() -> Any:
+    """Return a field of a record that is None, and then not written, if there is nothing to say."""
+    return field(default=None, metadata={"optional": True})
+
+
+def to_json(value: Any) -> Any:
+    """Return the plain data that stand for a record, as `record` reads them. Fields that are only
+    given by name come first: they say what the numbers of the others are about."""
+    if is_dataclass(value):
+        return {
+            part.name.rstrip("_"): to_json(inner)
+            for part in sorted(fields(value), key=lambda part: not part.kw_only)
+            if (inner := getattr(value, part.name)) is not None or "optional" not in part.metadata
+        }
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    return value
 
 
 def record(kind: type[T], value: object, place: str, where: str = "") -> T:

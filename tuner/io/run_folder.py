@@ -23,7 +23,9 @@ from tuner.version import __version__
 BEGINNINGS = re.compile(
     r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp"
 )  # files that may exist before the settings are written
-KINDS = re.compile(rb"^(match|selfplay|games|options|network):", re.MULTILINE)  # sections of CONFIG
+KINDS = re.compile(
+    rb"^(match|selfplay|games|options|network|improve):", re.MULTILINE
+)  # sections of CONFIG
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
 MADE = re.compile(
     r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
@@ -44,6 +46,7 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
     plain = {
         name: list(values[name]) if isinstance(values[name], tuple) else values[name]
         for name in _names(settings)
+        if name not in _rare(settings) or values[name] not in (None, ())
     }
     replace_file(
         folder / CONFIG,
@@ -58,6 +61,11 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
 def _names(kind: Any) -> list[str]:
     """Return the names of the settings that are recorded, in order."""
     return kind.ORDER.split() if hasattr(kind, "ORDER") else [each.name for each in fields(kind)]
+
+
+def _rare(kind: Any) -> list[str]:
+    """Return the names of the settings that are recorded only where they have a value."""
+    return getattr(kind, "RARE", "").split()
 
 
 def read_plain(path: Path) -> Any:
@@ -101,7 +109,8 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
         if isinstance(plain, dict) and isinstance(plain.get("command"), str)
         else None
     )
-    if not isinstance(found, dict) or set(found) != set(_names(kind)):
+    names = set(_names(kind))
+    if not isinstance(found, dict) or not names - set(_rare(kind)) <= set(found) <= names:
         raise InputError(
             f"{path}: not the settings of a {section} of this version; start another with --run"
         )

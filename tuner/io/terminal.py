@@ -11,6 +11,7 @@ from rich.text import Text
 from games.record import ReadReport
 
 GAP = "    "  # between grids
+MINUTE, HOUR = 60, 3600  # seconds
 NARROWEST = 14  # columns of a terminal that names get at least
 
 
@@ -137,3 +138,13 @@ class Display:
     def playing(self, text: str, completed: int) -> None:
         """Report the score of a match or the state of self-play, and how many pairs or games have
         been played."""
+
+
+def duration(seconds: float) -> str:
+    """Format seconds, such as 40 s, 12 min or 3 h 20 min."""
+    if seconds < 2 * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    minutes = round(seconds / MINUTE)
+    return f"{minutes // 60} h {minutes % 60} min"

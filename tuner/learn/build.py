@@ -27,7 +27,8 @@ from tuner.evaluation.loading import (
     spec_of,
 )
 from tuner.io.files import sha256_of
-from tuner.learn.targets import TARGETS, Retarget, Unscored
+from tuner.learn.searches import Retarget
+from tuner.learn.targets import TARGETS, Unscored
 from tuner.parallel import Executor, Job, run
 from tuner.version import __version__
 

@@ -4,7 +4,7 @@ prints what it counts in them."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,12 +13,21 @@ import numpy as np
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, available, find
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.rows.build import Totals, build_rows
+from tuner.datasets.rows.build import Totals, build_rows, default_phases
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.row_engine import RowEngine, counted
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
 from tuner.evaluation.loading import FileEvaluator
-from tuner.learn.build import NothingLeft, batches, nothing_left, prepared, sha256
+from tuner.learn.build import (
+    NothingLeft,
+    Scores,
+    batches,
+    nothing_left,
+    prepared,
+    recorded_scores,
+    sha256,
+)
+from tuner.parameters.layout import Layout
 from tuner.parameters.parameters import Parameters
 
 AHEAD = (
@@ -26,6 +35,9 @@ AHEAD = (
     # positions that an engine was sent beyond those that are waited for: it may print its answers
     # late
 )
+
+
+AGAIN = 64  # positions that are sent twice
 
 
 def game_for(parameters: Parameters) -> Game:
@@ -45,20 +57,21 @@ def build_engine_rows(
     sources: Sequence[str],
     target: Path,
     parameters: Parameters,
-    phases: int,
     reading: ReadOptions,
     quiescence: FileEvaluator,
     not_linear: str | None,
     note: Callable[[str], None],
     progress: Callable[[int], None],
+    scores: Scores = recorded_scores,
 ) -> tuple[Dataset, RowCheck | None, Totals, ReadReport]:
     """Write the rows that an engine prints for the positions of games as a dataset, and check them;
     see `build_rows`.
 
-    Results, games, openings and recorded scores are those of the games. `progress` is called with
-    the number of positions that were answered. NothingLeft if the games have no position,
-    InputError for every fault of the engine."""
+    Results, games and openings are those of the games, and so are the `scores` of positions unless
+    a teacher finds them. `progress` is called with the number of positions that were answered.
+    NothingLeft if the games have no position, InputError for every fault of the engine."""
     game, report, names = game_for(parameters), ReadReport(), []
+    phases = parameters.phases or default_phases(parameters.game)
     options = prepared(reading, quiescence)
 
     def positions() -> Iterator[PositionBatch]:
@@ -69,10 +82,8 @@ def build_engine_rows(
             raise NothingLeft(nothing_left(sources, report, game.files.suffixes))
 
     kept = {name: value for name, value in asdict(options).items() if name != "evaluation"}
-    with RowEngine(
-        command, ExpectedRows(parameters.layout, len(parameters.stages), phases)
-    ) as engine:
-        rows = _rows(engine, game, positions(), progress)
+    with RowEngine(command, ExpectedRows(parameters.layout, len(parameters.stages))) as engine:
+        rows = _rows(engine, game, positions(), scores, parameters.layout, progress)
         data, check, totals = build_rows(
             rows, target, parameters, phases, names, not_linear, {"engine": command, **kept}
         )
@@ -88,23 +99,38 @@ def _rows(
     engine: RowEngine,
     game: Game,
     positions: Iterator[PositionBatch],
+    scores: Scores,
+    layout: Layout,
     progress: Callable[[int], None],
 ) -> Iterator[RowBatch]:
     """Yield the rows of all positions, which are sent some time before their answers are waited
-    for."""
-    waiting: deque[tuple[PositionBatch, list[str]]] = deque()
+    for. The first ones are sent twice: InputError if their rows are then others."""
+    waiting: deque[tuple[PositionBatch | None, list[str]]] = deque()
     sent = 0
+    answers: dict[int, Answer] = {}  # the first ones
 
     def first() -> Iterator[RowBatch]:
         batch, texts = waiting.popleft()
+        if batch is None:
+            before = engine.without_row
+            again = _answers(engine.rows(texts, lambda answered: None), len(texts))
+            engine.without_row = before
+            engine.answered -= len(texts)
+            _require_same(engine.command, texts, answers, again, layout)
+            return
         for rows, places in engine.rows(texts, progress):
-            yield _with_results(rows, batch, places)
+            if not answers:
+                answers.update(_answers([(rows, places)], AGAIN))
+            yield _with_results(rows, batch, places, scores(batch))
 
     for batch in positions:
         texts = game.texts(batch.positions)
         engine.ask(texts)
-        sent += len(texts)
         waiting.append((batch, texts))
+        if not sent:
+            engine.ask(texts[:AGAIN])
+            waiting.append((None, texts[:AGAIN]))
+        sent += len(texts)
         while sent - engine.answered - len(waiting[0][1]) >= AHEAD:
             yield from first()
     engine.no_more()
@@ -118,16 +144,70 @@ def _rows(
         )
 
 
-def _with_results(rows: RowBatch, batch: PositionBatch, places: np.ndarray) -> RowBatch:
-    """Return rows with what the games say of their positions, those of a batch at `places`; a score
-    that the games do not record may be the engine's."""
+Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the other numbers
+
+
+def _answers(rows: Iterable[tuple[RowBatch, np.ndarray]], most: int) -> dict[int, Answer]:
+    """Return the rows of the first positions, at most `most`, by their places."""
+    found: dict[int, Answer] = {}
+    for batch, places in rows:
+        for i, place in enumerate(places[places < most].tolist()):
+            nonzeros = slice(batch.row[i], batch.row[i + 1])
+            counts = dict(
+                zip(batch.index[nonzeros].tolist(), batch.count[nonzeros].tolist(), strict=True)
+            )
+            numbers = (batch.evaluation, batch.rest, batch.scale, batch.phase)
+            found[place] = counts, tuple(float(np.nan_to_num(array[i])) for array in numbers)
+    return found
+
+
+def _require_same(
+    command: str,
+    texts: Sequence[str],
+    first: Mapping[int, Answer],
+    again: Mapping[int, Answer],
+    layout: Layout,
+) -> None:
+    """InputError if positions that were sent twice have other rows the second time."""
+    other = [place for place in range(len(texts)) if first.get(place) != again.get(place)]
+    if not other:
+        return
+    (counts, numbers), (more, then) = (found.get(other[0], ({}, ())) for found in (first, again))
+    column = next((c for c in {**counts, **more} if counts.get(c) != more.get(c)), None)
+    if column is not None:
+        what = (
+            f"{layout.labels()[column]} is counted {counts.get(column, 0):g} times, and then"
+            f" {more.get(column, 0):g}"
+        )
+    elif not (numbers and then):
+        what = "once it prints a row, and once none"
+    else:
+        names = ("evaluation", "rest", "scale", "phase")
+        what = next(
+            f"the {name} is {a:g}, and then {b:g}"
+            for name, a, b in zip(names, numbers, then, strict=True)
+            if a != b
+        )
+    raise InputError(
+        f"{command}: {len(other)} of {counted(len(texts), 'position')} that were sent twice have"
+        f" other rows the second time; in {texts[other[0]]} {what}; a pawn hash or a cache of"
+        " evaluations skips the marks: leave it out of the program that prints rows (#ifndef"
+        " EVALTUNE_TRACE)"
+    )
+
+
+def _with_results(
+    rows: RowBatch, batch: PositionBatch, places: np.ndarray, scores: np.ndarray
+) -> RowBatch:
+    """Return rows with what the games say of their positions, those of a batch at `places`, and
+    with their `scores` (n,); a score that is not known may be that of the row."""
     of = np.repeat(np.arange(len(batch.first)), np.diff(batch.first, append=len(batch.positions)))[
         places
     ]
-    recorded = batch.recorded[places]
+    known = scores[places]
     return rows._replace(
         outcome=batch.outcomes[places],
         game=batch.identities[of],
         opening=batch.openings[of],
-        score=np.where(np.isnan(recorded), rows.score, recorded),
+        score=np.where(np.isnan(known), rows.score, known),
     )

@@ -20,14 +20,14 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.setup import DRAWS, FitOptions
 from tuner.learn.build import expand
-from tuner.learn.targets import Leaves, Retarget, Searched, retarget_by_search, search_values
+from tuner.learn.searches import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
 from tuner.options.shared import Reading
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads, available_cpus
 from tuner.parameters.parameters import Parameters
-from tuner.play.own_games.play import holds_own_games
+from tuner.play.own_games.settings import holds_own_games
 
 
 def settings_for(
@@ -92,6 +92,7 @@ SEARCH_DEPTH = 4  # plies
 # held-out loss
 SCORE_TRUST = 5.0
 SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
+LATER_LAMBDA = 0.7  # blended with later scores
 TEACHER_NODES = 5000  # per search
 OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
@@ -185,7 +186,13 @@ def resolved(
         positions=method.positions if options.positions == "auto" else options.positions,
         quiescence=options.judge,
         depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
-        lambda_=method.lambda_ if options.lambda_ is None else options.lambda_,
+        lambda_=(
+            options.lambda_
+            if options.lambda_ is not None
+            else LATER_LAMBDA
+            if options.blend == "later"
+            else method.lambda_
+        ),
         rounds=options.rounds or method.rounds,
         device=device,
         no_gpu=no_gpu if no_gpu and gpu_is_there() else None,
@@ -232,6 +239,7 @@ def unused(
         ("depth", not method.searches, f"{said} searches nothing"),
         ("rounds", not method.searches, f"{said} searches nothing"),
         ("max_difference", method.targets != "scores", f"{said} uses no scores of other programs"),
+        ("blend", method.targets != "scores", f"{said} uses no scores of other programs"),
         ("teacher", method.targets != "scores", f"{said} uses no scores of other programs"),
         ("nodes", options.teacher is None, "there is no --teacher to search them"),
         ("lambda_", method.lambda_ is None, f"{said} learns from results alone, which is lambda 1"),
@@ -400,9 +408,10 @@ def require_possible(
             ),
             (
                 game.in_points and options.prior == PLAY,
-                (
-                    f"--prior play: weighs what noise costs in Elo, and strength in {game.name} is"
-                    " points a game; leave it out, or name a width"
+                no_use(
+                    "--prior play",
+                    f"weighs what noise costs in Elo, and strength in {game.name} is points a game",
+                    "name a width",
                 ),
             ),
             (

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from tuner.datasets.dataset import together, whole_games
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import FileEvaluator, quiescence_of
+from tuner.findings.records import FileLoss, Misjudged, WorstGame, WorstPosition
 from tuner.fit.result import FitResult
+from tuner.io.records import to_json
 from tuner.io.terminal import Display
 from tuner.learn.build import batches, prepared
 from tuner.learn.reading import Read
@@ -32,33 +34,26 @@ MOST = 12  # games, and positions, reported
 FEWEST = 8  # positions of a game, to be reported as a whole
 
 
-class File(NamedTuple):
-    """A file's games and positions, and the mean loss of a position before and after learning."""
-
-    file: str
-    games: int
-    positions: int
-    loss_before: float
-    loss_after: float
+T = TypeVar("T")
 
 
-class Worst:
+class Worst(Generic[T]):
     """The entries with the largest losses offered; among equal ones the first."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, dict]] = []
+        self._heap: list[tuple[float, int, T]] = []
         self._count = itertools.count()
 
-    def offer(self, loss: float, plain: dict) -> None:
-        entry = (float(loss), -next(self._count), plain)
+    def offer(self, loss: float, one: T) -> None:
+        entry = (float(loss), -next(self._count), one)
         if len(self._heap) < MOST:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
             heapq.heapreplace(self._heap, entry)
 
-    def plain(self) -> list[dict]:
+    def ordered(self) -> list[T]:
         """Return the entries, largest loss first."""
-        return [plain for _, _, plain in sorted(self._heap, key=lambda entry: -entry[0])]
+        return [one for _, _, one in sorted(self._heap, key=lambda entry: -entry[0])]
 
 
 def misjudged(
@@ -69,14 +64,13 @@ def misjudged(
     before: Parameters,
     after: Parameters,
     progress: Callable[[ReadReport], None] = lambda report: None,
-) -> dict:
-    """Return, as plain data, the `games` and `positions` with the largest losses under `after`, and
-    the losses by `files`.
+) -> tuple[Misjudged, list[FileLoss]]:
+    """Return the games and positions with the largest losses under `after`, and the losses by file.
 
     Losses are cross-entropies of the result, with the scale of each parameter set. Of each game
     only the worst position counts."""
     report, options = ReadReport(), prepared(options, quiescence)
-    games, positions = Worst(), Worst()
+    games, positions = Worst[WorstGame](), Worst[WorstPosition]()
     files = []
     for source, read in batches(engine.game, sources, options, report, lambda text: None):
         total, name = np.zeros(4), Path(source).name
@@ -95,13 +89,13 @@ def misjudged(
                 if counts[at] >= FEWEST:
                     games.offer(
                         sums[at] / counts[at],
-                        {
-                            "file": name,
-                            "number": int(batch.numbers[g]),
-                            "outcome": float(batch.outcomes[batch.first[g]]),
-                            "positions": int(counts[at]),
-                            "loss": round(float(sums[at] / counts[at]), 4),
-                        },
+                        WorstGame(
+                            file=name,
+                            number=int(batch.numbers[g]),
+                            outcome=float(batch.outcomes[batch.first[g]]),
+                            positions=int(counts[at]),
+                            loss=round(float(sums[at] / counts[at]), 4),
+                        ),
                     )
             bounds = zip(batch.first[kept], ends[kept], strict=True)
             worst = np.array([begin + np.argmax(new[begin:end]) for begin, end in bounds])
@@ -109,23 +103,23 @@ def misjudged(
                 i, g = worst[at], kept[at]
                 positions.offer(
                     new[i],
-                    {
-                        "position": engine.game.text(batch.positions[i]),
-                        "file": name,
-                        "number": int(batch.numbers[g]),
-                        "outcome": float(batch.outcomes[i]),
-                        "predicted": round(float(score[i]), 4),
-                        "loss": round(float(new[i]), 4),
-                    },
+                    WorstPosition(
+                        position=engine.game.text(batch.positions[i]),
+                        file=name,
+                        number=int(batch.numbers[g]),
+                        outcome=float(batch.outcomes[i]),
+                        predicted=round(float(score[i]), 4),
+                        loss=round(float(new[i]), 4),
+                    ),
                 )
             progress(report)
         n = max(total[1], 1)
         files.append(
-            File(
+            FileLoss(
                 name, int(total[0]), int(total[1]), round(total[2] / n, 5), round(total[3] / n, 5)
-            )._asdict()
+            )
         )
-    return {"games": games.plain(), "positions": positions.plain(), "files": files}
+    return Misjudged(games.ordered(), positions.ordered()), files
 
 
 def _predictions(
@@ -140,9 +134,8 @@ def _predictions(
 LARGEST = 1 << 20  # positions that are compared; of more, every k-th game
 
 
-def misjudged_rows(result: FitResult, results: np.ndarray | None) -> dict:
-    """Return, as plain data, the `games` and `positions` with the largest losses under the learned
-    weights.
+def misjudged_rows(result: FitResult, results: np.ndarray | None) -> Misjudged:
+    """Return the games and positions with the largest losses under the learned weights.
 
     Losses are cross-entropies of the result. `results` (n,) are those of the games if the outcomes
     of the fit are not. Of each game only the worst position counts."""
@@ -152,7 +145,7 @@ def misjudged_rows(result: FitResult, results: np.ndarray | None) -> dict:
     part = problem.on(every[:: max(1, data.positions // LARGEST)])
     outcomes = data.outcome if results is None else results
     names = ", ".join(str(source["file"]) for source in data.manifest["sources"])
-    games, positions = Worst(), Worst()
+    games, positions = Worst[WorstGame](), Worst[tuple[int, WorstPosition]]()
     ranges = whole_games(data, part.games)
     learned = result.weights[:, : data.columns + 1]
     for some in together(ranges):
@@ -169,35 +162,35 @@ def misjudged_rows(result: FitResult, results: np.ndarray | None) -> dict:
             if high - low >= FEWEST:
                 games.offer(
                     mean,
-                    {
-                        "file": names,
-                        "number": number,
-                        "outcome": float(outcomes[place[low]]),
-                        "positions": int(high - low),
-                        "loss": round(mean, 4),
-                    },
+                    WorstGame(
+                        file=names,
+                        number=number,
+                        outcome=float(outcomes[place[low]]),
+                        positions=int(high - low),
+                        loss=round(mean, 4),
+                    ),
                 )
             worst = int(low + np.argmax(loss[low:high]))
             positions.offer(
                 float(loss[worst]),
-                {
-                    "place": int(place[worst]),
-                    "file": names,
-                    "number": number,
-                    "outcome": float(outcomes[place[worst]]),
-                    "predicted": round(float(0.5 + 0.5 * np.tanh(logit[worst] / 2)), 4),
-                    "loss": round(float(loss[worst]), 4),
-                },
+                (
+                    int(place[worst]),
+                    WorstPosition(
+                        position="",  # read at the end, of those that are reported
+                        file=names,
+                        number=number,
+                        outcome=float(outcomes[place[worst]]),
+                        predicted=round(float(0.5 + 0.5 * np.tanh(logit[worst] / 2)), 4),
+                        loss=round(float(loss[worst]), 4),
+                    ),
+                ),
             )
-    found = positions.plain()
-    texts = data.texts(np.array([entry["place"] for entry in found], np.int64)) if found else []
-    return {
-        "games": games.plain(),
-        "positions": [
-            {"position": text, **{key: value for key, value in entry.items() if key != "place"}}
-            for entry, text in zip(found, texts, strict=True)
-        ],
-    }
+    found = positions.ordered()
+    texts = data.texts(np.array([at for at, _ in found], np.int64)) if found else []
+    return Misjudged(
+        games.ordered(),
+        [replace(entry, position=text) for (_, entry), text in zip(found, texts, strict=True)],
+    )
 
 
 def misjudged_of(
@@ -213,10 +206,12 @@ def misjudged_of(
     texts."""
     start = begun.parameters
     if begun.engine is None:
-        return {"misjudged": misjudged_rows(result, read.results)} if len(read.data.text) else {}
+        if not len(read.data.text):
+            return {}
+        return {"misjudged": to_json(misjudged_rows(result, read.results))}
     if any(source == "-" or is_dataset(source) for source in sources):
         return {}
-    found = misjudged(
+    found, files = misjudged(
         begun.engine,
         sources,
         options.reading,
@@ -225,4 +220,4 @@ def misjudged_of(
         result.parameters,
         display.reading,
     )
-    return {"summary": {**summary, "files": found.pop("files")}, "misjudged": found}
+    return {"summary": {**summary, "files": to_json(files)}, "misjudged": to_json(found)}

@@ -26,8 +26,8 @@ from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.match import MatchRun
-from tuner.play.own_games.play import default_rules
 from tuner.play.own_games.run import OwnGamesRun
+from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
 
 FEWEST, MOST, PART = (

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from games.record import USUAL_SCALE, Game, ReadReport, SearchLimits, scale_of
+from games.record import USUAL_SCALE, ReadReport, scale_of
 from games.streams import InputError
-from tuner.datasets.dataset import BLOCK, Dataset, whole_games
-from tuner.datasets.files import ArrayWriter, is_dataset
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.build import default_phases, rows_of_sources
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.evaluation.engine import Engine
@@ -22,21 +22,10 @@ from tuner.fit.device.base import Device
 from tuner.fit.device.choose import device_named
 from tuner.fit.device.cpu.device import RangedCpu
 from tuner.fit.device.differences.device import Differences
-from tuner.fit.setup import FitOptions, make_problem
 from tuner.io.terminal import Display
-from tuner.learn.build import Kept, Scores, dataset_of, recorded_scores, require_learnable, selected
-from tuner.learn.methods import fitting_of
-from tuner.learn.targets import (
-    Retarget,
-    ScoreScale,
-    Searched,
-    blended,
-    close,
-    fit_score_scale,
-    scale_line,
-)
-from tuner.learn.teacher import Teacher
-from tuner.options.option import no_use
+from tuner.learn.build import Kept, dataset_of, require_learnable
+from tuner.learn.scores import ScoreTargets, source_of, with_score_targets
+from tuner.learn.searches import Retarget
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
@@ -143,14 +132,16 @@ def read_games(
     options: TuneSettings,
     retarget: Retarget | None,
     note: Callable[[str], None],
-    progress: Callable[[ReadReport], None],
-    searched: Searched,
+    display: Display,
     start: Parameters,
     positions: bool = False,
     executor: Executor | None = None,
 ) -> Read:
     """Return the dataset of the sources, with a line about the games read; with its `positions` if
-    they are wanted. A teacher runs on the executor; None: on the threads that the options name."""
+    they are wanted. The display follows the games or, if positions are searched, the searches. A
+    teacher runs on the executor; None: on the threads that the options name."""
+    searches = options.depth is not None or options.teacher is not None
+    progress = (lambda report: None) if searches else display.reading
     again = positions or options.gradient != "analytic"
     if options.method == "scores" and all(
         source != "-" and is_dataset(source) for source in sources
@@ -160,7 +151,7 @@ def read_games(
         return read._replace(centipawn=scale_of(engine.game.name) / USUAL_SCALE)
     lines: list[str] = []
     with source_of(
-        engine.game, options, searched, executor or OnThreads(options.workers), lines
+        engine.game, options, display.searched, executor or OnThreads(options.workers), lines
     ) as scores:
         kept = (
             Kept(folder, engine.game, retarget, again, scores, options.lambda_ == 1)
@@ -299,119 +290,3 @@ def report_reading(
     if read.data.games < FEW_GAMES:
         display.note(f"only {read.data.games} games: the standard errors are rough")
     return summary
-
-
-TARGETS = "targets.npy"
-
-
-class ScoreTargets(NamedTuple):
-    """A dataset whose outcomes are targets; the results (n,) of its games; which positions (m,) of
-    those read are in it, None for all; the scale of the scores, None if they are not used; and
-    lines about them."""
-
-    data: Dataset
-    results: np.ndarray
-    keep: np.ndarray | None
-    scale: ScoreScale | None
-    lines: list[str]
-
-
-@contextlib.contextmanager
-def source_of(
-    game: Game, options: TuneSettings, searched: Searched, executor: Executor, lines: list[str]
-) -> Iterator[Scores | None]:
-    """Yield where the scores of positions come from, for resolved options; None if the method uses
-    none. A teacher ends after the block, and a line about its scores is added to `lines`; it runs
-    on the executor, and `searched` is called for each of its positions."""
-    if options.targets != "scores":
-        yield None
-    elif options.teacher is None:
-        yield recorded_scores
-    else:
-        limits = SearchLimits(nodes=options.nodes)
-        with Teacher(game, options.teacher, limits, executor, searched=searched) as teacher:
-            yield teacher.scores
-            lines.append(teacher.text)
-
-
-def with_score_targets(
-    data: Dataset,
-    scores: np.ndarray,
-    results: np.ndarray,
-    unknown: int,
-    parameters: Parameters,
-    options: TuneSettings,
-    folder: Path,
-    device: Device | None = None,
-) -> ScoreTargets:
-    """Return the dataset with targets blended of the scores and results (n,) of its positions, see
-    `tuner.learn.targets`; files go to `folder`. `unknown` positions were left out for want of a
-    score.
-
-    Scores of the starting values' own searches are on the scale of the file; others are scaled by
-    the results of the games. Positions without a score (unless lambda is 1), and those whose score
-    is further than `max_difference` from the evaluation of `parameters`, are left out."""
-    what = "scores of the teacher" if options.teacher else "recorded scores"
-    lambda_, most = options.lambda_ or 0.0, options.max_difference
-    games = np.repeat(data.game, np.diff(data.first))
-    keep = np.full(len(scores), True) if lambda_ == 1 else ~np.isnan(scores)
-    unknown += int((~keep).sum())
-    scale = None
-    if options.own_scores:
-        scale = ScoreScale(parameters.scale, 0.0, data.games, int(np.isfinite(scores).sum()))
-    elif lambda_ < 1 or most is not None:
-        scale = fit_score_scale(scores, results, games, what)
-    lines = [scale_line(scale, what)] if scale and not options.own_scores else []
-    if unknown:
-        lines.append(f"{unknown:,} positions without a score left out")
-    if scale and most is not None:
-        near = close(
-            scores, _evaluations(data, parameters, fitting_of(options, device)), scale.value, most
-        )
-        far = int((keep & ~near).sum())
-        keep &= near
-        lines.append(f"--max-difference {most:g}: {far:,} of {len(near):,} positions left out")
-        if not keep.any():
-            raise InputError(
-                f"--max-difference {most:g}: leaves out every position; expected more centipawns"
-            )
-    if keep.all():
-        chosen = None
-    else:
-        chosen, results = keep, results[keep]
-        data = selected(data, keep, folder / "chosen")
-        scores = scores[keep]
-    return ScoreTargets(
-        _with_outcomes(data, scores, results, scale, lambda_, folder), results, chosen, scale, lines
-    )
-
-
-def _with_outcomes(
-    data: Dataset,
-    scores: np.ndarray,
-    results: np.ndarray,
-    scale: ScoreScale | None,
-    lambda_: float,
-    folder: Path,
-) -> Dataset:
-    writer = ArrayWriter(folder / TARGETS, np.float32)
-    for begin in range(0, data.positions, BLOCK):
-        part = slice(begin, begin + BLOCK)
-        writer.append(blended(scores[part], results[part], scale.value if scale else 0.0, lambda_))
-    writer.close()
-    return replace(data, outcome=np.asarray(np.load(folder / TARGETS, mmap_mode="r")))
-
-
-def _evaluations(data: Dataset, parameters: Parameters, fitting: FitOptions) -> np.ndarray:
-    """Return the static evaluations (n,) of all positions in centipawns, first player's view."""
-    if not parameters.weights.any():
-        raise InputError(
-            no_use(
-                "--max-difference",
-                "the starting values are all zero, so there is no evaluation to compare "
-                "scores with",
-            )
-        )
-    every = np.arange(data.games)
-    problem = make_problem(data, parameters, fitting, every, parameters.scale)
-    return problem.evaluations(problem.start, whole_games(data, every))

@@ -11,6 +11,7 @@ from tuner.datasets.rows.build import TERMS
 from tuner.datasets.summary import is_labelled
 from tuner.findings.findings import (
     advice,
+    better_targets,
     draws_of,
     error_in_points,
     held_out_change,
@@ -27,7 +28,6 @@ from tuner.fit.result import FitResult
 from tuner.io.records import record
 from tuner.learn.reading import Read
 from tuner.learn.start import Start
-from tuner.learn.targets import better_targets
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.version import __version__
@@ -54,7 +54,12 @@ def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
             if options.teacher
             else "the scores in these files"
         )
-        part = ", blended with the results" if options.lambda_ else ""
+        later = "later scores of their games and at last the results"
+        part = (
+            f", blended with {later if options.blend == 'later' else 'the results'}"
+            if options.lambda_
+            else ""
+        )
         others = (
             "--targets results learns"
             if rows

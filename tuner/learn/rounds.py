@@ -24,8 +24,8 @@ from tuner.learn.build import count_positions
 from tuner.learn.methods import fitting_of, resolved, retarget_of
 from tuner.learn.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.learn.result import method_line
+from tuner.learn.searches import Leaves
 from tuner.learn.start import Start
-from tuner.learn.targets import Leaves
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
@@ -93,8 +93,7 @@ def fitted_in_rounds(
                 options,
                 retarget,
                 note,
-                _nothing if searches else display.reading,
-                display.searched,
+                display,
                 searching,
                 executor=executor,
             )

@@ -147,8 +147,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
                 options,
                 None,
                 display.note,
-                display.reading,
-                display.searched,
+                display,
                 parameters,
             )
         options = without_gpu(options, read) if auto else options

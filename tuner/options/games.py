@@ -11,6 +11,7 @@ from tuner.options.shared import seed
 
 SECTION = "games"  # of config.yaml
 LONGEST = 10_000  # plies of a game
+ENGINE_DEPTH, ENGINE_PART, VARY = 6, 20, 0.1  # of games of an engine, by default
 USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
 USUAL_DRAW = (
     10.0,
@@ -21,15 +22,18 @@ USUAL_DRAW = (
 
 @dataclass(frozen=True, kw_only=True)
 class GamesOptions:
-    """The options of games of an evaluation against its copies. `resign` is (score, plies) and
-    `draw` is (score, plies, first ply). Scores and noise are in centipawns. None: no such limit or
-    rule."""
+    """The options of games of an evaluation against its copies, or of an engine. `resign` is
+    (score, plies) and `draw` is (score, plies, first ply). Scores and noise are in centipawns.
+    None: no such limit or rule."""
 
     games: int = option(
         "number of games (default: 6000)", POSITIVE_COUNT, 6000, metavar="N", resume=True
     )
     depth: int | None = option(
-        "plies per search (default: 3; with --nodes no limit)", POSITIVE_COUNT, 3, metavar="N"
+        "plies per search (default: 3, of engines 6; with --nodes no limit)",
+        POSITIVE_COUNT,
+        3,
+        metavar="N",
     )
     nodes: int | None = option(
         "nodes per search; with --depth, whichever is reached first", POSITIVE_COUNT, metavar="N"
@@ -40,6 +44,22 @@ class GamesOptions:
         CENTIPAWNS,
         10.0,
         metavar="CP",
+    )
+    vary: float | None = option(
+        "an engine searches up to this share more or fewer nodes than --nodes, drawn for each move,"
+        " or this share of its moves one ply less deep than --depth (default: 0.1)",
+        UNIT,
+        metavar="SHARE",
+    )
+    hash: int | None = option(
+        "size of the engine's transposition table (default: its own)", POSITIVE_COUNT, metavar="MB"
+    )
+    options: tuple[str, ...] = option(
+        "option of the engine; may be repeated",
+        default=(),
+        flags="--option",
+        metavar="NAME=VALUE",
+        action="append",
     )
     random_plies: int = option(
         "begin with N random plies that lead to a balanced position (default: 8)",
@@ -93,6 +113,13 @@ class GamesOptions:
         nodes = f"{self.nodes:,} nodes a move" if self.nodes is not None else ""
         return ", ".join(filter(None, (depth, nodes)))
 
+    @property
+    def words(self) -> str:
+        """How the players search, as the beginning of a sentence."""
+        noise = f"noise of {self.noise:g} centipawns" if self.vary is None else ""
+        varied = f"varied by {self.vary:g}" if self.vary else ""
+        return "".join(f"{each}, " for each in (self.control, noise, varied) if each)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GamesSettings(GamesOptions):
@@ -102,8 +129,9 @@ class GamesSettings(GamesOptions):
 
     ORDER: ClassVar = (
         "start games depth nodes noise random_plies openings plies resign draw play_on syzygy seed"
-        " part terms evaluation"
+        " part terms evaluation vary hash options"
     )
+    RARE: ClassVar = "vary hash options"
     start: str
     part: int = 200
     terms: tuple[str, ...] = ()
@@ -113,5 +141,5 @@ class GamesSettings(GamesOptions):
         """ValueError for values out of range."""
         require_sense(self)
         whole(1).require("part", self.part)
-        if self.depth is None and self.nodes is None:
+        if self.depth is None and self.nodes is None and self.vary != 0:  # of engines with dice
             raise ValueError("depth and nodes are both null, expected one of them")

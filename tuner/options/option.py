@@ -169,12 +169,22 @@ def add_to(parser: argparse.ArgumentParser, table: Table) -> None:
             entry.add_to(group)
 
 
+@dataclass(frozen=True)
+class OtherCommands:
+    """The other commands, for one that joins them: `require` exits for words that no command has,
+    `perform` returns the result of a command."""
+
+    require: Callable[[Sequence[str]], None]
+    perform: Callable[[Sequence[str]], dict]
+
+
 class Arguments(argparse.Namespace):
     """What was typed: a value for each option of the command, `given` those that were typed, and
     all `words`."""
 
     command: str
     json: bool
+    commands: OtherCommands
     words: Sequence[str]
     table: Table
     given: Mapping[str, Any]
@@ -224,9 +234,10 @@ class Arguments(argparse.Namespace):
                 )
 
 
-def no_use(option: str, why: str) -> str:
-    """Return the sentence about an option, as it was written, that has no use here."""
-    return f"{option}: {why}; leave it out"
+def no_use(option: str, why: str, instead: str = "") -> str:
+    """Return the sentence about an option, as it was written, that has no use here, and what might
+    be done `instead` of leaving it out."""
+    return f"{option}: {why}; leave it out" + (f", or {instead}" if instead else "")
 
 
 def refuse(uses: Iterable[tuple[str, object, str]]) -> None:

@@ -89,11 +89,18 @@ class TuneOptions(Reading):
         "depth of the searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
     )
     lambda_: float | None = option(
-        "from 0 to 1. scores: weight of the result beside the score (default: 0); other methods:"
+        "from 0 to 1. scores: weight of what they are blended with (default: 0); other methods:"
         " weight of later positions of the game, per ply, so that 0.7 for each move of one's own is"
         " 0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)",
         UNIT,
         metavar="L",
+    )
+    blend: str = option(
+        "scores: what --lambda blends them with: result (default), that of the game; later, the"
+        " scores of its later positions and at last the result, as TD(lambda) does (--lambda is"
+        " then 0.7 unless given)",
+        default="result",
+        choices=("result", "later"),
     )
     rounds: int | None = option(
         "search at most N times, each time with the weights learned so far, until values hardly"
@@ -185,7 +192,7 @@ class TuneSettings(TuneOptions):
     file are written from resolved settings."""
 
     ORDER: ClassVar = (
-        "reading quiescence terms method targets depth per_game lambda_ rounds max_difference"
+        "reading quiescence terms method targets depth per_game lambda_ blend rounds max_difference"
         " teacher nodes own_games own_rounds own_results own_scores not_linear workers device"
         " no_gpu loss learner gradient step learning_rate iterations batch held_out prior fixed"
         " only scale untapered intercept bootstrap seed run"

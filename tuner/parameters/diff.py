@@ -56,7 +56,14 @@ def aligned(p: Parameters, layout: Layout) -> Parameters:
             if errors is not None and p.standard_errors is not None:
                 errors[:, place.columns] = p.standard_errors[:, own.columns]
     return replace(
-        p, layout=layout, weights=weights, standard_errors=errors, fixed=(), bounds=(), prior=()
+        p,
+        layout=layout,
+        weights=weights,
+        standard_errors=errors,
+        fixed=(),
+        tied=(),
+        bounds=(),
+        prior=(),
     )
 
 

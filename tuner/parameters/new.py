@@ -21,10 +21,11 @@ SPEC = re.compile(r"(?P<term>[^.\[\]]+)\.(?P<name>[^.\[\]]+)(?P<shape>(?:\[[0-9]
 
 def of_specs(specs: Sequence[str]) -> Layout:
     """Return the layout of parameters given as `term.name`, `term.name[9]` or `term.name[8][8]`;
-    InputError for another form."""
+    InputError for another form. Those of one term follow each other."""
     places: list[Place] = []
     first = 0
-    for spec in specs:
+    terms = {spec.partition(".")[0]: i for i, spec in reversed(list(enumerate(specs)))}
+    for spec in sorted(specs, key=lambda spec: terms[spec.partition(".")[0]]):
         found = SPEC.fullmatch(spec)
         if not found or not NAME.fullmatch(found["term"]) or not NAME.fullmatch(found["name"]):
             raise InputError(

@@ -30,10 +30,11 @@ class Parameters:
 
     `weights` and `standard_errors` have shape (stages, columns), in centipawns. v = tanh(scale *
     centipawns) is the value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are
-    names or globs held constant, `bounds` pairs of name and (low, high), `prior` pairs of name and
-    (mean or None for the starting value, standard deviation). `learned` is plain data about the
-    fit, `comments` are those of the file that was read, for the file to be written. `phases` are
-    the steps of the phase if another program counts the terms; None if this one does."""
+    names or globs held constant, `tied` those with one number for all stages, `bounds` pairs of
+    name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard
+    deviation). `learned` is plain data about the fit, `comments` are those of the file that was
+    read, for the file to be written. `phases` are the steps of the phase if another program counts
+    the terms; None if this one does."""
 
     game: str
     layout: Layout
@@ -47,6 +48,7 @@ class Parameters:
     learned: dict = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
     phases: int | None = None
+    tied: tuple[str, ...] = ()
 
     @property
     def of_rows(self) -> bool:
@@ -97,7 +99,11 @@ class Parameters:
 def untapered(p: Parameters) -> Parameters:
     """The same parameters with one stage, the mean of their stages; bounds and priors are kept."""
     return replace(
-        p, stages=("all",), weights=p.weights.mean(axis=0, keepdims=True), standard_errors=None
+        p,
+        stages=("all",),
+        weights=p.weights.mean(axis=0, keepdims=True),
+        standard_errors=None,
+        tied=(),
     )
 
 

@@ -150,6 +150,7 @@ KEYS = (
     "phases",
     "weights",
     "fixed",
+    "tied",
     "bounds",
     "prior",
     "standard_errors",
@@ -491,7 +492,8 @@ class _Reader(Checks):
             missing, self.missing, self.is_error = self.missing, [], True
             errors = self.weights(top["standard_errors"], stages, "standard_errors")
             self.missing, self.is_error = missing, False
-        return Parameters(
+        tied = self.names(top.get("tied"), "tied", stages)
+        found = Parameters(
             self.game,
             self.layout,
             stages,
@@ -504,7 +506,17 @@ class _Reader(Checks):
             self.learned(top.get("learned")),
             () if self.path.is_relative_to(BUNDLED) else comments_of(source),
             phases,
+            tied,
         )
+        for name in tied:
+            chosen = found.mask((name,)).all(axis=0)
+            if not chosen.any() or (weights[:, chosen] != weights[0, chosen]).any():
+                self.fail(
+                    top["tied"],
+                    f"tied: {name} does not have the same numbers in all stages, expected a"
+                    " parameter with one number for them",
+                )
+        return found
 
 
 def listed(names: list[str], most: int = 4) -> str:

@@ -67,6 +67,8 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
             )
     if p.fixed:
         yield ("fixed",), "fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]"
+    if p.tied:
+        yield ("tied",), "tied: [" + ", ".join(_quoted(name) for name in p.tied) + "]"
     if p.bounds:
         yield ("bounds",), "bounds:"
         for name, (low, high) in p.bounds:

@@ -100,7 +100,7 @@ ENDS = (RULES, RESIGN, DRAW, ENDING, TABLES, PLIES)
 @dataclass(frozen=True)
 class Adjudicator:
     """The rules in force in games to learn from; None: not this one. Scores are in centipawns,
-    first player's view.
+    first player's view, NaN where a player has none.
 
     `resign` is (score, plies): the side that is ahead wins if the last `plies` scores are all
     `score` or more in its favour. `draw` is (score, plies, first): a draw, from ply `first` of the
@@ -121,10 +121,11 @@ class Adjudicator:
             return Ending(ENDING, 0)
         if self.resign and len(scores) >= self.resign[1]:
             last = scores[-self.resign[1] :]
-            if min(last) >= self.resign[0] or max(last) <= -self.resign[0]:
+            least = self.resign[0]
+            if all(score >= least for score in last) or all(score <= -least for score in last):
                 return Ending(RESIGN, 1 if last[0] > 0 else -1)
         if self.draw and plies >= self.draw[2] and len(scores) >= self.draw[1]:
-            if max(map(abs, scores[-self.draw[1] :])) <= self.draw[0]:
+            if all(abs(score) <= self.draw[0] for score in scores[-self.draw[1] :]):
                 return Ending(DRAW, 0)
         return None
 

@@ -15,6 +15,7 @@ from games.record import Game, Openings
 from games.search.searcher import Limits, Searcher
 from games.streams import InputError
 
+JUDGE = "classic"  # the bundled evaluation that checks openings
 BALANCED = 50.0  # centipawns
 DEPTH = 4  # of the search that checks the balance
 PATIENCE = 2000  # candidates in a row that were used before: then the openings are exhausted

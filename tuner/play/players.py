@@ -174,12 +174,8 @@ def understood(text: str) -> Named:
     prefix, _, last = text.rpartition("/")
     if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
-    protocol, separator, command = text.partition(":")
-    if separator and protocol.isalpha() and (games := games_of(protocol)):
-        name = (
-            text if command.isdecimal() else _name_of(command)
-        )  # of a program whose strength is a number: gnubg:0
-        return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
+    if (engine := engine_named(text)) is not None:
+        return engine
     is_program = (
         os.path.isfile(text) and os.access(text, os.X_OK) and not text.endswith((".yaml", ".yml"))
     )
@@ -198,6 +194,18 @@ def understood(text: str) -> Named:
         else:
             return named_file(path, path.stem)
     return Named("uci", text, _name_of(text), bare=True)
+
+
+def engine_named(text: str) -> Named | None:
+    """Interpret an engine as PROTOCOL:COMMAND; None for anything else."""
+    protocol, separator, command = text.partition(":")
+    games = games_of(protocol) if separator and protocol.isalpha() else []
+    if not games:
+        return None
+    name = (
+        text if command.isdecimal() else _name_of(command)
+    )  # of a program whose strength is a number: gnubg:0
+    return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
 
 
 def named_file(path: Path, name: str) -> Named:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from tuner.parallel import Executor, Job, Running
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """The result of a run: lines of text, plain data, and whether it was interrupted."""
 
     lines: list[str]
@@ -68,7 +68,7 @@ class Run(abc.ABC):
         """Write what the run begins with into its new folder."""
 
     @abc.abstractmethod
-    def play(self, folder: Path, playing: Running | None) -> Result:
+    def play(self, folder: Path, playing: Running | None) -> RunResult:
         """Play what is left to play. An earlier part of the run may be in the folder."""
 
     @contextlib.contextmanager
@@ -97,7 +97,7 @@ class Run(abc.ABC):
         )
 
 
-def new_run(run: Run, folder: Path | None, executor: Executor | None, command: str) -> Result:
+def new_run(run: Run, folder: Path | None, executor: Executor | None, command: str) -> RunResult:
     """Begin a run in a new folder, with its games played by the executor; the text of the `command`
     is recorded there."""
     if folder is not None:
@@ -118,9 +118,11 @@ def resumed_run(
     output: Path | None,
     display: Display,
     games: int | None = None,
-) -> Result:
-    """Continue the run in a folder; `games` sets a new total."""
-    run = kind(read_config(folder, kind.section, kind.kind), output, display)
+    make: Callable[[Any, Path | None, Display], Run] | None = None,
+) -> RunResult:
+    """Continue the run in a folder; `games` sets a new total, `make` makes the run if that takes
+    more than its settings."""
+    run = (make or kind)(read_config(folder, kind.section, kind.kind), output, display)
     run.require_output(folder)
     display.begin("starting")
     if games is not None:

@@ -15,6 +15,7 @@ from tuner.datasets.rows.values import RowBatch
 from tuner.export.numbers import TERM, parameter_names
 from tuner.parallel import Threads
 from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import ENGINE_OPTIONS, Parameters
 
 Settings = Mapping[str, int]  # values of options by their names
 
@@ -218,6 +219,26 @@ def layout_of_options(options: Sequence[str], steps: Sequence[Step]) -> Layout:
     finds the options again. `options` are the names of all of the engine's."""
     names = dict(zip(options, parameter_names(options), strict=True))
     return Layout(tuple(Place(TERM, names[step.name], (), i) for i, step in enumerate(steps)))
+
+
+def parameters_of(game: str, layout: Layout, steps: list[Step], learned: dict) -> Parameters:
+    """The parameters of options at their current values, bounded by their ranges; one stage.
+    `learned` says which they are."""
+    values = np.array([[step.value for step in steps]], float)
+    bounds = tuple(
+        (place.path, (float(step.low), float(step.high)))
+        for place, step in zip(layout.places, steps, strict=True)
+    )
+    names = {place.path: step.name for place, step in zip(layout.places, steps, strict=True)}
+    return Parameters(
+        game,
+        layout,
+        ("all",),
+        values,
+        bounds=bounds,
+        learned={**learned, ENGINE_OPTIONS: names},
+        phases=1,
+    )
 
 
 def jacobian(

@@ -23,8 +23,7 @@ from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
 from tuner.learn.build import require_learnable
 from tuner.learn.teacher import evaluators
-from tuner.parameters.layout import Layout
-from tuner.parameters.parameters import ENGINE_OPTIONS, Parameters
+from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.probe.linearity import (
     Answers,
@@ -34,6 +33,7 @@ from tuner.probe.linearity import (
     examine,
     jacobian,
     layout_of_options,
+    parameters_of,
     steps_of,
     way_of,
 )
@@ -213,26 +213,6 @@ def kept_text(kept: KeptRows) -> str:
     ]
     left = ", ".join(f"{n:,} {why}" for n, why in parts if n)
     return f"{kept.rows:,} rows" + (f"; left out: {left}" if left else "")
-
-
-def parameters_of(game: str, layout: Layout, steps: list[Step], learned: dict) -> Parameters:
-    """The parameters of options at their current values, bounded by their ranges; one stage.
-    `learned` says which they are."""
-    values = np.array([[step.value for step in steps]], float)
-    bounds = tuple(
-        (place.path, (float(step.low), float(step.high)))
-        for place, step in zip(layout.places, steps, strict=True)
-    )
-    names = {place.path: step.name for place, step in zip(layout.places, steps, strict=True)}
-    return Parameters(
-        game,
-        layout,
-        ("all",),
-        values,
-        bounds=bounds,
-        learned={**learned, ENGINE_OPTIONS: names},
-        phases=1,
-    )
 
 
 Fit = Callable[

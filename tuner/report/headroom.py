@@ -8,9 +8,9 @@ from pathlib import Path
 
 from games.record import Game, Wording
 from games.streams import InputError
-from tuner.findings.records import Headroom
+from tuner.findings.records import Headroom, InputUse, Interval, gain_of
 from tuner.io.files import replace_file
-from tuner.io.records import read_json
+from tuner.io.records import read_json, to_json
 from tuner.report.charts import Chart, own_names, points_chart
 from tuner.report.formatting import known, number, outcomes_of, together
 
@@ -41,13 +41,9 @@ HEADROOM, PARAMS = "headroom.json", "params.yaml"
 LARGEST = 1 << 20  # bytes
 
 
-def read_headroom(folder: Path) -> dict | None:
-    """Return what `tuner headroom --add-to` wrote into a run's folder as plain data, None without
-    it."""
-    if read_json(folder / HEADROOM, Headroom, LARGEST, "`tuner headroom`") is None:
-        return None
-    plain: dict = json.loads((folder / HEADROOM).read_text(encoding="utf-8"))
-    return plain
+def read_headroom(folder: Path) -> Headroom | None:
+    """Return what `tuner headroom --add-to` wrote into a run's folder, None without it."""
+    return read_json(folder / HEADROOM, Headroom, LARGEST, "`tuner headroom`")
 
 
 def require_tuned(folder: Path) -> None:
@@ -59,90 +55,73 @@ def require_tuned(folder: Path) -> None:
         )
 
 
-def add_headroom(folder: Path, found: dict) -> None:
+def add_headroom(folder: Path, found: Headroom) -> None:
     """Write a measurement into a run's folder, in place of an earlier one."""
-    replace_file(folder / HEADROOM, json.dumps(found, indent=1, allow_nan=False) + "\n")
-
-
-def linear(found: dict) -> bool:
-    """Return whether all terms are linear in their weights."""
-    return not found["not_linear"]
-
-
-def names_of(found: dict) -> dict[str, str]:
-    """Return the name of each model."""
-    return {
-        "start": found["start"],
-        "fit": "best linear fit" if linear(found) else "best fit of these terms",
-        "trees": "trees on the same counts",
-        "network": (
-            "network on counts and the board"
-            if found.get("board")
-            else "network on the same counts"
-        ),
-    }
-
-
-def gain_of(gains: list[dict], model: str) -> dict | None:
-    """Return the gain of a model, None if it was not fitted."""
-    return next((gain for gain in gains if gain["model"] == model), None)
+    text = json.dumps(to_json(found), indent=1, allow_nan=False)
+    replace_file(folder / HEADROOM, text + "\n")
 
 
 MOST = 10  # inputs in a chart
 
 
-def headroom_data(found: dict, game: Game | None) -> dict:
-    """Return the data of the section; `found` is a `tuner.findings.records.Headroom` as plain
-    data."""
-    gains = {gain["model"]: gain for gain in found["gains"]}
-    names = names_of(found)
+def headroom_data(found: Headroom, game: Game | None) -> dict:
+    """Return the data of the section."""
+    gains = {gain.model: gain for gain in found.gains}
     models = [
         {
-            "name": names.get(line["model"], line["model"]),
+            "name": found.names.get(line.model, line.model),
             "loss": with_interval(line),
-            "gain": with_interval(gains[line["model"]]) if line["model"] in gains else "",
+            "gain": with_interval(gains[line.model]) if line.model in gains else "",
         }
-        for line in found["models"]
+        for line in found.models
     ]
-    columns = [line["model"] for line in found["models"] if line["model"] in ("trees", "network")]
+    columns = [line.model for line in found.models if line.model in ("trees", "network")]
     last = (["fit"] + columns)[-1]
     phases = [
-        {**line, "others": [line.get(name) for name in columns], "gain": with_interval(gain)}
-        for line in found.get("phases") or []
-        if (gain := gain_of(line["gains"], last))
+        {
+            "losses": line,
+            "others": [getattr(line, name) for name in columns],
+            "gain": with_interval(gain),
+        }
+        for line in found.phases or []
+        if (gain := gain_of(line.gains, last))
     ]
-    chart = _chart(found.get("counts") or [])
+    chart = _chart(found.counts or [])
     return {
         "found": found,
         "models": models,
         "phases": phases,
         "charts": [chart] if chart else [],
-        "positions": drawn_positions(game, found.get("disagreements") or [], "h"),
+        "positions": drawn_positions(game, [vars(line) for line in found.disagreements], "h"),
         "columns": columns,
         "last": last,
-        "expected": outcomes_of(Wording(), int(found.get("points") or 1))["expected"],
-        "staged": any(line.get("stage") for line in phases),
-        "side": found.get("side") or "the first player",
+        "expected": outcomes_of(Wording(), found.points)["expected"],
+        "staged": any(line.stage for line in found.phases or []),
+        "side": found.side,
     }
 
 
-def with_interval(found: dict, digits: int = 4) -> str:
+def with_interval(found: Interval, digits: int = 4) -> str:
     """A number with its interval, if it has one."""
-    text = number(found["value"], digits)
-    if known(found.get("low")) and known(found.get("high")):
-        text += " " + together(f"[{number(found['low'], digits)}, {number(found['high'], digits)}]")
+    text = number(found.value, digits)
+    if known(found.low) and known(found.high):
+        text += " " + together(f"[{number(found.low, digits)}, {number(found.high, digits)}]")
     return text
 
 
-def _chart(counts: list[dict]) -> Chart | None:
-    lines = [line for line in counts if known(line.get("low")) and known(line.get("high"))][:MOST]
-    if not lines:
+def _chart(counts: list[InputUse]) -> Chart | None:
+    bars = [
+        (1000 * use.value, 1000 * use.low, 1000 * use.high, use.input)
+        for use in counts
+        if known(use.value) and known(use.low) and known(use.high)
+    ][:MOST]
+    if not bars:
         return None
-    values, low, high = ([1000 * line[key] for line in lines] for key in ("value", "low", "high"))
+    values, low, high, names = (list(column) for column in zip(*bars, strict=True))
     return points_chart(
         "What the trees use",
         "rise of the loss if shuffled, thousandths",
-        [line["input"] for line in lines],
+        names,
         values,
         low,
         high,

@@ -8,9 +8,10 @@ import jinja2
 from markupsafe import Markup
 
 from games.record import Game, Wording
+from tuner.findings.records import Headroom
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
-from tuner.report.run import MATCH, LearningRun, NetworkRun, Run
+from tuner.report.run import MATCH, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.sections import (
     Section,
     headroom_section,
@@ -27,12 +28,12 @@ from tuner.version import __version__
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(run: Run) -> tuple[str, list[Section]]:
+def render(run: ShownRun) -> tuple[str, list[Section]]:
     """Return the page of a run as HTML, and its sections."""
     name = (
         " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
     )
-    if isinstance(run, NetworkRun):
+    if isinstance(run, ShownNetworkRun):
         sections, tiles, verdicts, command = (
             network_sections(run),
             network_tiles(run),
@@ -62,7 +63,7 @@ def render(run: Run) -> tuple[str, list[Section]]:
     )
 
 
-def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str:
+def page_of(run: ShownRun, name: str, sections: list[Section], **more: object) -> str:
     """Return a page of these sections as HTML; `more` is shown above them."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -72,7 +73,7 @@ def page_of(run: Run, name: str, sections: list[Section], **more: object) -> str
     )
     words, most, labelled = (
         (run.wording, run.points, run.labelled)
-        if isinstance(run, LearningRun)
+        if isinstance(run, ShownLearningRun)
         else (Wording(), 1, False)
     )
     environment.filters |= FILTERS | outcomes_of(words, most, labelled) | {"drawing": _Drawings()}
@@ -100,19 +101,19 @@ class _Drawings:
         return Markup(own_names(drawn.svg, f"c{self._number}"))
 
 
-def headroom_page(found: dict, game: Game | None) -> str:
+def headroom_page(found: Headroom, game: Game | None) -> str:
     """Return a measurement as a page of its own."""
-    run = Run(Path(), "headroom", found["command"], __version__, {}, [], [])
+    run = ShownRun(Path(), "headroom", found.command or "", __version__, {}, [], [])
     section = headroom_section(found, game)
     repeat = Section(
         "repeat",
         "Repeat this measurement",
         "repeat",
         {
-            "command": found["command"],
-            "facts": [("version", __version__), ("seed", found["seed"])],
+            "command": found.command,
+            "facts": [("version", __version__), ("seed", found.seed)],
             "options": "",
             "started": "",
         },
     )
-    return page_of(run, found["start"], [part for part in (section, repeat) if part is not None])
+    return page_of(run, found.start, [part for part in (section, repeat) if part is not None])

@@ -1,11 +1,9 @@
-"""Read the folder of a run or of a match, without changing it: it may still be running. Damage is
-an error of one line."""
+"""Read the folder of a run, without changing it: it may still be running. Damage is an error of one
+line."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,139 +13,22 @@ from games.streams import InputError
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
-from tuner.findings.records import Findings, Iteration, NetworkBatch, Result, WeightsBatch
-from tuner.io.records import read_json, read_lines, record
-from tuner.io.run_folder import CONFIG, HISTORY, read_config, read_plain
-from tuner.options.match import SECTION, MatchSettings
+from tuner.findings.records import (
+    Findings,
+    Headroom,
+    Iteration,
+    NetworkBatch,
+    PlayedCalibration,
+    Result,
+    WeightsBatch,
+)
+from tuner.io.records import Count, Scalar, read_json, read_lines, record
+from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, tapered, untapered
 from tuner.parameters.reader import heading_of
-from tuner.parameters.yaml_tree import read_tree
-from tuner.play.match.journal import read_pairs
-from tuner.play.match.results import Difference, Tally, difference_of, openings_text, result_of
-from tuner.play.match.setup import COPIES, game_of_folder, test_of
 from tuner.report.headroom import read_headroom
-from tuner.statistics.sprt import Sprt
-
-ROWS = 400  # of `running`, at most
-
-
-@dataclass(frozen=True)
-class Match:
-    """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those
-    for which games ended; `running` are rows of games, difference, low, high and LLR (NaN without a
-    test) over the match, in the unit of `difference`; `copies` are the players' parameter files in
-    the folder, `learned` the numbers of games that these were learned from, None if unknown."""
-
-    folder: Path
-    names: tuple[str, str]
-    conditions: str
-    openings: str
-    seed: int
-    block: str
-    plain: dict
-    difference: Difference
-    test: Sprt | None
-    decision: str | None
-    reasons: list[tuple[str, int]]
-    plies: float
-    forfeits: list[tuple[str, int]]
-    running: list[tuple[float, ...]]
-    copies: tuple[Path | None, Path | None]
-    learned: tuple[float | None, float | None]
-
-    @property
-    def finished(self) -> int:
-        """The number of games that ended, including those after the decision of a test."""
-        return sum(count for _, count in self.reasons)
-
-
-def read_match(folder: Path) -> Match:
-    """Read the match in a folder so far; InputError if there is none or a line is damaged."""
-    settings = read_config(folder, SECTION, MatchSettings)
-    path = folder / HISTORY
-    test, names, conditions, openings, game = _read_settings(folder, settings)
-    lines = read_pairs(path, game.points) if path.exists() else []
-    tally = Tally(test, game.points)
-    running: list[tuple[float, ...]] = []
-    reasons: Counter[str] = Counter()
-    first = [line for line in lines if line.leg == 0]
-    step = max(1, len(first) // ROWS)
-    for i, line in enumerate(first):
-        tally.add(line)
-        reasons.update(line.reasons or line.ends)
-        if i % step == 0 or i == len(first) - 1:
-            so_far = (
-                math.nan if number is None else number
-                for number in difference_of(tally, game).interval
-            )
-            running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
-    block, plain = result_of(tally, names, test, game, settings.judge)
-    played = plain["games"]
-    forfeits = [
-        (f"{names['ab'.index(key[0])]} lost by {key[2:]}", n)
-        for key, n in sorted(tally.forfeits.items())
-    ]
-    a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
-    return Match(
-        folder,
-        names,
-        conditions,
-        openings,
-        settings.seed,
-        "\n".join(block),
-        plain,
-        difference_of(tally, game),
-        test,
-        tally.decision,
-        reasons.most_common(),
-        tally.plies / played if played else math.nan,
-        forfeits,
-        running,
-        (a, b),
-        (_games_learned(a) if a else None, _games_learned(b) if b else None),
-    )
-
-
-def _read_settings(
-    folder: Path, settings: MatchSettings
-) -> tuple[Sprt | None, tuple[str, str], str, str, Game]:
-    """Return the test, the names of the players, the conditions, the openings and the game;
-    InputError for damaged settings."""
-    path = folder / CONFIG
-    try:
-        names = settings.names
-        if not (
-            isinstance(names, tuple)
-            and len(names) == 2
-            and all(isinstance(name, str) for name in names)
-        ):
-            raise TypeError("names are not two texts")
-        conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
-        game = game_of_folder(settings, folder)
-        return test_of(settings, game), names, conditions, openings_text(settings, game), game
-    except InputError as problem:
-        raise InputError(f"{path}: {problem}") from None
-    except (
-        TypeError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        OverflowError,
-    ) as problem:  # whatever a wrong type causes
-        raise InputError(f"{path}: damaged settings of a match: {problem}") from None
-
-
-def _games_learned(path: Path) -> float | None:
-    """How many games the weights of a parameter file were learned from; None if unknown."""
-    root = read_tree(path).value
-    learned = root["learned"].value if isinstance(root, dict) and "learned" in root else None
-    games = learned.get("games") if isinstance(learned, dict) else None
-    try:
-        return float(games.value) if games and isinstance(games.value, str) else None
-    except ValueError:
-        return None
-
+from tuner.report.match import Match, read_match
 
 TUNE, SELFPLAY, MATCH, NETWORK = "tune", "selfplay", "match", "network"
 START, LEARNED, NET = "start.yaml", "params.yaml", "net.yaml"
@@ -161,7 +42,22 @@ MOST_PHASES = 1000
 
 
 @dataclass(frozen=True)
-class Run:
+class Choices:
+    """What a page says of the settings of a run that learned; the last six are of self-play."""
+
+    start: str | None = None
+    seed: Scalar | None = None
+    terms: list[str] = field(default_factory=list)
+    method: str | None = None
+    depth: Count | None = None
+    nodes: Count | None = None
+    games: Count | None = None
+    trace: float | None = None
+    wins: bool = False
+
+
+@dataclass(frozen=True)
+class ShownRun:
     """A run folder. `settings` are the options of its command. A match has no findings, and is
     itself the first of `matches`; every other run is a `LearningRun` or a `NetworkRun`."""
 
@@ -173,16 +69,19 @@ class Run:
     history: list[Any]
     matches: list[Match]
 
+    @cached_property
+    def chosen(self) -> Choices:
+        """Its settings, of a run that learned; InputError for one of another kind."""
+        return record(Choices, self.settings, str(self.folder / CONFIG), self.kind)
+
 
 @dataclass(frozen=True)
-class NetworkRun(Run):
+class ShownNetworkRun(ShownRun):
     """A run of self-play that learned a network, `file`."""
 
     game: Game
     file: NetworkFile
-    played: dict | None = (
-        None  # calibration in games that the network plays, see `tuner.findings.played_calibration`
-    )
+    played: PlayedCalibration | None = None  # in games that the network plays
 
     @property
     def points(self) -> int:
@@ -191,7 +90,7 @@ class NetworkRun(Run):
 
 
 @dataclass(frozen=True)
-class LearningRun(Run):
+class ShownLearningRun(ShownRun):
     """A run that learned weights. `started` is the source of the initial values if the folder has
     none."""
 
@@ -199,8 +98,8 @@ class LearningRun(Run):
     comparison: Comparison
     started: str
     findings: Findings
-    headroom: dict | None
-    played: dict | None = None
+    headroom: Headroom | None
+    played: PlayedCalibration | None = None
 
     @cached_property
     def result(self) -> Result:
@@ -250,7 +149,7 @@ class LearningRun(Run):
         return self.comparison.files[1]
 
 
-def read_run(folder: Path, match_folders: list[Path]) -> Run:
+def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
     """Read everything that a page shows; InputError for a folder without a run and for damaged
     files."""
     config = settings_of(folder)
@@ -266,27 +165,23 @@ def read_run(folder: Path, match_folders: list[Path]) -> Run:
     common = folder, kind, str(config.get("command", "")), str(config.get("version", "")), settings
     matches = [read_match(path) for path in match_folders]
     if kind == MATCH:
-        return Run(*common, [], [read_match(folder), *matches])
+        return ShownRun(*common, [], [read_match(folder), *matches])
     history: list[Any] = read_lines(folder / HISTORY, LINES[kind], torn=kind != TUNE)
     if kind == NETWORK:
         evaluation = network_evaluation(folder / NET)
-        return NetworkRun(
+        return ShownNetworkRun(
             folder, SELFPLAY, *common[2:], history, matches, evaluation.game, evaluation.file
         )
-    path = folder / CONFIG
-    terms = settings.get("terms")
-    if terms is not None and not (
-        isinstance(terms, list) and all(isinstance(term, str) for term in terms)
-    ):
-        raise InputError(f"{path}: terms are {str(terms)[:40]}, expected a list of files")
-    terms = terms or []
-    learned = _parameters(folder / LEARNED, terms)
-    start = config.get("start") or settings.get("start") or ""
+    chosen = ShownRun(*common, history, matches).chosen
+    learned = _parameters(folder / LEARNED, chosen.terms)
+    start = config.get("start") or chosen.start or ""
     if not isinstance(start, str) or "\0" in start:
-        raise InputError(f"{path}: start is {str(start)[:40]!r}, expected a parameter file")
-    initial, started = _initial(folder, start, learned, terms)
+        raise InputError(
+            f"{folder / CONFIG}: start is {str(start)[:40]!r}, expected a parameter file"
+        )
+    initial, started = _initial(folder, start, learned, chosen.terms)
     game = find(learned.game) if learned.game in available() else None
-    return LearningRun(
+    return ShownLearningRun(
         *common,
         history,
         matches,

@@ -18,7 +18,7 @@ from tuner.report.charts import (
     points_chart,
 )
 from tuner.report.formatting import capital, percent, short, signed, whole
-from tuner.report.run import Match
+from tuner.report.match import Match
 
 
 def column(history: Sequence[object], name: str) -> list[float]:

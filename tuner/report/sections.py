@@ -10,7 +10,17 @@ import numpy as np
 import yaml
 
 from games.record import Game, in_points
-from tuner.findings.records import Bin, Calibrations, Change, FileLoss, Result, Sides
+from tuner.findings.records import (
+    Bin,
+    Calibrations,
+    Change,
+    FileLoss,
+    Headroom,
+    PlayedCalibration,
+    Result,
+    Sides,
+    SquaresChange,
+)
 from tuner.parameters.diff import reach
 from tuner.play.selfplay.weights import headline
 from tuner.report import run_charts
@@ -29,7 +39,8 @@ from tuner.report.formatting import (
     whole,
 )
 from tuner.report.headroom import drawn_positions, headroom_data
-from tuner.report.run import NET, SELFPLAY, TUNE, LearningRun, Match, NetworkRun, Run
+from tuner.report.match import Match
+from tuner.report.run import MATCH, NET, SELFPLAY, TUNE, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.run_charts import column, smoothed, thinned, watched_chart
 from tuner.report.verdict import (
     MOST,
@@ -71,63 +82,62 @@ NEED_NOT_COST = (
 )
 
 
-def played_data(run: LearningRun | NetworkRun) -> dict | None:
+def played_data(run: ShownLearningRun | ShownNetworkRun) -> dict | None:
     """Return the data of the section, None if no games were played for it."""
     found = run.played
     if not found:
         return None
-    bins = [Bin(**one) for one in found["bins"]]
-    wins = in_points(run.points) and run.settings.get("wins") is True
+    wins = in_points(run.points) and run.chosen.wins
     question = WINS_QUESTION if wins else calibration_question(run.points)
     return {
-        "charts": run_charts.calibration_charts(Sides(after=bins)),
+        "charts": run_charts.calibration_charts(Sides(after=found.bins)),
         "question": question,
         "held": None,
         "actual": "actual",
-        "sides": [("after", bins)],
+        "sides": [("after", found.bins)],
         "note": games_text(found),
         "sentences": [*sentences(found, run.points, wins), NEED_NOT_COST],
         "strength": opponents(run),
     }
 
 
-def games_text(found: dict) -> str:
+def games_text(found: PlayedCalibration) -> str:
     """Say which games these are."""
     left = (
-        f" {whole(found['broken_off'])} more were broken off, without a result."
-        if found["broken_off"]
+        f" {whole(found.broken_off)} more were broken off, without a result."
+        if found.broken_off
         else ""
     )
     return (
-        f"{whole(found['games'])} games that what was learned played against itself after those of"
-        f" the run, and {whole(found['positions'])} positions of them.{left}"
+        f"{whole(found.games)} games that what was learned played against itself after those of"
+        f" the run, and {whole(found.positions)} positions of them.{left}"
     )
 
 
-def sentences(found: dict, points: int, wins: bool = False) -> list[str]:
+def sentences(found: PlayedCalibration, points: int, wins: bool = False) -> list[str]:
     """Say whether values predict results better than those of the start, how far they are off, and
     in which direction; in points, or, if `wins` were learned, in probabilities."""
     digits, noun, level = 3, *(("of its games", "½") if wins else ("points", "0"))
     unit = "points" if in_points(points) else "points (a win is 1, a draw ½)"
     unit = "in the probability of winning" if wins else unit
     squared = "probabilities" if wins else "points"
-    whole_file = [whole_file_text(found["squares"], squared)] if "squares" in found else []
-    interval = f"[{number(found['low'], digits)}, {number(found['high'], digits)}]"
-    chance = number(found["by_chance"], digits)
+    whole_file = [whole_file_text(found.squares, squared)] if found.squares else []
+    interval = f"[{number(found.low, digits)}, {number(found.high, digits)}]"
+    chance = number(found.by_chance, digits)
     lines = [
         *whole_file,
         (
-            f"Bins of the values are off by {number(found['error'], digits)} {unit} on average"
+            f"Bins of the values are off by {number(found.error, digits)} {unit} on average"
             f" {interval}. Values without any error would be off by about {chance} in so many"
             " games, by chance."
         ),
     ]
     favoured = (
-        f"the side that a value favours should have won {number(found['favoured'], digits)} {noun} "
-        f"on average and won {number(found['won'], digits)}"
+        f"the side that a value favours should have won {number(found.favoured, digits)} {noun} "
+        f"on average and won {number(found.won, digits)}"
     )
-    low, high = found["excess_low"], found["excess_high"]
-    value, least, most = (signed(end, digits) or "0" for end in (found["excess"], low, high))
+    low, high = found.excess_low, found.excess_high
+    value, least, most = (signed(end, digits) or "0" for end in (found.excess, low, high))
     difference = f"difference {value} [{least}, {most}]"
     if known(low) and low > 0:
         lines.append(f"The values are too far from {level}: {favoured} ({difference}).")
@@ -141,10 +151,10 @@ def sentences(found: dict, points: int, wins: bool = False) -> list[str]:
     return lines
 
 
-def whole_file_text(squares: dict, unit: str) -> str:
+def whole_file_text(squares: SquaresChange, unit: str) -> str:
     """Say whether the file as a whole predicts results better than the one that the run started
     from."""
-    low, high = squares["low"], squares["high"]
+    low, high = squares.low, squares.high
     said = "As a whole the learned weights predict the results of these games"
     if known(high) and high < 0:
         said += " better than"
@@ -155,15 +165,15 @@ def whole_file_text(squares: dict, unit: str) -> str:
             "These games do not show whether the learned weights as a whole predict results better "
             "than"
         )
-    change, least, most = (signed(end, 3) or "0" for end in (squares["change"], low, high))
+    change, least, most = (signed(end, 3) or "0" for end in (squares.change, low, high))
     return (
-        f"{said} those of the start: mean square error {number(squares['before'], 3)} before,"
-        f" {number(squares['after'], 3)} after, change {change} [{least}, {most}], in {unit}"
+        f"{said} those of the start: mean square error {number(squares.before, 3)} before,"
+        f" {number(squares.after, 3)} after, change {change} [{least}, {most}], in {unit}"
         " squared."
     )
 
 
-def opponents(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:
+def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
     """Return opponents of what was learned with the measured difference, of the last measurement of
     the run and of the matches of the page."""
     lines = [
@@ -174,7 +184,9 @@ def opponents(run: LearningRun | NetworkRun) -> list[tuple[str, str]]:
         for _, line in measured_lines(run.history)[-1:]
     ]
     for match in run.matches:
-        side = side_of_network(run, match) if isinstance(run, NetworkRun) else side_of(run, match)
+        side = (
+            side_of_network(run, match) if isinstance(run, ShownNetworkRun) else side_of(run, match)
+        )
         if side is None:
             continue
         names, interval = seen_from(match, side)
@@ -213,11 +225,11 @@ class Tile:
     detail: str = ""
 
 
-def sections_of(run: Run) -> list[Section]:
+def sections_of(run: ShownRun) -> list[Section]:
     """All sections with data, in the order of the page."""
     matches = [match_section(match, i) for i, match in enumerate(run.matches)]
     found: list[Section | None]
-    if not isinstance(run, LearningRun):
+    if not isinstance(run, ShownLearningRun):
         found = [replace(matches[0], title="Result"), *matches[1:]]
     else:
         sure = (
@@ -246,14 +258,14 @@ def sections_of(run: Run) -> list[Section]:
     return [section for section in (*found, repeat_section(run)) if section is not None]
 
 
-def tiles_of(run: Run) -> list[Tile]:
+def tiles_of(run: ShownRun) -> list[Tile]:
     """The most important numbers, shown below the verdict."""
-    if not isinstance(run, LearningRun):
+    if not isinstance(run, ShownLearningRun):
         return _counts_of(run.matches[0])
     return _played(run) if run.kind == SELFPLAY else _losses(run)
 
 
-def _losses(run: LearningRun) -> list[Tile]:
+def _losses(run: ShownLearningRun) -> list[Tile]:
     result, results = run.result, run.result.held_out_results
     tiles = []
     if results is not None and results.after is not None:
@@ -308,22 +320,18 @@ def _change_text(before: float | None, change: Change | None) -> str:
     return text
 
 
-def _played(run: LearningRun) -> list[Tile]:
+def _played(run: ShownLearningRun) -> list[Tile]:
     if not run.history:
         return []
     last = run.history[-1]
-    settings = run.settings
-    limit = (
-        f"depth {settings['depth']}"
-        if settings.get("depth")
-        else f"{whole(settings.get('nodes'))} nodes a move"
-    )
-    unfinished = known(settings.get("games")) and last.games < settings["games"]
+    chosen = run.chosen
+    limit = f"depth {chosen.depth}" if chosen.depth else f"{whole(chosen.nodes)} nodes a move"
+    unfinished = chosen.games is not None and last.games < chosen.games
     tiles = [
         Tile(
             "Games played",
             whole(last.games),
-            limit + (f"; {whole(settings['games'])} requested" if unfinished else ""),
+            limit + (f"; {whole(chosen.games)} requested" if unfinished else ""),
         )
     ]
     if last.cpu_seconds is not None:
@@ -337,14 +345,14 @@ def _played(run: LearningRun) -> list[Tile]:
     tiles.append(
         Tile(
             "Method",
-            str(settings.get("method", MISSING)),
-            f"λ {short(settings.get('trace'))}" if known(settings.get("trace")) else "",
+            chosen.method or MISSING,
+            f"λ {short(chosen.trace)}" if chosen.trace is not None else "",
         )
     )
     return tiles + measured_tiles(run)
 
 
-def measured_tiles(run: Run) -> list[Tile]:
+def measured_tiles(run: ShownRun) -> list[Tile]:
     """Return the strength that was measured last during a run, if any was."""
     return [
         Tile(
@@ -387,7 +395,7 @@ def match_section(match: Match, i: int) -> Section:
     )
 
 
-def _own_rounds(run: LearningRun) -> Section | None:
+def _own_rounds(run: ShownLearningRun) -> Section | None:
     rows = [{**vars(match), "text": round_text(match)} for match in run.result.own_matches]
     return (
         Section(
@@ -401,7 +409,7 @@ def _own_rounds(run: LearningRun) -> Section | None:
     )
 
 
-def _values(run: LearningRun, sure: Significance) -> Section | None:
+def _values(run: ShownLearningRun, sure: Significance) -> Section | None:
     values = headline_values(run.comparison, run.findings.ratios)
     return (
         Section(
@@ -420,7 +428,7 @@ def _values(run: LearningRun, sure: Significance) -> Section | None:
     )
 
 
-def _advice(run: LearningRun) -> Section | None:
+def _advice(run: ShownLearningRun) -> Section | None:
     """The notes of the fit; after a lost match, its possible reasons instead."""
     if lost(run):
         found = reasons(run)
@@ -452,12 +460,12 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
-def _elo(run: LearningRun) -> Section | None:
+def _elo(run: ShownLearningRun) -> Section | None:
     found = strength(run) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", found) if found else None
 
 
-def _selfplay(run: LearningRun) -> Section | None:
+def _selfplay(run: ShownLearningRun) -> Section | None:
     if not run.history:
         return None
     start = headline(run.initial.layout, run.initial.weights)
@@ -476,7 +484,7 @@ def _selfplay(run: LearningRun) -> Section | None:
     )
 
 
-def _curves(run: LearningRun) -> Section | None:
+def _curves(run: ShownLearningRun) -> Section | None:
     charts = run_charts.learning_curves(run.history)
     key = [("learned", "objective (loss plus prior) on the training games")]
     if any(known(value) for value in column(run.history, "held_out")):
@@ -488,7 +496,7 @@ def _curves(run: LearningRun) -> Section | None:
     )
 
 
-def _tables(run: LearningRun, sure: Significance) -> Section | None:
+def _tables(run: ShownLearningRun, sure: Significance) -> Section | None:
     found = tables(run.comparison, sure)
     return (
         Section(
@@ -511,7 +519,7 @@ def _tables(run: LearningRun, sure: Significance) -> Section | None:
     )
 
 
-def _lists(run: LearningRun) -> Section | None:
+def _lists(run: ShownLearningRun) -> Section | None:
     charts = list_curves(run.comparison)
     key = [("learned", "learned"), ("initial", "initial")]
     if run.learned.standard_errors is not None:
@@ -527,7 +535,7 @@ def _lists(run: LearningRun) -> Section | None:
     )
 
 
-def _numbers(run: LearningRun, sure: Significance) -> Section | None:
+def _numbers(run: ShownLearningRun, sure: Significance) -> Section | None:
     lines = weight_rows(run.comparison, sure)
     return (
         Section(
@@ -547,7 +555,7 @@ def _numbers(run: LearningRun, sure: Significance) -> Section | None:
     )
 
 
-def _calibration(run: LearningRun) -> Section | None:
+def _calibration(run: ShownLearningRun) -> Section | None:
     """Predicted scores against the results of games."""
     if (played := played_data(run)) is not None:
         return Section("calibration", "Calibration beside strength", "played_calibration", played)
@@ -571,7 +579,7 @@ def _calibration(run: LearningRun) -> Section | None:
     )
 
 
-def _agreement(run: LearningRun) -> Section | None:
+def _agreement(run: ShownLearningRun) -> Section | None:
     """Predicted scores against the scores of searches."""
     targets = (run.findings.calibration and run.findings.calibration.targets) or Sides()
     charts = run_charts.calibration_charts(targets, "search score")
@@ -601,7 +609,7 @@ def sides_of(sides: Sides) -> list[tuple[str, list[Bin]]]:
     ]
 
 
-def _identifiability(run: LearningRun) -> Section | None:
+def _identifiability(run: ShownLearningRun) -> Section | None:
     found = run.findings.identifiability
     return (
         Section("identifiability", "Identifiability", "identifiability", {"found": found})
@@ -610,7 +618,7 @@ def _identifiability(run: LearningRun) -> Section | None:
     )
 
 
-def _draws(run: LearningRun) -> Section | None:
+def _draws(run: ShownLearningRun) -> Section | None:
     found = run.findings.draws
     if not found:
         return None
@@ -625,7 +633,7 @@ def _draws(run: LearningRun) -> Section | None:
     return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
 
 
-def _misjudged(run: LearningRun) -> Section | None:
+def _misjudged(run: ShownLearningRun) -> Section | None:
     worst, games = run.findings.misjudged.positions, run.findings.misjudged.games
     return (
         Section(
@@ -643,7 +651,7 @@ def _misjudged(run: LearningRun) -> Section | None:
     )
 
 
-def headroom_section(found: dict | None, game: Game | None) -> Section | None:
+def headroom_section(found: Headroom | None, game: Game | None) -> Section | None:
     """What is left to gain, as `tuner headroom` measured it."""
     return (
         Section("headroom", "What is left to gain", "headroom", headroom_data(found, game))
@@ -652,7 +660,7 @@ def headroom_section(found: dict | None, game: Game | None) -> Section | None:
     )
 
 
-def _data(run: LearningRun) -> Section | None:
+def _data(run: ShownLearningRun) -> Section | None:
     summary, sources = run.findings.summary, run.result.data
     hashes = {source.file: source.sha256 for source in sources}
     listed = [
@@ -691,14 +699,15 @@ def _data(run: LearningRun) -> Section | None:
     )
 
 
-def repeat_section(run: Run) -> Section:
-    result = run.result if isinstance(run, LearningRun) else Result()
+def repeat_section(run: ShownRun) -> Section:
+    result = run.result if isinstance(run, ShownLearningRun) else Result()
+    seed = run.matches[0].seed if run.kind == MATCH else run.chosen.seed
     facts = [
         ("version", run.version),
-        ("seed", run.settings.get("seed") if result.seed is None else result.seed),
+        ("seed", seed if result.seed is None else result.seed),
         ("folder", str(run.folder)),
     ]
-    if isinstance(run, LearningRun) and run.kind == TUNE:
+    if isinstance(run, ShownLearningRun) and run.kind == TUNE:
         facts += [
             ("start", result.start or run.started or None),
             ("scale", short(run.learned.scale)),
@@ -712,7 +721,7 @@ def repeat_section(run: Run) -> Section:
             "command": run.command,
             "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
             "options": options,
-            "started": run.started if isinstance(run, LearningRun) else "",
+            "started": run.started if isinstance(run, ShownLearningRun) else "",
         },
     )
 
@@ -726,7 +735,7 @@ WATCHED = (
 KINDS = ("line", "contrast", "initial")  # of lines, by the points of a game
 
 
-def network_sections(run: NetworkRun) -> list[Section]:
+def network_sections(run: ShownNetworkRun) -> list[Section]:
     """Return the sections of the page that have data."""
     found, charts, (shares, key) = strength(run), learning_charts(run), points_charts(run)
     played = played_data(run)
@@ -761,7 +770,7 @@ def network_sections(run: NetworkRun) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def learning_charts(run: NetworkRun) -> list[Chart]:
+def learning_charts(run: ShownNetworkRun) -> list[Chart]:
     """Return the charts of TD errors, the length of games and the learning rate."""
     games = thinned(np.array(column(run.history, "games")))
     if len(games) < 2:
@@ -773,7 +782,7 @@ def learning_charts(run: NetworkRun) -> list[Chart]:
     ]
 
 
-def points_charts(run: NetworkRun) -> tuple[list[Chart], list[tuple[str, str]]]:
+def points_charts(run: ShownNetworkRun) -> tuple[list[Chart], list[tuple[str, str]]]:
     """Return the chart of the shares of games by points, and its key; no chart if all games win the
     same."""
     games = thinned(np.array(column(run.history, "games")))
@@ -803,7 +812,7 @@ def points_charts(run: NetworkRun) -> tuple[list[Chart], list[tuple[str, str]]]:
     return [chart], list(zip(KINDS, said.values(), strict=False))
 
 
-def network_tiles(run: NetworkRun) -> list[Tile]:
+def network_tiles(run: ShownNetworkRun) -> list[Tile]:
     """Return the most important numbers."""
     network = run.file.network
     widths = "-".join(
@@ -811,8 +820,8 @@ def network_tiles(run: NetworkRun) -> list[Tile]:
     )
     tiles = [Tile("Network", widths, f"{run.file.encoding}, {whole(network.size)} weights")]
     if run.history:
-        last, asked = run.history[-1], run.settings.get("games")
-        unfinished = known(asked) and last.games < asked
+        last, asked = run.history[-1], run.chosen.games
+        unfinished = asked is not None and last.games < asked
         tiles.append(
             Tile(
                 "Games played", whole(last.games), f"{whole(asked)} requested" if unfinished else ""
@@ -829,19 +838,19 @@ def network_tiles(run: NetworkRun) -> list[Tile]:
     tiles.append(
         Tile(
             "Method",
-            f"TD(λ), λ {short(run.settings.get('trace'))}",
-            "wins only" if run.settings.get("wins") else "points",
+            f"TD(λ), λ {short(run.chosen.trace)}",
+            "wins only" if run.chosen.wins else "points",
         )
     )
     return tiles + measured_tiles(run)
 
 
-def network_verdicts(run: NetworkRun) -> list[Verdict]:
+def network_verdicts(run: ShownNetworkRun) -> list[Verdict]:
     """Return the verdicts of the last matches named."""
     return [verdict(match, None) for match in reversed(run.matches)][:MOST]
 
 
-def network_match(run: NetworkRun) -> str | None:
+def network_match(run: ShownNetworkRun) -> str | None:
     """Return the command of a match to play; None if strength was measured already."""
     if run.matches or measured_lines(run.history):
         return None

@@ -13,21 +13,22 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.evaluation.networks.files import weights_path
+from tuner.findings.findings import better_targets
 from tuner.findings.records import Batch, Change, MeasuredPoints, RoundMatch
 from tuner.fit.noise import PLAY
-from tuner.learn.targets import better_targets
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.parameters.reader import game_of, read_parameters
 from tuner.play.match.results import Difference
 from tuner.report import run_charts
 from tuner.report.charts import Chart, Series, line_chart
 from tuner.report.formatting import capital, known, number, short, signed, together, whole
-from tuner.report.run import NET, SELFPLAY, LearningRun, Match, NetworkRun, Run
+from tuner.report.match import Match
+from tuner.report.run import NET, SELFPLAY, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
 
-def strength(run: Run) -> dict | None:
+def strength(run: ShownRun) -> dict | None:
     """Return the charts of a section with a note; None if nothing was measured twice."""
     charts, notes = [], []
     for chart, note in (_measured(run.history), _matches(run)):
@@ -92,7 +93,7 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
     )
 
 
-def _matches(run: Run) -> tuple[Chart | None, str]:
+def _matches(run: ShownRun) -> tuple[Chart | None, str]:
     """Return the chart of matches with weights after some games, and what it shows."""
     points = [
         (next((games for games in match.learned if games is not None), None), match.difference)
@@ -136,10 +137,10 @@ class Verdict:
     more: str = ""
 
 
-def verdicts_of(run: Run) -> list[Verdict]:
+def verdicts_of(run: ShownRun) -> list[Verdict]:
     """The verdict of a run that is a match, else those of the last matches named, first those that
     its weights played."""
-    if not isinstance(run, LearningRun):
+    if not isinstance(run, ShownLearningRun):
         return [verdict(run.matches[0], None)]
     found = [(match, side_of(run, match)) for match in reversed(run.matches)]
     found.sort(key=lambda pair: pair[1] is None)
@@ -153,10 +154,10 @@ def _of_others(found: Verdict) -> Verdict:
     return replace(found, detail=f"{found.detail}; neither player has the weights of this run")
 
 
-def lost(run: Run) -> bool:
+def lost(run: ShownRun) -> bool:
     """Whether the first match of the page was lost by the weights of this run."""
     found = verdicts_of(run)
-    return isinstance(run, LearningRun) and bool(found) and found[0].kind == WORSE
+    return isinstance(run, ShownLearningRun) and bool(found) and found[0].kind == WORSE
 
 
 def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
@@ -317,7 +318,7 @@ def rounded_up(games: int) -> int:
     return -(-games // unit) * unit
 
 
-def side_of(run: LearningRun, match: Match) -> int | None:
+def side_of(run: ShownLearningRun, match: Match) -> int | None:
     """Which player of a match, 0 or 1, has the weights of this run; None if neither is known to."""
     for side, path in enumerate(match.copies):
         try:
@@ -336,7 +337,7 @@ def side_of(run: LearningRun, match: Match) -> int | None:
     return None
 
 
-def side_of_network(run: NetworkRun, match: Match) -> int | None:
+def side_of_network(run: ShownNetworkRun, match: Match) -> int | None:
     """Which player of a match, 0 or 1, is the network of this run; None if neither is."""
     own = weights_path(run.folder / NET).read_bytes()
     for side, path in enumerate(match.copies):
@@ -349,14 +350,14 @@ def side_of_network(run: NetworkRun, match: Match) -> int | None:
     return None
 
 
-def rounds_verdict(run: Run) -> Verdict | None:
+def rounds_verdict(run: ShownRun) -> Verdict | None:
     """What the matches after the rounds of own games say; None for a run without any."""
-    if not isinstance(run, LearningRun):
+    if not isinstance(run, ShownLearningRun):
         return None
     matches, kept = run.result.own_matches, run.result.own_rounds
     if not matches[:kept]:
         return None
-    start = str(run.result.start or run.settings.get("start") or "the start")
+    start = str(run.result.start or run.chosen.start or "the start")
     ends = [
         (match.elo - match.error, match.elo + match.error)
         for match in matches[:kept]
@@ -390,17 +391,17 @@ def round_text(match: RoundMatch) -> str:
     return together(f"{number(100 * match.score)} %")
 
 
-def match_to_play(run: Run) -> str | None:
+def match_to_play(run: ShownRun) -> str | None:
     """The command of a match of the learned weights against the start; None if one was played, the
     game has no search, or the run measured its strength."""
-    if not isinstance(run, LearningRun) or run.matches or not run.can_play:
+    if not isinstance(run, ShownLearningRun) or run.matches or not run.can_play:
         return None
     if measured_lines(run.history):
         return None
     if run.result.match:
         return run.result.match
     folder = str(run.folder)
-    start = str(run.settings.get("start") or run.result.start or f"{folder}/start.yaml")
+    start = str(run.chosen.start or run.result.start or f"{folder}/start.yaml")
     return shlex.join(
         [
             "tuner",
@@ -415,14 +416,14 @@ def match_to_play(run: Run) -> str | None:
     )
 
 
-def report_command(run: Run, command: str) -> str:
+def report_command(run: ShownRun, command: str) -> str:
     """The command that adds a match to the page."""
     words = shlex.split(command)
     folder = words[words.index("--run") + 1] if "--run" in words[:-1] else None
     return shlex.join(["tuner", "report", str(run.folder), "--match", folder]) if folder else ""
 
 
-def reasons(run: LearningRun) -> list[str]:
+def reasons(run: ShownLearningRun) -> list[str]:
     """Possible reasons why a match was lost, with what to change."""
     moved = int((np.abs(run.comparison.change) >= MOVED).sum())
     if run.kind == SELFPLAY:

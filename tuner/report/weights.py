@@ -296,7 +296,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Board:
+class BoardTable:
     """Cells of initial values, learned values or their differences; `largest` is the number at full
     strength."""
 
@@ -311,7 +311,7 @@ class Table:
 
     parameter: str
     stage: str
-    boards: list[Board]
+    boards: list[BoardTable]
 
 
 def tables(found: Comparison, significance: Significance) -> list[Table]:
@@ -361,7 +361,7 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
             ]
             for i in range(len(numbers) - 1, -1, -1)
         ]
-        boards.append(Board(kind, rows, largest))
+        boards.append(BoardTable(kind, rows, largest))
     return Table(place.path, found.stages[s] if len(found.stages) > 1 else "", boards)
 
 

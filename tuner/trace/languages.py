@@ -23,7 +23,11 @@ def c_header(layout: Layout, name: str) -> str:
         "tracerows.h",
         {
             "HEADING": _heading(name).replace("*/", "* /").replace("/*", "/ *"),
-            "ENUM": "\n".join(f"    ROWS_{identifier}," for identifier in identifiers),
+            "ENUM": "\n".join(
+                f"    EVALTUNE_P_{name},"
+                + f" EVALTUNE_T_{name} = EVALTUNE_P_{name}," * (len(place.shape) == 2)
+                for name, place in zip(identifiers, layout.places, strict=True)
+            ),
             "COLUMNS": str(layout.size),
             "TABLE": "\n".join(
                 f"        {{{_text(place.path)}, {place.first}, {_sizes(place)}}},"

@@ -10,7 +10,7 @@ import numpy as np
 from games.backgammon.files.notation import parse_move
 from games.backgammon.rules.board import STATE, start, turn_of, with_dice
 from games.backgammon.rules.play import afterstates, points
-from games.reading import Fault
+from games.reading import FileFault
 
 PLAYED, RESIGNED, DROPPED, UNFINISHED = "played", "resigned", "dropped", "unfinished"
 HIGHEST_CUBE = 1 << 15
@@ -66,7 +66,7 @@ class GameRecord:
         """Play a ply; Fault if it is not that side's turn, or the move is not legal."""
         self._continue(side, "moves")
         if not all(1 <= die <= 6 for die in dice):
-            raise Fault(
+            raise FileFault(
                 f"dice {dice[0]}{dice[1]} at ply {len(self.rolled) + 1}, expected two of 1 to 6",
                 "impossible dice",
             )
@@ -78,7 +78,7 @@ class GameRecord:
         try:
             k = parse_move(words, text, (after, moves))
         except ValueError as problem:
-            raise Fault(f"{problem} at ply {len(self.rolled) + 1}", "illegal move") from None
+            raise FileFault(f"{problem} at ply {len(self.rolled) + 1}", "illegal move") from None
         self.rolled.append(words)
         self.afterstates.append(after[k])
         self.moves.append(int(moves[k]))
@@ -88,19 +88,21 @@ class GameRecord:
         next."""
         self._continue(side, "doubles")
         if value not in (None, 2 * self.cube):
-            raise Fault(
+            raise FileFault(
                 f"the cube goes from {self.cube} to {value} at ply {len(self.rolled) + 1}, expected"
                 f" {2 * self.cube}",
                 CUBE,
             )
         if self.cube >= HIGHEST_CUBE:
-            raise Fault(f"the cube goes beyond {HIGHEST_CUBE} at ply {len(self.rolled) + 1}", CUBE)
+            raise FileFault(
+                f"the cube goes beyond {HIGHEST_CUBE} at ply {len(self.rolled) + 1}", CUBE
+            )
         self.cubes.append((len(self.rolled), 2 * self.cube))
 
     def drop(self, side: int) -> None:
         """End the game with a cube that is not taken."""
         if not self.cubes or self.cubes[-1][0] != len(self.rolled) or self.end != UNFINISHED:
-            raise Fault(f"no double to be dropped at ply {len(self.rolled) + 1}", CUBE)
+            raise FileFault(f"no double to be dropped at ply {len(self.rolled) + 1}", CUBE)
         self.cubes.pop()
         self.points, self.end = (-self.cube, DROPPED) if side == 0 else (self.cube, DROPPED)
 
@@ -109,7 +111,7 @@ class GameRecord:
         lost, or None. Fault if they are not those of the moves."""
         reached = points(self.now) * self.cube
         if won is not None and self.end == DROPPED and won != self.points:
-            raise Fault(
+            raise FileFault(
                 f"the file states {won:+d} points for the first player, the dropped cube gives"
                 f" {self.points:+d}",
                 RESULT,
@@ -117,7 +119,7 @@ class GameRecord:
         if self.end == DROPPED:
             return
         if won is not None and reached and won != reached:
-            raise Fault(
+            raise FileFault(
                 f"the file states {won:+d} points for the first player, the moves give"
                 f" {reached:+d}",
                 RESULT,
@@ -126,7 +128,7 @@ class GameRecord:
             self.points, self.end = reached, PLAYED
         elif won is not None:
             if won % self.cube or not 1 <= abs(won) // self.cube <= 3:
-                raise Fault(
+                raise FileFault(
                     f"the file states {won:+d} points for the first player, which the cube at"
                     f" {self.cube} cannot give",
                     RESULT,
@@ -135,12 +137,12 @@ class GameRecord:
 
     def _continue(self, side: int, what: str) -> None:
         if self.end != UNFINISHED or points(self.now):
-            raise Fault(
+            raise FileFault(
                 f"the game goes on after its end at ply {len(self.rolled) + 1}",
                 "the game goes on after its end",
             )
         if self.rolled and side != turn_of(self.now):
-            raise Fault(
+            raise FileFault(
                 f"{('the first', 'the second')[side]} player {what} at ply {len(self.rolled) + 1},"
                 " out of turn",
                 "a move or a double out of turn",
@@ -153,4 +155,4 @@ class FoundGame(NamedTuple):
 
     place: str
     game: GameRecord
-    fault: Fault | None
+    fault: FileFault | None

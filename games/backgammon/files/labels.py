@@ -13,7 +13,7 @@ import numpy as np
 
 from games.backgammon.files.ids import from_position_id
 from games.backgammon.rules.play import points
-from games.reading import Fault
+from games.reading import FileFault
 from games.streams import InputError
 
 HEADER = ("position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg")
@@ -32,14 +32,14 @@ def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
     """Return the position and the probabilities of a line; Fault if it is not one."""
     fields = [field.strip().strip('"') for field in text.split(",")]
     if len(fields) != len(HEADER):
-        raise Fault(
+        raise FileFault(
             f"{len(fields)} fields, expected {len(HEADER)}: {','.join(HEADER)}",
             "a line with too few or many fields",
         )
     chances = []
     for name, field in zip(HEADER[1:], fields[1:], strict=True):
         if not NUMBER.fullmatch(field) or not -TOLERANCE <= float(field) <= 1 + TOLERANCE:
-            raise Fault(f"{name} is {field[:20]!r}, expected a probability from 0 to 1", CHANCE)
+            raise FileFault(f"{name} is {field[:20]!r}, expected a probability from 0 to 1", CHANCE)
         chances.append(min(max(float(field), 0.0), 1.0))
     win, win_g, win_bg, lose_g, lose_bg = chances
     for name, part, whole_name, whole in (
@@ -49,16 +49,16 @@ def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
         ("lose_bg", lose_bg, "lose_g", lose_g),
     ):
         if part > whole + TOLERANCE:
-            raise Fault(
+            raise FileFault(
                 f"{name} is {part:g}, more than {whole_name}, {whole:g}, of which it is a part",
                 CHANCE,
             )
     try:
         words = from_position_id(fields[0])
     except ValueError as problem:
-        raise Fault(str(problem), "an impossible position ID") from None
+        raise FileFault(str(problem), "an impossible position ID") from None
     if points(words):
-        raise Fault(
+        raise FileFault(
             f"position ID {fields[0]!r} has a side without checkers: the game is over",
             "a position after the end",
         )
@@ -67,7 +67,7 @@ def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
 
 def parse(
     source: str, text_lines: Iterator[bytes]
-) -> Iterator[tuple[int, np.ndarray, list[float]] | tuple[int, Fault]]:
+) -> Iterator[tuple[int, np.ndarray, list[float]] | tuple[int, FileFault]]:
     """Yield the number of each line of a file, with its position and probabilities or its fault.
     InputError for a file without the header."""
     header = False
@@ -84,7 +84,7 @@ def parse(
             continue
         try:
             yield number, *parse_line(text)
-        except Fault as problem:
+        except FileFault as problem:
             yield number, problem
     if not header:
         raise InputError(f"{source}: empty, expected the header {','.join(HEADER)}")

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from games.backgammon.files.gamerecord import DROPPED, UNFINISHED, FoundGame, GameRecord
 from games.backgammon.files.notation import steps_text
 from games.backgammon.rules.board import dice_of, turn_of
-from games.reading import Fault
+from games.reading import FileFault
 from games.streams import InputError
 
 LEFT = 28  # width of the left half with the blank behind it
@@ -46,7 +46,7 @@ def halves(text: str, offset: int) -> list[tuple[int, str]]:
     if not starts:
         return []
     if len(starts) > 2:
-        raise Fault("the line has more than two halves")
+        raise FileFault("the line has more than two halves")
     ends = [*starts[1:], len(text)]
     parts = [text[begin:end].strip() for begin, end in zip(starts, ends, strict=True)]
     if len(parts) == 2:
@@ -61,7 +61,7 @@ class Reader:
         self.length = 0
         self.game: GameRecord | None = None
         self.place = 0  # the number of its first line, or of the line of its fault
-        self.fault: Fault | None = None  # of the game being read
+        self.fault: FileFault | None = None  # of the game being read
 
     def line(self, number: int, text: str) -> Iterator[FoundGame]:
         """Take a line; yield the game that it ends."""
@@ -73,7 +73,7 @@ class Reader:
         elif self.game is not None and self.fault is None:
             try:
                 self._inside(self.game, text)
-            except Fault as problem:
+            except FileFault as problem:
                 self.place, self.fault = number, problem
 
     def end(self) -> Iterator[FoundGame]:
@@ -82,7 +82,7 @@ class Reader:
             if self.fault is None:
                 try:
                     self.game.finish(None)
-                except Fault as problem:
+                except FileFault as problem:
                     self.fault = problem
             yield FoundGame(str(self.place), self.game, self.fault)
         self.game = None
@@ -102,7 +102,7 @@ class Reader:
                 (int(found[2]), int(found[4])),
             )
         else:
-            raise Fault(
+            raise FileFault(
                 f"{text.strip()[:40]!r} is neither a numbered move nor a result",
                 "text that is neither a numbered move nor a result",
             )
@@ -111,7 +111,7 @@ class Reader:
     def _half(game: GameRecord, side: int, text: str) -> None:
         if found := ROLL.fullmatch(text):
             if found[3].startswith("????"):
-                raise Fault("a move is unknown (????)")
+                raise FileFault("a move is unknown (????)")
             game.play(side, (int(found[1]), int(found[2])), found[3].replace("?", ""))
         elif found := DOUBLES.fullmatch(text):
             game.double(side, None if found[1] is None else int(found[1]))
@@ -120,7 +120,7 @@ class Reader:
         elif found := WINS.fullmatch(text):
             game.finish(int(found[2]) if side == 0 else -int(found[2]))
         elif text.lower() != "takes":
-            raise Fault(
+            raise FileFault(
                 f"{text[:40]!r} is neither a roll nor an action of the cube",
                 "text that is neither a roll nor an action of the cube",
             )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from games.backgammon.files.gamerecord import FoundGame, GameRecord
-from games.reading import Fault
+from games.reading import FileFault
 from games.streams import InputError
 
 LARGEST = 256 << 20
@@ -46,22 +46,22 @@ def games_of(content: bytes) -> Iterator[list[Property]]:
             if mark[1] == b"(":
                 depth += 1
                 if depth > 1:
-                    raise Fault(f"byte {at}: a variation, which gnubg does not write")
+                    raise FileFault(f"byte {at}: a variation, which gnubg does not write")
                 found = []
             elif mark[1] == b")":
                 depth -= 1
                 if depth < 0:
-                    raise Fault(f"byte {at}: ')' without '('")
+                    raise FileFault(f"byte {at}: ')' without '('")
                 yield found
                 found = []
             elif not depth:
-                raise Fault(f"byte {at}: ';' outside a game")
+                raise FileFault(f"byte {at}: ';' outside a game")
             continue
         name = NAME.match(content, at)
         if name is None or not depth:
             if not content[at:].strip():
                 break
-            raise Fault(
+            raise FileFault(
                 f"byte {at + 1}: {content[at : at + 20].decode('ascii', 'replace')!r} is not SGF"
             )
         at = name.end()
@@ -70,10 +70,12 @@ def games_of(content: bytes) -> Iterator[list[Property]]:
             at = value.end()
             values.append(value[1].decode("utf-8", "replace"))
         if not values:
-            raise Fault(f"byte {name.start(1) + 1}: a value of {name[1].decode()} is never closed")
+            raise FileFault(
+                f"byte {name.start(1) + 1}: a value of {name[1].decode()} is never closed"
+            )
         found.append(Property(name[1].decode(), values))
     if depth:
-        raise Fault(f"byte {len(content)}: the file ends within a game")
+        raise FileFault(f"byte {len(content)}: the file ends within a game")
 
 
 def game_of(properties: list[Property]) -> GameRecord:
@@ -81,12 +83,12 @@ def game_of(properties: list[Property]) -> GameRecord:
     legal moves."""
     values = {each.name: each.value for each in reversed(properties)}
     if values.get("GM") != "6":
-        raise Fault(
+        raise FileFault(
             f"GM[{values.get('GM', '')[:20]}] is not backgammon, expected GM[6]",
             "a game that is not backgammon",
         )
     for name in SETUP & values.keys():
-        raise Fault(
+        raise FileFault(
             f"{name}[{values[name][:20]}] sets up a position; only games from the start are read",
             "a game that does not begin at the start",
         )
@@ -106,7 +108,9 @@ def game_of(properties: list[Property]) -> GameRecord:
     if values.get("RE"):
         result = RESULT.fullmatch(values["RE"])
         if result is None:
-            raise Fault(f"RE[{values['RE'][:20]}] is not a result such as W+2", "an unknown result")
+            raise FileFault(
+                f"RE[{values['RE'][:20]}] is not a result such as W+2", "an unknown result"
+            )
         won = int(result[2]) * (1 if result[1] == "W" else -1)
     game.finish(won)
     return game
@@ -123,7 +127,7 @@ def _action(game: GameRecord, side: int, text: str) -> None:
     elif text == "drop":
         game.drop(side)
     elif text != "take":
-        raise Fault(
+        raise FileFault(
             f"{text[:20]!r} at ply {len(game.rolled) + 1} is neither a roll with a move nor double,"
             " take or drop",
             "text that is neither a roll nor an action of the cube",
@@ -151,10 +155,10 @@ def parse(source: str, stream: Iterator[bytes]) -> Iterator[FoundGame]:
             fault, game = None, GameRecord()
             try:
                 game = game_of(properties)
-            except Fault as problem:
+            except FileFault as problem:
                 fault = problem
             yield FoundGame(f" game {number}", game, fault)
-    except Fault as problem:
+    except FileFault as problem:
         raise InputError(f"{source}: {problem}; save it again with GNU Backgammon") from None
     if not number:
         raise InputError(

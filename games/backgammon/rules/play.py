@@ -270,7 +270,7 @@ def pubeval(words):
 
 
 @dataclass(frozen=True)
-class WholeGames:
+class CompiledGames:
     """What compiled loops over whole games call and know of backgammon: see
     `tuner/evaluation/networks/compiled.py`."""
 
@@ -289,4 +289,4 @@ class WholeGames:
     )
 
 
-WHOLE_GAMES = WholeGames()
+WHOLE_GAMES = CompiledGames()

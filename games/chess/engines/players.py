@@ -12,6 +12,7 @@ import concurrent.futures
 import contextlib
 import logging
 import os
+import random
 import re
 import threading
 from collections.abc import Coroutine, Sequence
@@ -216,6 +217,7 @@ class ChessEnginePlayer(RestartedPlayer):
         self._engine: Any = None
         self._board: chess.Board | None = chess.Board()
         self._game = object()
+        self._dice = random.Random()
 
     def start(self) -> None:
         """Start the engine and set its options; InputError if that fails."""
@@ -233,7 +235,8 @@ class ChessEnginePlayer(RestartedPlayer):
             expected = "uciok" if self._protocol == "uci" else "answer"
             raise InputError(
                 f"{self._command}: no {expected} within {START_SECONDS:g} s; is it a"
-                f" {self._protocol} engine?"
+                f" {self._protocol} engine? If it answers in a terminal, it does not flush:"
+                f" try stdbuf -i0 -oL {self._command}"
             ) from None
         except (chess.engine.EngineError, OSError, ValueError) as problem:
             fault = self._kill()
@@ -251,7 +254,7 @@ class ChessEnginePlayer(RestartedPlayer):
 
     def begin(self, seed: str) -> None:
         super().begin(seed)
-        self._board, self._game = None, object()
+        self._board, self._game, self._dice = None, object(), random.Random(seed)
 
     def choose(
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
@@ -266,7 +269,7 @@ class ChessEnginePlayer(RestartedPlayer):
                 )
         for i in range(len(board.move_stack), len(moves)):
             board.push(chess.Move.from_uci(move_name(line[i], moves[i], board.chess960)))
-        control = self._control
+        control = self._control.drawn(self._dice)
         limit = chess.engine.Limit(time=control.movetime, depth=control.depth, nodes=control.nodes)
         patience = (
             STALL_SECONDS if control.movetime is None else 2 * control.movetime + EXTRA_SECONDS

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import types
@@ -41,6 +42,7 @@ from games.chess.rules import entry, inner
 from games.chess.rules.position import WORDS, black_to_move, load
 from games.chess.search import SEARCH
 from games.compile.hashset import FACTOR, HashSet, mix
+from games.compile.jit import record
 from games.reading import Faults
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
@@ -379,46 +381,46 @@ ROOM = 1 << 15
 HASH = ord("#")
 
 
+class Lines(NamedTuple):
+    """Room for the positions of lines with outcomes, scores and games, and for the code, place
+    (byte) and line number of each fault."""
+
+    positions: np.ndarray
+    outcomes: np.ndarray
+    scores: np.ndarray
+    games: np.ndarray
+    fault: np.ndarray
+    place: np.ndarray
+    number: np.ndarray
+
+
+lines_type = record(
+    Lines,
+    *(positions_type, types.Array(types.float32, 1, "C"), scores_type, keys_type),
+    *(row_type, row_type, row_type),
+)
+
+
 @entry(
     types.int64(
         bytes_type,
         types.boolean,
-        positions_type,
-        types.Array(types.float32, 1, "C"),
-        scores_type,
-        keys_type,
-        row_type,
-        row_type,
-        row_type,
+        lines_type,
         row_type,
         row_type,
         types.int64,
         SEARCH.contexts_type,
     )
 )
-def read_lines(
-    text,
-    final,
-    positions,
-    outcomes,
-    scores,
-    games,
-    fault,
-    place,
-    number,
-    counts,
-    name,
-    kind,
-    contexts,
-):
+def read_lines(text, final, lines, counts, name, kind, contexts):
     """Read lines while there is room; returns the index of the first unread byte.
 
-    Good positions go to `positions`, `outcomes`, `scores` (NaN where there is none) and `games` (a
-    hash of the id, or of the line number); codes of faults to `fault`, with their `place` (byte)
-    and line `number`. `counts` holds the numbers of positions, faults, lines, undecided lines,
+    Positions without a score get NaN; their game is a hash of the id, or of the line number.
+    `counts` holds the numbers of positions, faults, lines, undecided lines,
     lines before this text, and lines with a position; then the result column, 1 while the header
     line is still to come, and the score column. `name` (3,) is scratch space for the places of an
     id and of a score."""
+    positions, outcomes, scores, games, fault, place, number = lines
     i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
     while n < len(positions) and bad < len(fault):
@@ -482,6 +484,7 @@ def read(
         *np.empty((2, ROOM), np.float32),
     )
     games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
+    found = Lines(positions, outcomes, scores, games, fault, place, number)
     counts, name, memory = (
         np.zeros(9, np.int64),
         np.zeros(3, np.int64),
@@ -503,23 +506,7 @@ def read(
         nonlocal text_read
         counts[:4], counts[4], counts[5] = 0, lines, 0
         text_read = text
-        return int(
-            read_lines(
-                text,
-                final,
-                positions,
-                outcomes,
-                scores,
-                games,
-                fault,
-                place,
-                number,
-                counts,
-                name,
-                kind,
-                memory.records,
-            )
-        )
+        return int(read_lines(text, final, found, counts, name, kind, memory.records))
 
     for at in windows(str(source), stream, parse):
         n, bad, read_here, undecided = (int(count) for count in counts[:4])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import types
@@ -35,6 +36,7 @@ from games.chess.rules import entry, inner
 from games.chess.rules.position import START, WORDS, load, make, store
 from games.chess.search import SEARCH
 from games.compile.hashset import FACTOR, HashSet, insert, mix, table_type
+from games.compile.jit import record
 from games.reading import Faults
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
@@ -100,54 +102,53 @@ def _sample(out, scores, begin, end, wanted, seed):
     return kept
 
 
-@entry(
-    types.int64(
-        rows_type,
-        positions_type,
-        moves_type,
-        scores_type,
-        types.Array(types.int64, 1, "C"),
-        types.int64,
-        types.int64,
-        SEARCH.contexts_type,
-        types.int64,
-        types.int64,
-        types.int64,
-        keys_type,
-        types.uint64,
-        positions_type,
-        types.Array(types.float32, 1, "C"),
-        scores_type,
-        row_type,
-        keys_type,
-    )
-)
-def collect(
-    games,
-    starts,
-    moves,
-    recorded,
-    chosen,
-    begin,
-    kind,
-    contexts,
-    skip_start,
-    skip_end,
-    per_game,
-    identities,
-    seed,
-    out,
-    outcomes,
-    scores,
-    ends,
-    openings,
-):
-    """Write the wanted positions of the games chosen[begin:] to `out` while a whole game fits.
+class Parsed(NamedTuple):
+    """Games of the parser: rows, starts, all their moves and recorded scores, and hashes."""
 
-    `recorded` are the scores of the parser, `scores` those of the positions in `out`; a resolved
-    position keeps the score of the position that it replaces. The positions of the k-th game taken
-    end at ends[k]; openings[k] is the key of its position after eight plies. Returns the index in
-    `chosen` to continue with."""
+    rows: np.ndarray
+    starts: np.ndarray
+    moves: np.ndarray
+    scores: np.ndarray
+    identities: np.ndarray
+
+
+class Wanted(NamedTuple):
+    """Which positions of a game are wanted: their kind, how many plies of the game are skipped at
+    its start and end, and how many positions at most, 0 for all, sampled by a seed."""
+
+    kind: int
+    skip_start: int
+    skip_end: int
+    per_game: int
+    seed: np.uint64
+
+
+class Collected(NamedTuple):
+    """Room for positions with outcomes and scores, and for the end and the opening of each game."""
+
+    positions: np.ndarray
+    outcomes: np.ndarray
+    scores: np.ndarray
+    ends: np.ndarray
+    openings: np.ndarray
+
+
+I64 = types.int64
+parsed_type = record(Parsed, rows_type, positions_type, moves_type, scores_type, keys_type)
+wanted_type = record(Wanted, I64, I64, I64, I64, types.uint64)
+collected_type = record(Collected, positions_type, scores_type, scores_type, row_type, keys_type)
+
+
+@entry(I64(parsed_type, row_type, I64, wanted_type, SEARCH.contexts_type, collected_type))
+def collect(parsed, chosen, begin, wanted, contexts, collected):
+    """Write the wanted positions of the games chosen[begin:] while a whole game fits.
+
+    A resolved position keeps the score of the position that it replaces. The positions of the k-th
+    game taken end at ends[k]; openings[k] is the key of its position after eight plies. Returns the
+    index in `chosen` to continue with."""
+    games, starts, moves, recorded, identities = parsed
+    kind, skip_start, skip_end, per_game, seed = wanted
+    out, outcomes, scores, ends, openings = collected
     n, c = 0, contexts[0]
     for k in range(begin, len(chosen)):
         g = chosen[k]
@@ -387,28 +388,22 @@ class Collector:
         room = max(1 << 15, int(found.rows[: found.count, PLIES].max(initial=0)) + 1)
         begin = 0
         while begin < len(chosen):
-            out = np.empty((room, WORDS), np.uint64)
             outcomes, scores = np.empty((2, room), np.float32)
             ends, openings = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.uint64)
+            out = np.empty((room, WORDS), np.uint64)
             after = collect(
-                found.rows,
-                found.starts,
-                found.moves,
-                found.scores,
+                Parsed(found.rows, found.starts, found.moves, found.scores, identities),
                 chosen,
                 begin,
-                KINDS[options.positions],
+                Wanted(
+                    KINDS[options.positions],
+                    options.skip_start or 0,
+                    options.skip_end,
+                    options.per_game,
+                    np.uint64(options.seed),
+                ),
                 self._memory.records,
-                options.skip_start,
-                options.skip_end,
-                options.per_game,
-                identities,
-                np.uint64(options.seed),
-                out,
-                outcomes,
-                scores,
-                ends,
-                openings,
+                Collected(out, outcomes, scores, ends, openings),
             )
             taken = after - begin
             ends, openings = ends[:taken], openings[:taken]

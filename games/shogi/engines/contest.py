@@ -3,6 +3,7 @@ sources of evaluations."""
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -139,6 +140,7 @@ class UsiPlayer(ProcessPlayer):
             control,
             megabytes,
         )
+        self._dice = random.Random()
 
     def start(self) -> None:
         """Start the engine and set its options; InputError if that fails."""
@@ -177,6 +179,7 @@ class UsiPlayer(ProcessPlayer):
     def begin(self, seed: str) -> None:
         super().begin(seed)
         assert self._process is not None, "start() sets it"
+        self._dice = random.Random(seed)
         self._process.say(b"usinewgame\n")
 
     def choose(
@@ -193,7 +196,7 @@ class UsiPlayer(ProcessPlayer):
         )
 
     def _go(self, words: np.ndarray, left: tuple[float, float] | None) -> str:
-        control = self._control
+        control = self._control.drawn(self._dice)
         if left is not None:
             black, white = left[::-1] if int(words[STATE]) & 1 else left
             increment = round(1000 * control.increment)

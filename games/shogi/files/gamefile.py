@@ -23,7 +23,7 @@ _PLAYER_SCORE = re.compile(rf"\*(?:[ \t]+|評価値=|詰み=|対局 .*?評価値
 _ANALYSIS_SCORE = re.compile(rf"(?:#評価値=|#詰み=|\*解析 .*?評価値 ){_VALUE}", re.ASCII)
 
 
-class GameFault(reading.Fault):
+class GameFault(reading.FileFault):
     """A fault of a game: its kind, for counting, the details, and the line (from 1) in the file."""
 
     def __init__(self, kind: str, detail: str, line: int = 0) -> None:

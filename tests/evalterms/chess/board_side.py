@@ -1,7 +1,5 @@
 """One colour of a board of python-chess, for the second implementation of the terms."""
 
-from __future__ import annotations
-
 import chess
 from chess import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 

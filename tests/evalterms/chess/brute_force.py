@@ -4,8 +4,6 @@ colour, no bitboards.
 `counts(board, colour)` says how often each number applies to one side, by its label in the layout.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Tactics and the turn, square by square along lines."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 

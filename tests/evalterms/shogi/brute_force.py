@@ -4,8 +4,6 @@ no sets.
 `counts(board, colour)` says how often each number applies to one side, by its label in the layout.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import shogi

@@ -1,8 +1,6 @@
 """The counts of the terms of shogi against python-shogi; scores against counts; compiled code
 against plain Python."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import pairwise

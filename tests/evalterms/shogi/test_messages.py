@@ -1,7 +1,5 @@
 """Authors of terms are told where a set of shogi meets something else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The terms of tic-tac-toe against a second count, based on text, in all positions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Positions and rolls for tests of backgammon, and gnubg's shape of a board."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """gnubg as a player, and as a judge of the games that we write by its import and its analysis."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,7 +17,7 @@ from games.backgammon.rules.board import packed, with_dice
 from games.record import find
 from games.streams import InputError, lines, pieces
 from tests.commands.match_support import play
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused
 from tests.games.backgammon.test_files import random_games
 from tests.games.support import REPOSITORY
 
@@ -78,8 +76,9 @@ def test_gnubg_plays_without_a_fault_and_beats_pubeval():
 @needs_gnubg
 def test_gnubg_beats_random_and_takes_no_options():
     assert play("gnubg:1", "random", "--games", 4)["wins"] == 4
-    ran = tuner("match", "gnubg:0", "pubeval", "--games", 2, "--option-a", "x=1")
-    assert ran.status == 2 and "gnubg:0: has no option 'x'" in ran.err
+    assert "gnubg:0: has no option 'x'" in refused(
+        "match", "gnubg:0", "pubeval", "--games", 2, "--option-a", "x=1"
+    )
 
 
 def imported(path: Path, folder: Path) -> list:
@@ -112,6 +111,16 @@ def test_gnubg_imports_random_games_as_they_were_played(tmp_path):
     for game in games:
         game.length = 0
     (tmp_path / "games.mat").write_text(mat.mat_text(games))
+    assert_same(games, imported(tmp_path / "games.mat", tmp_path))
+
+
+@needs_gnubg
+def test_gnubg_imports_games_that_an_engine_played_against_itself(tmp_path):
+    done("games", "gnubg:0", "--run", tmp_path / "run", "--games", 12, "--threads", 2)
+    packed = str(tmp_path / "run/games-00001.mat.zst")
+    (tmp_path / "games.mat").write_bytes(b"\n".join(lines(packed)))
+    games = [found.game for found in mat.parse(packed, lines(packed))]
+    assert len(games) == 12 and all(game.points for game in games)
     assert_same(games, imported(tmp_path / "games.mat", tmp_path))
 
 

@@ -1,7 +1,5 @@
 """Counts of afterstates against lists of them, ours and gnubg's."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import numpy as np

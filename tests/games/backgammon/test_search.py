@@ -1,7 +1,5 @@
 """Expectimax against plain loops in Python; the dice of the record; pubeval as a player."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

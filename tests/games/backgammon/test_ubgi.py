@@ -1,7 +1,5 @@
 """UBGI both ways: what the engine answers, and matches against it."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -13,7 +11,7 @@ from games.backgammon.rules.board import counts_of, dice_of, with_dice
 from games.record import Dice, find
 from games.search.searcher import Limits
 from tests.commands.match_support import play
-from tests.commands.support import tuner
+from tests.commands.support import refused
 from tests.games.backgammon.support import rolls_of_games
 from tuner.evaluation.loading import load_engine
 
@@ -96,5 +94,4 @@ def test_a_match_against_the_engine_has_no_fault():
 @pytest.mark.parametrize("command", ["cat", "false"])
 def test_programs_that_do_not_speak_ubgi_are_refused_in_one_line(command, monkeypatch):
     monkeypatch.setattr("games.backgammon.engines.players.UBGI_START_SECONDS", 1.0)
-    ran = tuner("match", f"ubgi:{command}", "pubeval", "--games", 2)
-    assert ran.status == 2 and "is it a ubgi engine?" in ran.err
+    assert "is it a ubgi engine?" in refused("match", f"ubgi:{command}", "pubeval", "--games", 2)

@@ -6,8 +6,6 @@ python-chess agree on them.
 prints, by cause, in how many of so many damaged files the two readers differ.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Bytes of any size that are not games, as readers meet them by mistake or malice."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 """Exchanges and quiescence in plain Python on python-chess boards: slow, and written from the
 definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import chess

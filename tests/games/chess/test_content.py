@@ -1,7 +1,5 @@
 """Files are detected by their content, whatever their name; nothing is lost by reading ahead."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

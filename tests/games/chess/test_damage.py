@@ -1,8 +1,6 @@
 """Damaged and nasty files of games: what is accepted is what python-chess reads, in time
 proportional to the bytes."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Labelled positions: results in three spellings, games by id, bad lines reported."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,8 +1,6 @@
 """FEN: every fault has its sentence, castling is read in both notations, en passant is kept only
 where it is legal."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -1,7 +1,5 @@
 """Perft: published counts of the six standard positions, and python-chess for Chess960."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -1,8 +1,6 @@
 """Reading PGN: whatever python-chess reads without complaint is read the same, however the bytes
 arrive."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

@@ -1,8 +1,6 @@
 """Bad games: each is reported with file, number, byte and reason, and the games around it are
 read."""
 
-from __future__ import annotations
-
 import chess
 import pytest
 

@@ -1,8 +1,6 @@
 """The selection of games and positions: every option against positions that python-chess
 replays."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -1,7 +1,5 @@
 """Pictures of positions: all pieces on their squares."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,8 +1,6 @@
 """Scores of searches recorded in PGN comments and in lines of labelled positions; python-chess is
 the oracle."""
 
-from __future__ import annotations
-
 import io
 import math
 import random

@@ -1,7 +1,5 @@
 """Moves, checks, keys and results of chess against python-chess."""
 
-from __future__ import annotations
-
 import random
 
 import chess

@@ -1,7 +1,5 @@
 """Static exchange evaluation against exchanges played out move by move."""
 
-from __future__ import annotations
-
 import chess
 import pytest
 from numba.core import types

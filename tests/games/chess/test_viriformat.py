@@ -1,8 +1,6 @@
 """viriformat: positions and scores of games that python-chess wrote; damaged files; recognition by
 content."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import struct

@@ -1,7 +1,5 @@
 """A writer of viriformat, driven by python-chess."""
 
-from __future__ import annotations
-
 import struct
 
 import chess

@@ -4,8 +4,6 @@
 NUMBA_DISABLE_JIT=1 python -m tests.games.chess.work
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

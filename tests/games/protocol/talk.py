@@ -1,7 +1,5 @@
 """A conversation with an engine, line by line."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

@@ -1,7 +1,5 @@
 """Values in the lines of protocols."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

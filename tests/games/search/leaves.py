@@ -5,8 +5,6 @@
 checks so many searches and prints the number of violations.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -6,8 +6,6 @@ exact search.
 compares the two on so many positions at depths 1 to 3 (some minutes).
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search against plain minimax, and the guarantees of its exact mode."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

@@ -1,7 +1,5 @@
 """The order of moves against a plain selection sort of moves and scores."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core import types
 

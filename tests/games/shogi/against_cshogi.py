@@ -1,7 +1,5 @@
 """Random games played by us and by cshogi side by side."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Files of games and positions that cshogi writes, and what it reads in them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Compiled minimax of shogi without pruning, transposition table or move ordering: the reference of
 the exact search."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

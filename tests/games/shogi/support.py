@@ -1,7 +1,5 @@
 """Engines and searches of shogi."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from games.compile.jit import Unit

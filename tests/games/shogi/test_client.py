@@ -1,8 +1,6 @@
 """USI engines as sources of evaluations: our own, whose evaluations are known, and
 fairy-stockfish."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Files of shogi are read as cshogi reads them, and faults are reported in one line."""
 
-from __future__ import annotations
-
 import cProfile
 import os
 import pstats

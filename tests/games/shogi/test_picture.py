@@ -1,7 +1,5 @@
 """Pictures show every man on the board and in hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from xml.etree import ElementTree
 

@@ -1,8 +1,6 @@
 """External engines as players: our own over USI, fairy-stockfish, and programs that do something
 else."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 
@@ -15,9 +13,9 @@ from games.shogi.engines import contest as players
 from games.shogi.files import sfen
 from games.shogi.game import GAME
 from games.streams import InputError
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused
 from tests.games.shogi.engines.usi.support import COMMAND
-from tuner.play.own_games.play import default_rules
+from tuner.play.own_games.settings import default_rules
 
 FAIRY = shutil.which("fairy-stockfish")
 needs_fairy = pytest.mark.skipif(
@@ -50,7 +48,7 @@ def test_our_engine_plays_through_the_protocol():
 
 @needs_fairy
 @pytest.mark.parametrize(
-    "control", [Control(depth=3), Control(nodes=500), Control(movetime=0.05)], ids=lambda c: c.text
+    "control", [Control(depth=3), Control(nodes=500), Control(movetime=0.3)], ids=lambda c: c.text
 )
 def test_fairy_stockfish_plays(control):
     player = players.external("usi", FAIRY, {}, control, 16)
@@ -160,10 +158,8 @@ def test_an_engine_without_its_protocol_speaks_usi_in_shogi(tmp_path):
         2,
     )
     assert "Results of hand vs fairy-stockfish (50 nodes a move, 2 random plies)" in ran.out
-    ran = tuner("match", "shogi/hand", f"uci:{FAIRY}", "--games", 2)
-    assert (
-        ran.status == 2
-        and f'uci:{FAIRY}: shogi has no uci engines; expected "usi:COMMAND"' in ran.err
+    assert f'uci:{FAIRY}: shogi has no uci engines; expected "usi:COMMAND"' in refused(
+        "match", "shogi/hand", f"uci:{FAIRY}", "--games", 2
     )
 
 

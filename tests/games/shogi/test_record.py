@@ -1,7 +1,5 @@
 """The record of shogi does what every game's record must."""
 
-from __future__ import annotations
-
 import pytest
 
 from games.conformance import Evaluation, checks_of

@@ -1,7 +1,5 @@
 """The rules of shogi: published perft counts, and cshogi as a second implementation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """The bundled games of shogi: what they are, and that the module that made them makes them
 again."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

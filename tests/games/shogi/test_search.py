@@ -1,8 +1,6 @@
 """The search of shogi: exact values are those of minimax; mates, repetitions, SEE, and moves that
 give check."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shared by the tests of tic-tac-toe: all positions, random games, reading a file."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from pathlib import Path

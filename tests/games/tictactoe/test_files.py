@@ -1,7 +1,5 @@
 """Files of games: accepted and refused content, and the count of each game in the report."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

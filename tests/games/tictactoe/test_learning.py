@@ -1,7 +1,5 @@
 """From games to weights, end to end, for a game that the tuner has no special code for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rules against published counts, by brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from itertools import product

@@ -450,7 +450,10 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
         tuner.rank_files: ("rank", {"on"}),
         tuner.build_dataset: (
             "dataset",
-            {"output", "engine", "not_linear", "params", "cluster", "terms", "held_out"},
+            {
+                *("output", "engine", "teacher", "nodes", "depth", "not_linear", "params"),
+                *("cluster", "terms", "held_out"),
+            },
         ),
     }
     for function, (command, missing) in pairs.items():

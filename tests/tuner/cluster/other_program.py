@@ -1,7 +1,5 @@
 """Loaded by a worker that pretends to be of another version."""
 
-from __future__ import annotations
-
 from tuner.cluster import worker
 
 TRUE = worker.program()

@@ -1,8 +1,6 @@
 """Encrypted connections: the certificates of Dask's settings are used, and a connection without
 them is refused."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

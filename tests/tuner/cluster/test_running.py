@@ -1,8 +1,6 @@
 """Jobs on workers that are killed, that kill, that are of another version, or that are not
 there."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

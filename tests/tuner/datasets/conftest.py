@@ -1,7 +1,5 @@
 """A dataset of random games, and a copy of it to damage."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

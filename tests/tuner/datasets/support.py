@@ -1,7 +1,5 @@
 """Samples of datasets for tests, and their content as plain data."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Damage to a dataset is reported as one clear error."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Datasets on disk: what is written is read back, and what is not finished leaves nothing."""
 
-from __future__ import annotations
-
 import resource
 from dataclasses import replace
 

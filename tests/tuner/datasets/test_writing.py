@@ -3,8 +3,6 @@
 Splits have whole openings, the same for the same seed, and no game or opening on both sides; parts
 and unions hold the right games."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

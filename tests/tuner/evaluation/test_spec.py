@@ -1,7 +1,5 @@
 """Engines as plain data: made again elsewhere, they evaluate the same."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """What the tests of numbers in sources share: small parameter files, and a source with its numbers
 replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -116,7 +116,7 @@ def test_two_stages_are_all_there_or_refused(tmp_path):
     assert "only the stage of TempoMg (a.h:1) has a definition, eg lacks one" in refused(
         tmp_path, "int TempoMg = 1;", only=("tempo",), stages=("mg", "eg")
     )
-    assert "tempo.tempo: Tempo (a.h:1) has one number, expected 2 (stages mg, eg)" in refused(
+    assert "tempo.tempo.mg is 3 and tempo.tempo.eg 7, but Tempo (a.h:1) has one number" in refused(
         tmp_path, "int Tempo = 1;", only=("tempo",), stages=("mg", "eg")
     )
     assert (

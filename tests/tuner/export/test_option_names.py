@@ -1,7 +1,5 @@
 """Weights of any parameter file as options of an engine, by their names."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

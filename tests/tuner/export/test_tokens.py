@@ -1,7 +1,5 @@
 """Sources split into tokens: comments, strings and numbers of each language, with nothing lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

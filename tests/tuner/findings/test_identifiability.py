@@ -1,8 +1,6 @@
 """Identifiability: planted null directions are found; ranks are those of NumPy for the dense
 matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

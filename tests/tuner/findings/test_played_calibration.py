@@ -1,31 +1,12 @@
 """Calibration of values in games that weights play, against plain loops and simulated games."""
 
-from __future__ import annotations
-
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.commands.support import done
-from tuner.evaluation.loading import load_engine
-from tuner.evaluation.networks.evaluation import network_evaluation
-from tuner.findings.played_calibration import (
-    PlayedValues,
-    calibration_of,
-    learned_network,
-    learned_weights,
-    played_values,
-    values_of,
-)
-from tuner.io.run_folder import read_config
-from tuner.io.terminal import Display
-from tuner.options.selfplay import SECTION, SelfplaySettings
-from tuner.play.openings import Opening
-from tuner.play.selfplay.games import play_episode
-from tuner.play.selfplay.setup import plan_of
-from tuner.play.selfplay.workers import MEGABYTES
+from tuner.findings.played_calibration import calibration_of
+from tuner.play.selfplay.values import PlayedValues
 from tuner.statistics.intervals import wilson_interval
 
 
@@ -45,30 +26,25 @@ def test_errors_are_those_of_plain_loops():
     plain = calibration_of(found, 3)
     order = np.quantile(found.value, np.linspace(0, 1, 21)[1:-1]).tolist()
     total = 0.0
-    for number, line in enumerate(plain["bins"]):
+    for number, line in enumerate(plain.bins):
         here = [i for i, v in enumerate(found.value) if sum(v > edge for edge in order) == number]
-        assert line["positions"] == len(here) and line["games"] == len(
-            {found.game[i] for i in here}
-        )
+        assert line.positions == len(here) and line.games == len({found.game[i] for i in here})
         predicted, actual = (
             sum(of[i] for i in here) / len(here) for of in (found.value, found.result)
         )
-        assert line["predicted"] == pytest.approx((1 + predicted) / 2) and line[
-            "actual"
-        ] == pytest.approx((1 + actual) / 2)
+        assert line.predicted == pytest.approx(
+            (1 + predicted) / 2
+        ) and line.actual == pytest.approx((1 + actual) / 2)
         total += len(here) * abs(predicted - actual)
-    assert plain["error"] == pytest.approx(3 * total / len(found.value))
+    assert plain.error == pytest.approx(3 * total / len(found.value))
     side = [1 if v > 0 else -1 for v in found.value]
-    assert plain["favoured"] == pytest.approx(
+    assert plain.favoured == pytest.approx(
         3 * np.mean([s * v for s, v in zip(side, found.value, strict=True)])
     )
-    assert plain["won"] == pytest.approx(
+    assert plain.won == pytest.approx(
         3 * np.mean([s * z for s, z in zip(side, found.result, strict=True)])
     )
-    assert (
-        plain["excess"] == pytest.approx(plain["favoured"] - plain["won"])
-        and plain["broken_off"] == 3
-    )
+    assert plain.excess == pytest.approx(plain.favoured - plain.won) and plain.broken_off == 3
 
 
 @pytest.mark.parametrize(("games", "weight", "share"), [(600, 0.0, 0.95), (600, 0.5, 0.95)])
@@ -78,22 +54,22 @@ def test_the_values_before_are_compared_on_the_same_positions(games, weight, sha
     inside, truth = 0, []
     for seed in range(60):
         found = simulated(seed, games=games)
-        plain = calibration_of(replace(found, before=weight * found.value), 3)["squares"]
-        assert plain["after"] == pytest.approx(9 * np.mean((found.result - found.value) ** 2))
+        plain = calibration_of(replace(found, before=weight * found.value), 3).squares
+        assert plain.after == pytest.approx(9 * np.mean((found.result - found.value) ** 2))
         before = 9 * np.mean((found.result - weight * found.value) ** 2)
-        assert plain["before"] == pytest.approx(before)
-        assert plain["change"] == pytest.approx(plain["after"] - plain["before"])
-        truth.append((plain["low"], plain["high"], -9 * (1 - weight) ** 2 * 0.6**2 / 3))
+        assert plain.before == pytest.approx(before)
+        assert plain.change == pytest.approx(plain.after - plain.before)
+        truth.append((plain.low, plain.high, -9 * (1 - weight) ** 2 * 0.6**2 / 3))
     inside = np.mean([low < true < high for low, high, true in truth])
-    assert share - 0.1 < inside <= 1 and "squares" not in calibration_of(simulated(1), 3)
+    assert share - 0.1 < inside <= 1 and calibration_of(simulated(1), 3).squares is None
 
 
 def test_values_without_error_show_what_chance_would():
     found = [calibration_of(simulated(seed), 1) for seed in range(40)]
-    assert np.mean([one["error"] for one in found]) == pytest.approx(
-        np.mean([one["by_chance"] for one in found]), rel=0.05
+    assert np.mean([one.error for one in found]) == pytest.approx(
+        np.mean([one.by_chance for one in found]), rel=0.05
     )
-    covered = sum(one["excess_low"] < 0 < one["excess_high"] for one in found)
+    covered = sum(one.excess_low < 0 < one.excess_high for one in found)
     assert 34 <= covered <= 40
 
 
@@ -101,13 +77,13 @@ def test_stretched_values_are_too_far_from_0_by_the_stretch():
     """|v| is 0.3 on average, and 1.5 times as much is stated; of a game that is won or lost, a
     value of 1 is half a point."""
     found = calibration_of(simulated(2, 1.5, 8000), 1)
-    assert found["excess"] == pytest.approx(0.5 * 0.15, abs=0.02) and found["excess_low"] > 0
-    assert found["favoured"] == pytest.approx(0.5 + 0.5 * 0.45, abs=0.01)
+    assert found.excess == pytest.approx(0.5 * 0.15, abs=0.02) and found.excess_low > 0
+    assert found.favoured == pytest.approx(0.5 + 0.5 * 0.45, abs=0.01)
     in_points = calibration_of(simulated(2, 1.5, 8000), 3)
-    assert in_points["excess"] == pytest.approx(6 * found["excess"]) and in_points[
-        "error"
-    ] == pytest.approx(6 * found["error"])
-    assert in_points["low"] < in_points["error"] < in_points["high"]
+    assert in_points.excess == pytest.approx(6 * found.excess) and in_points.error == pytest.approx(
+        6 * found.error
+    )
+    assert in_points.low < in_points.error < in_points.high
 
 
 def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero():
@@ -119,87 +95,14 @@ def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero():
         np.concatenate([np.ones(12), -np.ones(12), np.zeros(12), np.tile([1.0, -1.0], 6)]), 5
     )
     found = calibration_of(PlayedValues(value, result, game, 48, 0), 1)
-    lost, drawn, mixed, won = found["bins"]
-    assert (won["low"], won["high"]) == wilson_interval(12, 12) and (
-        lost["low"],
-        lost["high"],
+    lost, drawn, mixed, won = found.bins
+    assert (won.low, won.high) == wilson_interval(12, 12) and (
+        lost.low,
+        lost.high,
     ) == wilson_interval(0, 12)
-    assert drawn["low"] is drawn["high"] is None and 0 < mixed["low"] < 0.5 < mixed["high"] < 1
+    assert drawn.low is drawn.high is None and 0 < mixed.low < 0.5 < mixed.high < 1
 
 
 def test_few_games_have_no_calibration():
     assert calibration_of(simulated(1, games=9), 3) is None
     assert calibration_of(PlayedValues(np.zeros(0), np.zeros(0), np.zeros(0, int), 0, 5), 3) is None
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("played") / "run"
-    done("selfplay", "backgammon/classic", "--games", 16, "--run", folder)
-    return folder
-
-
-def learned_of(folder):
-    return learned_weights(folder, 16, load_engine("backgammon/classic")[1], print)
-
-
-def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):
-    found = played_values(learned_of(run), 12, Display())
-    settings = read_config(run, SECTION, SelfplaySettings)
-    engine, parameters = load_engine(run / "params.yaml")
-    searcher = engine.searcher(parameters, False, MEGABYTES, lean=False)
-    start = engine.game.start()
-    games = [
-        play_episode(
-            engine.game, searcher, plan_of(settings), 16 + k, settings.seed, Opening(start)
-        )
-        for k in range(12)
-    ]
-    positions = np.concatenate(
-        [episode.line[1:-1] for episode in games]
-    )  # after a move; the evaluation does not see dice
-    value = np.tanh(parameters.scale * engine.evaluate_many(positions, parameters, 1))
-    result = np.repeat(
-        [episode.outcome for episode in games], [len(episode.line) - 2 for episode in games]
-    )
-    assert found.games == 12 and found.broken_off == 0
-    np.testing.assert_allclose(found.result, result)
-    np.testing.assert_allclose(found.value, value, atol=1e-3)  # searches round weights
-    classic = load_engine("backgammon/classic")[1]
-    before = np.tanh(parameters.scale * engine.evaluate_many(positions, classic, 1))
-    np.testing.assert_allclose(found.before, before, atol=1e-3)
-    assert np.abs(found.before - found.value).max() > 0.01
-    assert values_of([], 0.003).games == 0
-
-
-def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
-    """The games are the same for the same weights: values and results are those of wins."""
-    shutil.copytree(run, tmp_path / "wins")
-    config = tmp_path / "wins" / "config.yaml"
-    config.write_text(config.read_text().replace("wins: false", "wins: true"))
-    points, wins = (
-        played_values(learned_of(folder), 12, Display()) for folder in (run, tmp_path / "wins")
-    )
-    np.testing.assert_allclose(wins.value, np.clip(3 * points.value, -1, 1))
-    np.testing.assert_allclose(wins.before, np.clip(3 * points.before, -1, 1))
-    np.testing.assert_allclose(wins.result, np.sign(points.result))
-
-
-@pytest.mark.parametrize("wins", [(), ("--wins",)], ids=["points", "wins"])
-def test_values_of_a_network_are_those_of_its_evaluation(tmp_path, wins):
-    done("selfplay", "backgammon", "--hidden", 3, "--games", 60, *wins, "--run", tmp_path)
-    learned, evaluation = learned_network(tmp_path, 60), network_evaluation(tmp_path / "net.yaml")
-    found, game = played_values(learned, 10, Display()), evaluation.game
-    start = Opening(game.start())
-    episodes = [
-        play_episode(game, learned.searcher, learned.plan, 60 + k, learned.seed, start)
-        for k in range(10)
-    ]
-    positions = np.concatenate([episode.line[1:-1] for episode in episodes])
-    value = np.tanh(evaluation.scale * evaluation.values(positions))
-    np.testing.assert_allclose(found.value, 3 * value if wins else value, atol=2e-4)
-    results = np.repeat(
-        [episode.outcome for episode in episodes], [len(episode.line) - 2 for episode in episodes]
-    )
-    np.testing.assert_allclose(found.result, np.sign(results) if wins else results)
-    assert found.games == 10 and found.before is None

@@ -1,7 +1,5 @@
 """Losses of games before and after, and calibration: against statsmodels and dense formulas."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -69,15 +67,13 @@ def test_the_change_with_draws_as_outcomes(sample):
 def test_calibration_bins_hold_all_positions_and_their_results(sample):
     given, weights = sample
     lines = calibration(problem_of(given, 2), weights)
-    n = np.array([line["positions"] for line in lines])
+    n = np.array([line.positions for line in lines])
     assert len(lines) == BINS and n.sum() == len(given.outcome) and n.min() > 0.7 * n.mean()
-    assert n @ [line["actual"] for line in lines] == pytest.approx(
-        (0.5 + 0.5 * given.outcome).sum()
-    )
+    assert n @ [line.actual for line in lines] == pytest.approx((0.5 + 0.5 * given.outcome).sum())
     p = chances(given.design(2) @ weights.ravel(), SCALE)
-    assert n @ [line["predicted"] for line in lines] == pytest.approx(p.sum())
+    assert n @ [line.predicted for line in lines] == pytest.approx(p.sum())
     # the weights are those that the results were drawn with
-    assert sum(line["low"] <= line["predicted"] <= line["high"] for line in lines) >= 0.8 * BINS
+    assert sum(line.low <= line.predicted <= line.high for line in lines) >= 0.8 * BINS
 
 
 @pytest.mark.parametrize(
@@ -89,10 +85,8 @@ def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero(sample, o
         given, data=replace(given.data, outcome=np.full_like(given.data.outcome, outcome))
     )
     for line in calibration(problem_of(alike, 2), weights):
-        expected = ends(line["games"] * (1 + outcome) / 2, line["games"]) if ends else (None, None)
-        assert (line["low"], line["high"]) == expected and line["actual"] == pytest.approx(
-            (1 + outcome) / 2
-        )
+        expected = ends(line.games * (1 + outcome) / 2, line.games) if ends else (None, None)
+        assert (line.low, line.high) == expected and line.actual == pytest.approx((1 + outcome) / 2)
 
 
 def test_few_games_have_the_quantile_of_student():

@@ -1,7 +1,5 @@
 """All learners find the same optimum, which statsmodels and SciPy find too; and none diverges."""
 
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Sampling noise of evaluations: by the dense matrix, by resampled games, by simulations, and the
 matches that price it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The null space: as many directions as NumPy finds, and fixed so that no evaluation changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg

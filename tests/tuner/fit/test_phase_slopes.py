@@ -1,8 +1,6 @@
 """Slopes by phase: evaluations are multiplied by them in every pass, and they are those of single
 logistic regressions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,8 +1,6 @@
 """The automatic prior: it finds the spread of the true weights, and weighs positions of a game by
 their information."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

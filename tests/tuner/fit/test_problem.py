@@ -1,8 +1,6 @@
 """Loss, derivatives and scores of a problem, compared with dense NumPy and with finite
 differences."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """The scale of the starting weights: that of a logistic regression on the evaluation, whatever the
 weights are measured in."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,8 +1,6 @@
 """Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated
 samples do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

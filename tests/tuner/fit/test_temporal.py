@@ -1,8 +1,6 @@
 """TD(lambda) solved: against regression by squared error, against descent, and against its own
 derivatives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples of positions whose values are known: linear in their counts, or not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the network of `tuner headroom` sees: both sides alike, boards from the side to move."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

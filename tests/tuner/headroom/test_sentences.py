@@ -1,11 +1,11 @@
 """The sentences of a measurement are true for its numbers, whatever these are."""
 
-from __future__ import annotations
-
 import pytest
 
 from games.record import find
+from tuner.findings.records import Headroom, Interval
 from tuner.headroom.measure import interval_text, lines_of, sentences
+from tuner.io.records import record
 from tuner.report.headroom import headroom_data
 
 
@@ -15,7 +15,7 @@ def interval(value: float, half: float) -> dict:
 
 def found(
     linear: dict, trees: dict | None, targets: str = "scores", network: dict | None = None, **more
-) -> dict:
+) -> Headroom:
     gains = [{"model": "fit", "on": "start", **linear, "share": interval(0.18, 0.02)}]
     models = [
         {"model": "start", **interval(0.05, 0.001)},
@@ -33,16 +33,23 @@ def found(
         }
     )
     models.append({"model": "network", **interval(0.0362, 0.001)})
-    return {
+    plain = {
         "start": "classic",
+        "values": "labels of the positions",
         "targets": targets,
+        "loss": "cross-entropy",
         "not_linear": [],
+        "positions": 400,
+        "held_out_positions": 80,
+        "held_out_games": 80,
         "gains": gains,
         "models": models,
         "counts": [],
         "first_stage": "mg",
-        **more,
+        "sentences": [],
+        "cpu_seconds": 1,
     }
+    return record(Headroom, plain | more, "headroom.json")
 
 
 def test_certain_gains_are_named_with_their_share_and_the_next_step():
@@ -107,9 +114,10 @@ def test_the_phase_is_named_only_where_the_gain_is_certain():
             {
                 "from": low,
                 "to": low + 0.25,
+                "positions": 40,
                 "gains": [
-                    {"model": "fit", **interval(0.01, 0.001)},
-                    {"model": "trees", **interval(value, half)},
+                    {"model": "fit", "on": "start", **interval(0.01, 0.001)},
+                    {"model": "trees", "on": "fit", **interval(value, half)},
                 ],
             }
             for low, value in ((0.0, 0.004), (0.25, 0.008), (0.75, 0.001))
@@ -163,10 +171,8 @@ def test_the_network_is_compared_with_the_fit_and_with_the_trees():
 
 
 def test_an_interval_that_is_not_known_is_left_out():
-    assert (
-        interval_text({"value": 0.12345, "low": None, "high": None}) == "0.1235"
-    )  # half to even is not at stake
-    assert interval_text(interval(0.5, 0.1), 0, 100) == "50 [40, 60]"
+    assert interval_text(Interval(0.12345)) == "0.1235"  # half to even is not at stake
+    assert interval_text(Interval(0.5, 0.4, 0.6), 0, 100) == "50 [40, 60]"
 
 
 POSITION = {
@@ -179,7 +185,7 @@ POSITION = {
 }
 
 
-def measured(**more) -> dict:
+def measured(staged: bool = False, **more) -> Headroom:
     gains = [
         {"model": "fit", "on": "start", **interval(0.01, 0.001)},
         {"model": "network", "on": "fit", **interval(0.004, 0.1)},
@@ -193,20 +199,15 @@ def measured(**more) -> dict:
             "fit": 0.5,
             "network": 0.4,
             "gains": gains,
+            "stage": stage if staged else None,
         }
-        for low in (0.0, 0.75)
+        for low, stage in ((0.0, "race"), (0.75, "contact"))
     ]
     return found(
         interval(0.007, 0.001),
         None,
-        sentences=[],
-        loss="cross-entropy",
-        held_out_positions=80,
-        held_out_games=80,
-        values="labels of the positions",
         phases=phases,
         disagreements=[POSITION],
-        cpu_seconds=1,
         **more,
     )
 
@@ -234,17 +235,12 @@ def test_positions_are_valued_in_points_or_in_scores(points, side, line):
 
 
 def test_stages_without_phases_between_them_are_named():
-    plain = measured(points=1, side="the first player")
+    plain = measured()
     assert (
         any(line.startswith("  0.00-0.25 ") for line in lines_of(plain))
         and not headroom_data(plain, None)["staged"]
     )
-    staged = plain | {
-        "phases": [
-            line | {"stage": name}
-            for line, name in zip(plain["phases"], ("race", "contact"), strict=True)
-        ]
-    }
+    staged = measured(staged=True)
     lines = lines_of(staged)
     assert (
         "by stage:" in lines
@@ -254,4 +250,4 @@ def test_stages_without_phases_between_them_are_named():
 
 
 def test_no_number_is_minus_zero():
-    assert interval_text({"value": -1e-6, "low": -1e-5, "high": 1e-5}) == "0.0000 [0.0000, 0.0000]"
+    assert interval_text(Interval(-1e-6, -1e-5, 1e-5)) == "0.0000 [0.0000, 0.0000]"

@@ -1,7 +1,5 @@
 """Tables of text: columns, signs, and grids side by side."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -4,8 +4,6 @@ that position (from 0).
 It needs no package, so that it starts quickly. Its output is buffered unless it is `prompt`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -48,7 +46,8 @@ def misbehave(how: str, fen: str) -> str:
         "missing": json.dumps({"fen": fen, "error": "in check"}),
         "array": "[1, 2]",
         "cut": '{"fen": "',
-        "phase": json.dumps({**row(fen), "phase": 99}),
+        "phase": json.dumps({**row(fen), "phase": -1}),
+        "above": json.dumps({**row(fen), "phase": 99}),
         "twice": 2 * (json.dumps(row(fen)) + "\n"),
         "skip": "",
     }[how]
@@ -57,10 +56,14 @@ def misbehave(how: str, fen: str) -> str:
 def main(how: str = "", at: str = "0") -> None:
     if how == "greeting":
         print("Fake 1 by nobody\n\nready")
-    number = -1
+    seen, wrong = set(), ""
     for number, line in enumerate(sys.stdin):
         fen = line.strip()
-        if how not in ("", "greeting", "prompt", "every", "more") and number == int(at):
+        wrong = fen if number == int(at) else wrong
+        if how == "hash":  # a position that was seen before has no counts
+            print(json.dumps({**row(fen), "counts": {}} if fen in seen else row(fen)))
+            seen.add(fen)
+        elif how not in ("", "greeting", "prompt", "every", "more") and fen == wrong:
             print(misbehave(how, fen))
         else:
             print(

@@ -1,7 +1,5 @@
 """Several files read into one dataset."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

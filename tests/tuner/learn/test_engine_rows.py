@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from games import process
-from games.record import ReadOptions, ReadReport, available, find
+from games.record import PositionBatch, ReadOptions, ReadReport, available, find
 from games.streams import InputError, pieces
 from tests.games.tictactoe.support import random_games
 from tests.tuner.trace.support import SAMPLES
@@ -23,8 +23,8 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import row_engine
 from tuner.evaluation.loading import FileEvaluator, load_engine, load_parameters, parameter_path
 from tuner.learn import engine_rows
+from tuner.learn.build import Scores, prepared, recorded_scores
 from tuner.learn.build import build as build_games
-from tuner.learn.build import prepared
 from tuner.learn.engine_rows import build_engine_rows
 
 FAKE = (
@@ -65,6 +65,7 @@ def build(tmp_path, quiescence, monkeypatch):
         source: Path | None = None,
         options: ReadOptions | None = None,
         command: str | None = None,
+        scores: Scores = recorded_scores,
     ):
         p = load_parameters(tmp_path / "my.yaml")
         return build_engine_rows(
@@ -72,12 +73,12 @@ def build(tmp_path, quiescence, monkeypatch):
             [str(source or tmp_path / "games.epd")],
             tmp_path / "rows.ds",
             p,
-            24,
             options or ReadOptions(),
             quiescence,
             None,
             made.notes.append,
             lambda done: None,
+            scores,
         )
 
     made.notes = []
@@ -91,6 +92,18 @@ def refused(build, tmp_path, how: str, **arguments) -> str:
         build(how, **arguments)
     assert sorted(tmp_path.iterdir()) == before and "\n" not in str(caught.value)
     return str(caught.value).removeprefix(f"{FAKE} {how}: ")
+
+
+def test_scores_are_those_of_a_teacher_where_there_is_one(build):
+    asked = []
+
+    def teach(batch: PositionBatch) -> np.ndarray:
+        asked.extend(CHESS.texts(batch.positions))
+        return np.arange(len(batch.positions)) * 10.0
+
+    data, *_ = build(scores=teach)
+    assert data.texts(np.arange(4)) == asked and data.score.tolist() == [0, 10, 20, 30]
+    assert not len(build()[0].score)
 
 
 @pytest.mark.parametrize("how", ["", "prompt", "greeting"])
@@ -182,7 +195,21 @@ def test_positions_without_a_row_are_left_out_and_counted(build):
         ("orphan 1", "printed nothing within 2 s after 1 answer;"),
         ("chatty 2", "printed info string hello, which is no row, after 2 answers;"),
         ("array 2", "printed [1, 2], which is no row, after 2 answers;"),
-        ("skip 1", "exited with status 0 after 3 answers; expected a line of JSON"),
+        (
+            "skip 1",
+            (
+                "answer 2 has the fen 'r3k3/2p5/8/3N4/8/4P3/5PP1/4KB2 b - - 0 20', but"
+                " '4k3/pp6/8/8/8/8/8/4K3 b - - 0 1' was asked"
+            ),
+        ),
+        (
+            "hash",
+            (
+                "4 of 4 positions that were sent twice have other rows the second time; in"
+                " 4k3/8/8/8/8/8/PP6/4K3 w - - 0 1 material.pawn is counted 2 times, and then 0; a"
+                " pawn hash or a cache"
+            ),
+        ),
         ("more", "after its 4 answers; expected one line for each position, since"),
         (
             "twice 1",
@@ -220,11 +247,17 @@ def test_what_goes_wrong_is_one_line_and_leaves_nothing(build, tmp_path, monkeyp
             ),
         ),
         ("cut 1", "line 2: not a row in JSON"),
-        ("phase 1", "line 2: phase is 99; expected a whole number of 0 to 24"),
+        ("phase 1", "line 2: phase is -1; expected a whole number of 0 to 65535"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line(build, tmp_path, how, words):
     assert words in refused(build, tmp_path, how).removeprefix(f"answers of {FAKE} {how}: ")
+
+
+def test_rows_with_a_phase_above_the_largest_are_left_out_and_counted(build):
+    data, check, totals, _ = build("above 1")
+    assert (totals.rows, totals.above, totals.largest) == (4, 1, 99) and data.positions == 3
+    assert check is not None and check.checked == 3
 
 
 def test_what_is_no_program_or_another_program_is_said(build, tmp_path):
@@ -301,7 +334,6 @@ def test_other_games_are_sent_in_their_notation(tmp_path, build):
         [str(tmp_path / "games.ttt")],
         tmp_path / "rows.ds",
         p,
-        24,
         ReadOptions(),
         evaluator,
         None,

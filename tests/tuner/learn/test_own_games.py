@@ -1,8 +1,6 @@
 """Rounds of own games: another one while the last one won its match, and a later one that did not
 is undone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

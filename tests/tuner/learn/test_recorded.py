@@ -1,14 +1,14 @@
 """The scale of recorded scores: recovered from simulated games, its errors, and refusals; blends
 and the filter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
 from games.streams import InputError
-from tuner.learn.targets import blended, close, fit_score_scale, scale_line
+from tuner.datasets.dataset import BLOCK
+from tuner.learn.scores import blocks_of_games
+from tuner.learn.targets import blended, close, fit_score_scale, later_blended, scale_line
 
 
 def simulated(
@@ -112,6 +112,32 @@ def test_targets_blend_values_and_results():
             equal_nan=True,
         )
     assert blended(scores, results, 0.003, 1.0).tolist() == results.tolist()
+
+
+def test_targets_blend_later_scores_as_sums_of_all_n_step_returns():
+    """Sutton's definition: (1 - l) sum l^(n-1) v(t + n - 1), and l^N of the result."""
+    rng = np.random.default_rng(12)
+    first = np.array([0, 3, 3, 4, 11])
+    scores, results = rng.normal(0, 200, 11), np.repeat([1.0, -1.0, 0.0], [3, 1, 7])
+    for share in (0.0, 0.3, 0.9):
+        found = later_blended(scores, results, 0.003, share, first)
+        for begin, end in zip(first[:-1], first[1:], strict=True):
+            values = np.tanh(0.003 * scores[begin:end])
+            for t in range(end - begin):
+                n = end - begin - t
+                expected = sum((1 - share) * share**k * values[t + k] for k in range(n))
+                expected += share**n * results[begin]
+                assert found[begin + t] == pytest.approx(expected, abs=1e-6)
+    assert later_blended(scores, results, 0.003, 1.0, first).tolist() == results.tolist()
+
+
+def test_blocks_are_of_whole_games():
+    sizes = np.random.default_rng(3).integers(0, 400, 3000)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    blocks = list(blocks_of_games(first))
+    assert len(blocks) > 3
+    assert np.concatenate([[0], *(block[1:] for block in blocks)]).tolist() == first.tolist()
+    assert max(block[-1] - block[0] for block in blocks) <= BLOCK
 
 
 @pytest.mark.parametrize("unit", [0.4, 2.5])

@@ -1,7 +1,5 @@
 """Some positions of a dataset, as a dataset."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.tuner.datasets.rows.support import PHASES, SMALL, STAGES, random_rows

@@ -1,8 +1,6 @@
 """A teacher: scores of positions by an engine, each searched once, whatever is interrupted or
 damaged."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """Compiled blocks of losses, called for any number of positions."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

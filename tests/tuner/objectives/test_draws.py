@@ -1,8 +1,6 @@
 """Three outcomes: formulas against their definitions, finite differences and statsmodels; errors
 against simulation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

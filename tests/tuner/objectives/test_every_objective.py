@@ -1,8 +1,6 @@
 """Every loss, field by field: the compiled block, the formulas in NumPy, the CUDA text and the
 bound agree with each other and with differences of the loss."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 

@@ -5,8 +5,6 @@ The errors are those of the source documents: a forum post of 2000 (E1, E2) and 
 F3, F5). Each test builds a game in which the faulty update and the right one have different signs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The tables of options of all commands: what their help says is what they do."""
 
-from __future__ import annotations
-
 import importlib
 import re
 

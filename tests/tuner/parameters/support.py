@@ -1,8 +1,6 @@
 """Shared by the tests of parameter files: a good file, random parameters, and the error about a bad
 file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

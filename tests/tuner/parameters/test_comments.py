@@ -1,8 +1,6 @@
 """Comments of a parameter file are in the file that is written from it: at the same value, and
 never lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

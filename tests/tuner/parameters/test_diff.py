@@ -1,8 +1,6 @@
 """What is compared, what counts as a finding, against statsmodels, simulation and by hand, and the
 headline of each game."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

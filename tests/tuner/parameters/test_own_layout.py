@@ -1,8 +1,6 @@
 """Parameter files whose terms another program counts: the file itself says which parameters there
 are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +176,20 @@ def test_files_with_different_terms_have_a_common_layout():
     ]
     with pytest.raises(ValueError, match=r"^b\.y$"):
         union_of([one, Layout((Place("b", "y", (3,), 0),))])
+
+
+def test_tied_parameters_have_one_number_and_stay_tied(tmp_path):
+    text = (
+        "game: chess\nstages: [mg, eg]\nterms: rows\n{}weights:\n"
+        "  a: {{b: {{mg: 5, eg: {}}}, c: {{mg: [1, 2], eg: [1, 2]}}}}\n"
+    )
+    path = tmp_path / "a.yaml"
+    path.write_text(text.format("tied: [a.b, a.c]\n", 5))
+    p = load_parameters(path)
+    assert p.tied == ("a.b", "a.c")
+    write_parameters(tmp_path / "b.yaml", p)
+    assert load_parameters(tmp_path / "b.yaml").tied == p.tied
+    for names, eg, said in (("a.b", 6, "does not have the same"), ("a.d", 5, "names no")):
+        path.write_text(text.format(f"tied: [{names}]\n", eg))
+        with pytest.raises(InputError, match=said):
+            load_parameters(path)

@@ -1,8 +1,6 @@
 """Read parameter files: what a file means, and errors with name and line for every mistake in
 it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import yaml

@@ -1,8 +1,6 @@
 """Write parameter files: what is written reads back the same, and a file is complete or not
 there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

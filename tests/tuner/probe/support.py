@@ -1,7 +1,5 @@
 """What the tests of probes share: positions as a reader yields them, and engines to ask."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 """Probes of engines whose evaluation is known: exact coefficients, and what is not linear is
 found."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

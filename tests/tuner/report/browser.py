@@ -1,8 +1,6 @@
 """Pages in a headless Chromium: what they come to, what they say on the console, and what they ask
 for."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,8 +1,6 @@
 """Run folders to make pages of: as `tuner tune`, `tuner selfplay` and `tuner match` leave them,
 with every finding."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

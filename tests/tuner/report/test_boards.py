@@ -1,7 +1,5 @@
 """Tables as boards: what stands where, how strong its colour is, and what marks it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

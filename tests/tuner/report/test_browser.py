@@ -1,8 +1,6 @@
 """The page in a browser: it asks for nothing, says nothing on the console, fits a phone, sorts and
 explains itself."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 """Run folders that something has damaged: every part of every file, with a value of every wrong
 type, is one line or a page."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -12,8 +10,9 @@ from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.io.records import read_lines
 from tuner.play.match.journal import PairLine, read_pairs
+from tuner.report.match import read_match
 from tuner.report.page import render
-from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_match, read_run
+from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_run
 
 SIGNED = ("objective", "held_out", "values", "outcomes")
 WRONG = (True, -7, 10**30, float("nan"), "x", [], [None], [[1]], {}, {"a": None})

@@ -1,7 +1,5 @@
 """The page as text: whole, safe, and as rich as the folder that it is about."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

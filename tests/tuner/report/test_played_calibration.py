@@ -1,31 +1,32 @@
 """Calibration beside strength on the page of a run of self-play."""
 
-from __future__ import annotations
-
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from tests.commands.match_support import play
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused
 from tests.tuner.report.support import tune_run
+from tuner.findings.records import PlayedCalibration, SquaresChange
 from tuner.report.sections import games_text, sentences
 
-FOUND = {
-    "games": 500,
-    "broken_off": 0,
-    "positions": 20_000,
-    "error": 0.214,
-    "low": 0.18,
-    "high": 0.25,
-    "by_chance": 0.03,
-    "favoured": 0.81,
-    "won": 0.6,
-    "excess": 0.21,
-    "excess_low": 0.12,
-    "excess_high": 0.3,
-}
+FOUND = PlayedCalibration(
+    games=500,
+    broken_off=0,
+    positions=20_000,
+    bins=[],
+    error=0.214,
+    low=0.18,
+    high=0.25,
+    by_chance=0.03,
+    favoured=0.81,
+    won=0.6,
+    excess=0.21,
+    excess_low=0.12,
+    excess_high=0.3,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ FOUND = {
     ],
 )
 def test_the_direction_is_that_of_the_interval(low, high, said):
-    first, second = sentences(FOUND | {"excess_low": low, "excess_high": high}, 3)
+    first, second = sentences(replace(FOUND, excess_low=low, excess_high=high), 3)
     assert (
         first
         == "Bins of the values are off by 0.214 points on average [0.180, 0.250]. Values without"
@@ -55,8 +56,8 @@ def test_the_direction_is_that_of_the_interval(low, high, said):
 
 
 def test_a_run_that_learned_wins_speaks_of_the_probability_to_win():
-    squares = {"before": 0.25, "after": 0.2, "change": -0.05, "low": -0.06, "high": -0.04}
-    lines = sentences(FOUND | {"squares": squares}, 3, True)
+    squares = SquaresChange(0.25, 0.2, -0.05, -0.06, -0.04)
+    lines = sentences(replace(FOUND, squares=squares), 3, True)
     assert lines[0].endswith("[−0.060, −0.040], in probabilities squared.")
     assert lines[1].startswith(
         "Bins of the values are off by 0.214 in the probability of winning on"
@@ -71,7 +72,7 @@ def test_games_that_were_broken_off_are_counted():
     assert "500 games that what was learned played" in games_text(
         FOUND
     ) and "broken off" not in games_text(FOUND)
-    assert games_text(FOUND | {"broken_off": 7}).endswith(
+    assert games_text(replace(FOUND, broken_off=7)).endswith(
         "7 more were broken off, without a result."
     )
 
@@ -174,8 +175,8 @@ def test_a_run_is_judged_as_a_whole(tmp_path):
     ],
 )
 def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, said):
-    squares = {"before": 1.6, "after": 1.3, "change": -0.3, "low": low, "high": high}
-    assert sentences(FOUND | {"squares": squares}, 3)[0].startswith(said)
+    squares = SquaresChange(1.6, 1.3, -0.3, low, high)
+    assert sentences(replace(FOUND, squares=squares), 3)[0].startswith(said)
 
 
 @pytest.mark.long
@@ -220,9 +221,6 @@ def test_the_page_of_a_network_that_learned_wins_has_no_points_of_values(tmp_pat
 
 
 def test_other_runs_have_no_games_to_play(tmp_path):
-    ran = tuner("report", tune_run(tmp_path / "run"), "--calibrate", 10)
-    assert (
-        ran.status == 2
-        and ran.err.count("\n") == 1
-        and "--calibrate: is for runs of self-play" in ran.err
+    assert "--calibrate: is for runs of self-play" in refused(
+        "report", tune_run(tmp_path / "run"), "--calibrate", 10
     )

@@ -1,13 +1,11 @@
 """The report of a match in points names points, and no Elo."""
 
-from __future__ import annotations
-
 import re
 
 from games.record import find
 from tests.commands.support import done
 from tuner.report.formatting import outcomes_of
-from tuner.report.run import read_match
+from tuner.report.match import read_match
 from tuner.report.verdict import BETTER, WORSE, verdict
 
 

@@ -1,8 +1,6 @@
 """How sure changes are: as `tuner diff` says; and what noise does to the update rules of
 self-play."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

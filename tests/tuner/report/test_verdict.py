@@ -1,8 +1,6 @@
 """What is said of matches: which player is better, how many games would tell, and what to do after
 one that was lost."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -18,8 +16,9 @@ from tuner.evaluation.loading import load_parameters
 from tuner.learn.result import rounds_lines
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.results import PointResults, elo_difference, point_difference
+from tuner.report.match import read_match
 from tuner.report.page import render
-from tuner.report.run import read_match, read_run
+from tuner.report.run import read_run
 from tuner.report.verdict import (
     difference_text,
     match_to_play,
@@ -170,7 +169,7 @@ def small_run(folder, found=None):
 
 def lost_match(tmp_path, run):
     """A match that the weights of a run lost."""
-    start = read_run(run, []).settings.get("start") or "tictactoe/classic"
+    start = read_run(run, []).chosen.start or "tictactoe/classic"
     folder = match_run(
         tmp_path / "match", [LOST, (-1, 0), DRAWN, SPLIT] * 20, players=(start, start)
     )

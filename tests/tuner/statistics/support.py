@@ -1,8 +1,6 @@
 """Pairs drawn at a known strength, made without the formulas under test, and pairs counted from
 games."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

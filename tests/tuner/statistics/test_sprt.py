@@ -1,8 +1,6 @@
 """The sequential test: likelihoods against a general optimiser and other programs, errors against
 simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The SPRT in points a game: the likeliest distributions by another optimiser, and the error rates
 of simulated matches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

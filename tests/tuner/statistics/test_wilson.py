@@ -1,7 +1,5 @@
 """Wilson's interval: that of statsmodels and scipy, and right where the simple one is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest

@@ -116,7 +116,7 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
             "-Wextra",
             "-Wpedantic",
             "-Werror",
-            *(["-DTRACE"] if trace else []),
+            *(["-DEVALTUNE_TRACE"] if trace else []),
             *(f"-D{fault.upper()}" for fault in faults),
             "mini.cpp",
         ]
@@ -128,8 +128,8 @@ def compile_mini(language: str, folder: Path, *faults: str, trace: bool = True) 
             "opt-level=0",
             "--deny",
             "warnings",
-            *known_to_rustc('feature, values("trace")', *FAULTS),
-            *(["--cfg", 'feature="trace"'] if trace else []),
+            *known_to_rustc('feature, values("evaltune_trace")', *FAULTS),
+            *(["--cfg", 'feature="evaltune_trace"'] if trace else []),
             *(word for fault in faults for word in ("--cfg", fault)),
             "mini.rs",
         ]

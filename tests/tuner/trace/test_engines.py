@@ -1,8 +1,6 @@
 """Two small engines print rows that explain their evaluations, and faults that they do not explain;
 numbers return to them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,8 +1,6 @@
 """The page for authors of engines shows lines of the engines of these tests, and a map that can be
 read."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 
@@ -11,6 +9,7 @@ import pytest
 from tests.games.support import REPOSITORY
 from tests.tuner.export.support import into, parameters
 from tests.tuner.trace.support import ENGINES
+from tuner.datasets.rows.values import FIELDS
 
 PAGE = (REPOSITORY / "docs" / "your-own-engine.md").read_text(encoding="utf-8")
 
@@ -20,6 +19,12 @@ def test_its_code_is_that_of_the_engines(language, name):
     shown = "".join(re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)).splitlines()
     lines = (ENGINES / name).read_text().splitlines()
     assert len(shown) > 12 and [line for line in shown if line not in lines] == []
+
+
+def test_its_rows_in_go_have_the_fields_of_rows():
+    (shown,) = re.findall(r"```go\n(.*?)```", PAGE, re.DOTALL)
+    names = re.findall(r'`json:"(\w+)"`', shown)
+    assert names == ["fen", "eval", "phase", "counts"] and {*names[:3]} <= {*FIELDS}
 
 
 def test_its_map_is_read(tmp_path):

@@ -1,5 +1,5 @@
-"""tracerows.h and tracerows.rs: no code without TRACE, names that the compiler checks, indices that
-are checked when run."""
+"""tracerows.h and tracerows.rs: no code without their switch, names that the compiler checks,
+indices that are checked when run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAYOUT = Layout(
     )
 )
 STANDARDS = [("gcc", "c99"), ("gcc", "c11"), ("g++", "c++11"), ("g++", "c++20")]
-PROGRAM_C = """#define ROWS_IMPLEMENTATION
+PROGRAM_C = """#define EVALTUNE_IMPLEMENTATION
 #include "tracerows.h"
 enum side { WHITE, BLACK };
 int evaluate(const int *board, enum side us) {
@@ -35,15 +35,15 @@ int evaluate(const int *board, enum side us) {
 }
 int main(void) {
     static int board[64];
-    ROW_BEGIN();
-    ROW_END("a \\"b\\\\", evaluate(board, BLACK), 24);
+    EVALTUNE_BEGIN();
+    EVALTUNE_END("a \\"b\\\\", evaluate(board, BLACK), 24);
     return 0;
 }
 """
 MARKS_C = (
-    "ROW(tempo_tempo, 0, us); ROWN(mobility_knight_moves, 2, us, 0.5); ROW2(king_table, 1, 2,"
-    " WHITE); ROW2N(king_table, 0, 3, us, 2); ROW(king_table, 7, us != BLACK); ROW_REST(-sum);"
-    " ROW_SCALE(i * 0.5);"
+    "EVALTUNE_ROW(tempo_tempo, 0, us); EVALTUNE_ROWN(mobility_knight_moves, 2, us, 0.5);"
+    " EVALTUNE_ROW2(king_table, 1, 2, WHITE); EVALTUNE_ROW2N(king_table, 0, 3, us, 2);"
+    " EVALTUNE_ROW(king_table, 7, us != BLACK); EVALTUNE_REST(-sum); EVALTUNE_SCALE(i * 0.5);"
 )
 PROGRAM_RUST = """mod tracerows;
 #[allow(unused_imports)] use tracerows::row;
@@ -98,7 +98,7 @@ def compiled(
             "-Wextra",
             "-Wpedantic",
             "-Werror",
-            *(["-DTRACE"] if trace else []),
+            *(["-DEVALTUNE_TRACE"] if trace else []),
             "main.c",
             *(more or ("-o", "main")),
         ]
@@ -112,8 +112,8 @@ def compiled(
             "-O",
             "--deny",
             "warnings",
-            *known_to_rustc('feature, values("trace")'),
-            *(["--cfg", 'feature="trace"'] if trace else []),
+            *known_to_rustc('feature, values("evaltune_trace")'),
+            *(["--cfg", 'feature="evaltune_trace"'] if trace else []),
             "main.rs",
             *(more or ("-o", "main")),
         ]
@@ -156,15 +156,44 @@ def test_without_trace_the_marks_are_no_code(tmp_path, language, standard):
     assert texts[0] == texts[1] and "add" in texts[0]
 
 
+@pytest.mark.parametrize(
+    ("options", "prints"),
+    [
+        (["-DTRACE=0", "-DROW=0"], False),  # names of engines
+        (["-DEVALTUNE_TRACE=0"], False),
+        (["-DEVALTUNE_TRACE="], True),
+        (["-DEVALTUNE_TRACE=1", "-DTRACE=1"], True),
+    ],
+    ids=str,
+)
+def test_the_switch_is_its_own_and_0_is_off(tmp_path, options, prints):
+    ran = compiled("c", tmp_path, MARKS_C, False, ("gcc", "c99"), *options, "-o", "main")
+    assert ran.returncode == 0, ran.stderr
+    assert printed(tmp_path) == (PRINTED if prints else "")
+
+
+def test_the_header_has_prototypes_and_refuses_old_standards(tmp_path):
+    warned = ("-Wmissing-prototypes", "-o", "main")
+    ran = compiled("c", tmp_path, MARKS_C, True, ("gcc", "c11"), *warned)
+    assert re.findall(r"no previous prototype for \W(\w+)", ran.stderr) == ["evaluate"]
+    ran = compiled("c", tmp_path, MARKS_C, False, ("gcc", "c89"))
+    assert ran.returncode != 0 and "expected C99 or C++11 or later" in ran.stderr
+
+
 @pytest.mark.parametrize("trace", [True, False])
 @pytest.mark.parametrize(
     ("language", "mark", "word"),
     [
-        ("c", "ROW(tempo_temp, 0, us);", "ROWS_tempo_temp"),
+        ("c", "EVALTUNE_ROW(tempo_temp, 0, us);", "EVALTUNE_P_tempo_temp"),
+        (
+            "c",
+            "EVALTUNE_ROW2(mobility_knight_moves, 0, 1, us);",
+            "EVALTUNE_T_mobility_knight_moves",
+        ),
         ("rust", "row!(TEMPO_TEMP, 0, us);", "TEMPO_TEMP"),
     ],
 )
-def test_a_wrong_name_does_not_compile(tmp_path, language, mark, word, trace):
+def test_a_wrong_name_or_a_list_as_a_table_does_not_compile(tmp_path, language, mark, word, trace):
     ran = compiled(language, tmp_path, mark, trace)
     assert ran.returncode != 0 and word in ran.stderr
 
@@ -174,23 +203,18 @@ def test_a_wrong_name_does_not_compile(tmp_path, language, mark, word, trace):
     [
         (
             "c",
-            "ROW(mobility_knight_moves, 3, us);",
+            "EVALTUNE_ROW(mobility_knight_moves, 3, us);",
             "main.c:7: tracerows: index 3 of mobility.knight moves, which has 3\n",
         ),
         (
             "c",
-            "ROW(tempo_tempo, -1, us);",
+            "EVALTUNE_ROW(tempo_tempo, -1, us);",
             "main.c:7: tracerows: index -1 of tempo.tempo, which has 1\n",
         ),
         (
             "c",
-            "ROW2(king_table, 0, 4, us);",
+            "EVALTUNE_ROW2(king_table, 0, 4, us);",
             "main.c:7: tracerows: index 0, 4 of king.table, which has 2 x 4\n",
-        ),
-        (
-            "c",
-            "ROW2(mobility_knight_moves, 0, 1, us);",
-            "main.c:7: tracerows: index 0, 1 of mobility.knight moves, which has 3\n",
         ),
         (
             "rust",

@@ -31,10 +31,13 @@ Note = Callable[[str], None]
 
 @dataclass
 class Totals:
-    """What was read: rows, those without a result, and games that were written."""
+    """What was read: rows, those without a result, those with more steps of the phase than there
+    are and the largest of these steps, and games that were written."""
 
     rows: int = 0
     without_result: int = 0
+    above: int = 0
+    largest: int = 0
     games: int = 0
 
 
@@ -63,9 +66,10 @@ def build_rows(
     """Write rows as a dataset and check them against the weights of `parameters`; None without any
     weight, which leaves nothing to compare with.
 
-    Rows without a result are left out. `not_linear` names a part of the evaluation that counts
-    cannot express: what the rows lack then goes into `rest`. `options` are kept in the manifest.
-    InputError if no row is left."""
+    Rows without a result are left out, and those with a phase above the largest: after promotions
+    engines have more pieces than at the start. `not_linear` names a part of the evaluation that
+    counts cannot express: what the rows lack then goes into `rest`. `options` are kept in the
+    manifest. InputError if no row is left, or most have such a phase."""
     totals, last = Totals(), None
     writer = WideWriter(target)
     with writer:
@@ -74,6 +78,11 @@ def build_rows(
             nonlocal last
             for batch in batches:
                 totals.rows += len(batch.phase)
+                above = batch.phase > phases
+                if above.any():
+                    totals.above += int(above.sum())
+                    totals.largest = max(totals.largest, int(batch.phase.max()))
+                    batch = only(batch, ~above)
                 if not_linear is not None:
                     batch = _with_remainder(batch, parameters, phases)
                 yield batch
@@ -107,6 +116,13 @@ def build_rows(
         else:
             for _ in written():
                 pass
+        if totals.above > totals.rows / 2:
+            raise InputError(
+                f"{', '.join(source['file'] for source in sources)}: {totals.above:,} of"
+                f" {totals.rows:,} rows have a phase above {phases}, up to {totals.largest};"
+                " expected steps of the first stage; write their number as `phases` into the"
+                " parameter file"
+            )
         if writer.positions == 0:
             where = ", ".join(source["file"] for source in sources)
             raise InputError(
@@ -128,17 +144,15 @@ def build_rows(
     return open_dataset(target, check=False), check, totals
 
 
-def read_rows(
-    sources: Sequence[str], parameters: Parameters, phases: int, note: Note
-) -> Iterator[RowBatch]:
-    """Yield the rows of several files, one after the other."""
+def read_rows(sources: Sequence[str], parameters: Parameters, note: Note) -> Iterator[RowBatch]:
+    """Yield the rows of several files, one after the other, with any number of steps."""
     for source in sources:
         if source != "-" and not os.path.isfile(source):
             raise InputError(
                 f"{source}: {'a folder' if os.path.isdir(source) else 'no such file'}; expected a"
                 " file of rows"
             )
-        yield from read(source, parameters.layout, len(parameters.stages), phases, note)
+        yield from read(source, parameters.layout, len(parameters.stages), None, note)
 
 
 def named(sources: Sequence[str]) -> list[dict]:
@@ -170,7 +184,7 @@ def rows_of_sources(
     files = [source for source in sources if source not in ready]
     if files:
         data, check, totals = build_rows(
-            read_rows(files, parameters, phases, note),
+            read_rows(files, parameters, note),
             folder / "rows",
             parameters,
             phases,
@@ -190,6 +204,11 @@ def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) 
     lines = [f"read {totals.rows:,} rows of {totals.games:,} games"]
     if totals.without_result:
         lines[0] += f", left out {totals.without_result:,} without a result"
+    if totals.above:
+        lines.append(
+            f"left out {totals.above:,} rows with a phase above the largest, up to"
+            f" {totals.largest}: the parameter file ends at its `phases`"
+        )
     if check is None:
         lines.append(
             "row check: every number of the parameter file is 0, so that evaluations cannot be"

@@ -22,7 +22,7 @@ OF_ROWS = re.compile(
 MOST_GAMES = 1 << 22  # whose identities are remembered
 
 
-class Format(NamedTuple):
+class RowFormat(NamedTuple):
     """How files of one format are read, scanned for their names, and written."""
 
     suffixes: tuple[str, ...]
@@ -33,18 +33,18 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "jsonl": Format((".jsonl", ".ndjson"), True, jsonl.read, jsonl.scan, writing.write_jsonl),
-    "csv": Format((".csv",), True, comma.read, comma.scan, writing.write_csv),
-    "parquet": Format(
+    "jsonl": RowFormat((".jsonl", ".ndjson"), True, jsonl.read, jsonl.scan, writing.write_jsonl),
+    "csv": RowFormat((".csv",), True, comma.read, comma.scan, writing.write_csv),
+    "parquet": RowFormat(
         (".parquet", ".pq"), False, parquet.read, parquet.scan, writing.write_parquet
     ),
-    "npz": Format((".npz",), False, npz.read, npz.scan, writing.write_npz),
+    "npz": RowFormat((".npz",), False, npz.read, npz.scan, writing.write_npz),
 }
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")  # which are written for scikit-learn, not read
 SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
 
 
-def _by_suffix(name: str) -> Format | None:
+def _by_suffix(name: str) -> RowFormat | None:
     lower = plain_name(name.lower())
     return next((found for found in FORMATS.values() if lower.endswith(found.suffixes)), None)
 
@@ -67,7 +67,7 @@ def holds_rows(source: str) -> bool:
     return any(OF_ROWS.fullmatch(cell.strip().strip(b'"')) for cell in first.split(b","))
 
 
-def format_of(source: str) -> Format:
+def format_of(source: str) -> RowFormat:
     """Return the format of a file, by its suffix or else its first bytes; InputError if it is none
     of them."""
     found = _by_suffix(source)
@@ -95,7 +95,7 @@ def format_of(source: str) -> Format:
     return found
 
 
-def _by_content(source: str) -> Format | None:
+def _by_content(source: str) -> RowFormat | None:
     try:
         with open(source, "rb") as stream:
             start = stream.read(4)

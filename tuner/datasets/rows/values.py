@@ -172,6 +172,7 @@ LARGEST_COUNT = 1e6
 LARGEST_CENTIPAWNS = 1e6
 LARGEST_SCALE = 16.0  # of the last stage
 LARGEST_PHASE = 65535
+DROP_IT = "leave it out"  # what to do about a field that rows need not have
 LONGEST_TEXT = 1000  # characters of a position
 OWN_GAME = 0xE5A1 << 48  # the highest bits of the identity of a row that names no game
 OWN_FACTOR, OWN_MASK = 0x9E3779B97F4B, (1 << 48) - 1  # odd: no two rows get the same identity
@@ -376,7 +377,7 @@ def _check_text(text: list[str], where: Where) -> None:
             where(at),
             f"a position of {len(text[at]):,} characters",
             f"at most {LONGEST_TEXT:,}",
-            "leave it out",
+            DROP_IT,
         )
     if not "".join(text).isprintable():
         at = next(i for i, word in enumerate(text) if not word.isprintable())
@@ -384,7 +385,7 @@ def _check_text(text: list[str], where: Where) -> None:
             where(at),
             f"the position {shown(text[at])!r} contains a control character",
             "one line of text",
-            "leave it out",
+            DROP_IT,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from llvmlite import ir
@@ -253,58 +253,6 @@ def add_gradient(shape, units, outs, errors, row, start, zeros, factor, target):
 
 
 I64 = types.int64
-LARGEST, HALF = (
-    np.float32(1 << 28),
-    np.float32(0.5),
-)  # in steps: the search clamps evaluations, and larger ones would not fit
-TURN = np.uint64(1)
-
-
-@inner(types.float32(types.float32, types.float32, types.float32))
-def of_share(half_logit, share, steps):
-    """Return atanh(share * tanh(half_logit)) * steps."""
-    value = np.float64(share * (TWO * sigmoid(TWO * half_logit) - ONE))
-    return np.float32(0.5 * math.log((1.0 + value) / (1.0 - value)) * steps)
-
-
-@inner(I64(I64, I64))
-def steps_of(position, data):
-    """Return the evaluation of the position at an address for the side to move, in steps of 1/256
-    centipawn. `data`: see `tuner.evaluation.networks.evaluation.NetworkMemory`."""
-    pad = number_of(data, 1)
-    call_write(number_of(data, 0), position, number_of(data, 2))
-    found = forward(
-        numbers_of(number_of(data, 4), number_of(data, 5)),
-        floats_of(number_of(data, 6), pad),
-        floats_of(number_of(data, 7), number_of(data, 8)),
-        row_of(number_of(data, 2), pad),
-        0,
-        row_of(number_of(data, 3), pad),
-        floats_of(number_of(data, 9), number_of(data, 10)),
-        floats_of(number_of(data, 11), number_of(data, 12)),
-    )
-    words, shares = number_of(data, 13), floats_of(number_of(data, 14), 2)
-    if shares[0] < ONE:
-        found = of_share(found, shares[0], shares[1])
-    if words and words_of(position, words)[words - 1] & TURN:
-        found = -found
-    return np.int64(np.floor(min(max(found, -LARGEST), LARGEST) + HALF))
-
-
-@entry(I64(I64, I64, I64))
-def score(position, data, sums):
-    """Evaluate the position at an address for the side to move; `sums`, memory of other
-    evaluations, is not used."""
-    return steps_of(position, data)
-
-
-@entry(types.void(types.Array(types.uint64, 1, "C"), I64, I64, types.Array(types.int64, 1, "C")))
-def scores(positions, words, data, out):
-    """Evaluate positions for the side to move in each."""
-    for i in range(len(out)):
-        out[i] = steps_of(words_at(positions, i * words), data)
-
-
 _I64, _INT32 = ir.IntType(64), ir.IntType(32)
 
 call_start = jit.address_call(I64, (I64, I64, I64))  # position, seed, game: the first roll
@@ -351,10 +299,47 @@ def memory_of(array: np.ndarray) -> Any:
     return array if jit.PLAIN else array.ctypes.data
 
 
-def packed_numbers(found: list[Any]) -> Any:
-    """Return numbers and addresses as one array in memory; in plain Python as the list that stands
-    for it."""
-    return found if jit.PLAIN else np.array(found, np.int64)
+class GameMemory(NamedTuple):
+    """A game as compiled loops call it, `start` to `points` at their addresses, and memory for a
+    position and its afterstates."""
+
+    start: Any
+    way: Any
+    afterstates: Any
+    points: Any
+    words: int
+    ways: np.ndarray
+    chances: np.ndarray
+    first_chances: np.ndarray
+    position: np.ndarray
+    found: np.ndarray
+    scratch: np.ndarray
+
+
+words_type = types.Array(types.uint64, 1, "C")
+chances_type = types.Array(types.float64, 1, "C")
+game_type = jit.record(
+    GameMemory,
+    *(I64, I64, I64, I64, I64, numbers, chances_type, chances_type),
+    *(words_type, words_type, words_type),
+)
+
+
+def memory_of_game(games: WholeGames) -> GameMemory:
+    """Return what a loop over whole games needs, for one thread."""
+    return GameMemory(
+        address_of(games.start),
+        address_of(games.way),
+        address_of(games.afterstates),
+        address_of(games.points),
+        games.words,
+        games.ways,
+        games.chances,
+        games.first_chances,
+        np.zeros(games.words, np.uint64),
+        np.zeros(games.scratch, np.uint64),
+        np.zeros(games.scratch, np.uint64),
+    )
 
 
 def _number(builder, values):
@@ -426,6 +411,70 @@ def number_of(address, i):
     return address[i]
 
 
+class NetworkArrays(NamedTuple):
+    """A network in compiled code: `write` and `points` at their addresses, whether outputs are for
+    the side to move, the words of a position, what an output of 1 stands for, the network, memory,
+    and two numbers, see `of_share`."""
+
+    write: Any
+    for_mover: Any
+    words: Any
+    points: Any
+    most: Any
+    shape: np.ndarray
+    units: np.ndarray
+    weights: np.ndarray
+    rows: np.ndarray
+    zeros: np.ndarray
+    sums: np.ndarray
+    outs: np.ndarray
+    shares: np.ndarray
+
+
+network_type = jit.record(
+    NetworkArrays,
+    *(I64, I64, I64, I64, I64, numbers, floats, floats),
+    *(counts_type, counts_type, floats, floats, floats),
+)
+
+
+def packed(network: NetworkArrays) -> Any:
+    """Return numbers, and addresses and lengths of arrays, in memory, as `network_at` reads them;
+    in plain Python the record."""
+    if jit.PLAIN:
+        return network
+    found: list[int] = []
+    for value in network:
+        found += (value.ctypes.data, len(value)) if isinstance(value, np.ndarray) else (value,)
+    return np.array(found, np.int64)
+
+
+@inner(network_type(I64), forceinline=True)
+def _unpacked(data):
+    return NetworkArrays(
+        number_of(data, 0),
+        number_of(data, 1),
+        number_of(data, 2),
+        number_of(data, 3),
+        number_of(data, 4),
+        numbers_of(number_of(data, 5), number_of(data, 6)),
+        floats_of(number_of(data, 7), number_of(data, 8)),
+        floats_of(number_of(data, 9), number_of(data, 10)),
+        row_of(number_of(data, 11), number_of(data, 12)),
+        row_of(number_of(data, 13), number_of(data, 14)),
+        floats_of(number_of(data, 15), number_of(data, 16)),
+        floats_of(number_of(data, 17), number_of(data, 18)),
+        floats_of(number_of(data, 19), number_of(data, 20)),
+    )
+
+
+def _itself(data):
+    return data
+
+
+network_at = _itself if jit.PLAIN else _unpacked
+
+
 def _different(builder, values):
     lanes = ir.VectorType(_INT32, 64)
     rows = [
@@ -458,3 +507,46 @@ def floats_at(array, offset):
     """Return the address of an entry of an array: loops over it are vectorised, since no index can
     be negative. In plain Python the rest of the array."""
     return array[offset:]
+
+
+LARGEST, HALF = (
+    np.float32(1 << 28),
+    np.float32(0.5),
+)  # in steps: the search clamps evaluations, and larger ones would not fit
+TURN = np.uint64(1)
+
+
+@inner(types.float32(types.float32, types.float32, types.float32))
+def of_share(half_logit, share, steps):
+    """Return atanh(share * tanh(half_logit)) * steps."""
+    value = np.float64(share * (TWO * sigmoid(TWO * half_logit) - ONE))
+    return np.float32(0.5 * math.log((1.0 + value) / (1.0 - value)) * steps)
+
+
+@inner(I64(I64, I64))
+def steps_of(position, data):
+    """Return the evaluation of the position at an address for the side to move, in steps of 1/256
+    centipawn. `data`: see `network_at`."""
+    net = network_at(data)
+    call_write(net.write, position, row_at(net.rows, 0))
+    found = forward(net.shape, net.units, net.weights, net.rows, 0, net.zeros, net.outs, net.sums)
+    shares = net.shares
+    if shares[0] < ONE:
+        found = of_share(found, shares[0], shares[1])
+    if not net.for_mover and words_of(position, net.words)[net.words - 1] & TURN:
+        found = -found
+    return np.int64(np.floor(min(max(found, -LARGEST), LARGEST) + HALF))
+
+
+@entry(I64(I64, I64, I64))
+def score(position, data, sums):
+    """Evaluate the position at an address for the side to move; `sums`, memory of other
+    evaluations, is not used."""
+    return steps_of(position, data)
+
+
+@entry(types.void(types.Array(types.uint64, 1, "C"), I64, I64, types.Array(types.int64, 1, "C")))
+def scores(positions, words, data, out):
+    """Evaluate positions for the side to move in each."""
+    for i in range(len(out)):
+        out[i] = steps_of(words_at(positions, i * words), data)

@@ -18,10 +18,10 @@ from evalterms.framework.encoding import Encoding, encoding_named, encodings_of
 from games.record import Game, find
 from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
-from tuner.evaluation.networks.compiled import address_of, memory_of, packed_numbers, score, scores
+from tuner.evaluation.networks.compiled import address_of, score, scores
 from tuner.evaluation.networks.files import NetworkFile, read_network
 from tuner.evaluation.networks.learn import logit_factor, logits
-from tuner.evaluation.networks.model import Layer, Network, inputs_of, padded_length
+from tuner.evaluation.networks.model import Layer, Network, NetworkMemory, inputs_of
 
 
 def terms_encoding(composition: Composition) -> Encoding:
@@ -85,12 +85,11 @@ class NetworkEvaluation:
 
     def memory(self) -> NetworkMemory:
         """Return what compiled code needs of the network, for one thread."""
-        words = 0 if self.encoding.for_mover else self.game.words
         return NetworkMemory(
             _in_steps(self.network, self.scale if self.share == 1 else UNIT),
             self.encoding,
-            words,
-            (self.share, UNIT / self.scale),
+            self.game.words,
+            shares=(self.share, UNIT / self.scale),
         )
 
     def searcher(self, playing: bool = True, megabytes: int = 16) -> Searcher:
@@ -114,51 +113,6 @@ class NetworkEvaluation:
                 *(len(layer.biases) for layer in self.network.layers),
             )
         )
-
-
-class NetworkMemory:
-    """The arrays of a network, and memory, whose addresses are `data`, in this order: write, length
-    of a row, row, row of zeros, shape and its length, units, weights and how many, outs and how
-    many, sums and how many, the words of a position if outputs are for the first player, else 0,
-    and two numbers: the share of `NetworkEvaluation` and steps / scale."""
-
-    def __init__(
-        self, network: Network, encoding: Encoding, words: int, shares: tuple[float, float]
-    ) -> None:
-        pad, shape = padded_length(encoding.size), network.shape
-        units = np.zeros(pad, np.float32)
-        units[: encoding.size] = encoding.units
-        self._arrays = (
-            np.zeros(pad, np.int32),
-            np.zeros(pad, np.int32),
-            shape,
-            units,
-            network.flat().astype(np.float32),
-            np.zeros(int(shape[1::2].sum()), np.float32),
-            np.zeros(int(shape[1]), np.float32),
-            np.array(shares, np.float32),
-        )
-        row, zeros, shapes, all_units, weights, outs, sums, two = map(memory_of, self._arrays)
-        self._numbers = packed_numbers(
-            [
-                address_of(encoding.write),
-                pad,
-                row,
-                zeros,
-                shapes,
-                len(shape),
-                all_units,
-                weights,
-                network.size,
-                outs,
-                len(self._arrays[5]),
-                sums,
-                len(self._arrays[6]),
-                words,
-                two,
-            ]
-        )
-        self.data = memory_of(self._numbers)
 
 
 def chosen_encoding(game: str, name: str | None) -> Encoding:

@@ -18,13 +18,16 @@ from tuner.evaluation.networks.compiled import (
     RELU,
     SIGMOID,
     TANH,
+    NetworkArrays,
     address_of,
     call_write,
     counts_type,
     different,
     entry,
+    memory_of,
     numbers,
     outputs,
+    packed,
     row_at,
     words_at,
 )
@@ -32,6 +35,10 @@ from tuner.evaluation.networks.compiled import (
 # rows that are written before they are read, because wide loads right after narrow stores stall the
 # CPU
 BLOCK = 8
+# of a player of whole games, and the rows of its memory: the position before the roll, those, and
+# the position whose value is learned
+PLAYED_BLOCK = 16
+LAST, ROWS = PLAYED_BLOCK + 1, PLAYED_BLOCK + 2
 POSITIONS_AT_ONCE = 1 << 14  # positions
 I64 = types.int64
 words_type = types.Array(types.uint64, 1, "C")
@@ -188,6 +195,45 @@ class Network:
             parts += [errors.sum(0), product(below.T, errors).ravel()]
             errors = product(errors, layer.weights.T)
         return np.concatenate(parts[::-1])
+
+
+class NetworkMemory:
+    """A network as compiled code reads it at the address `data`, and memory for one thread; it owns
+    both, and has to stay alive.
+
+    `words` are those of a position. Players of whole games need the compiled `points` of the game,
+    and the `most` that an output of 1 stands for; searches the share of
+    `tuner.evaluation.networks.evaluation.NetworkEvaluation` and steps / scale."""
+
+    def __init__(
+        self,
+        network: Network,
+        encoding: Encoding,
+        words: int,
+        points: Any = 0,
+        most: int = 1,
+        shares: tuple[float, float] = (1.0, 1.0),
+    ) -> None:
+        pad, shape = padded_length(encoding.size), network.shape
+        units = np.zeros(pad, np.float32)
+        units[: encoding.size] = encoding.units
+        self.arrays = NetworkArrays(
+            address_of(encoding.write),
+            int(encoding.for_mover),
+            words,
+            points,
+            most,
+            shape,
+            units,
+            network.flat().astype(np.float32),
+            np.zeros(ROWS * pad, np.int32),
+            np.zeros(pad, np.int32),
+            np.zeros(int(shape[1]), np.float32),
+            np.zeros(int(shape[1::2].sum()), np.float32),
+            np.array(shares, np.float32),
+        )
+        self._packed = packed(self.arrays)
+        self.data = memory_of(self._packed)
 
 
 def product(a: Any, b: Any) -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
 
 from evalterms.framework.encoding import Encoding
+from games.compile.jit import record
 from tuner.evaluation.networks.compiled import (
-    LANES,
     SIGMOID,
     WholeGames,
     address_of,
@@ -19,20 +19,20 @@ from tuner.evaluation.networks.compiled import (
     call_points,
     call_start,
     call_way,
+    chances_type,
     entry,
-    floats_of,
+    game_type,
     inner,
-    memory_of,
-    number_of,
+    memory_of_game,
+    network_at,
+    network_type,
     numbers,
-    numbers_of,
-    packed_numbers,
-    row_of,
     words_at,
     words_of,
+    words_type,
 )
-from tuner.evaluation.networks.model import Network
-from tuner.evaluation.networks.td import ROWS, best_of, words_type
+from tuner.evaluation.networks.model import Network, NetworkMemory
+from tuner.evaluation.networks.td import best_of
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ class CompiledPlayer:
     data: Any = 0
 
 
-class NetworkPlayer:
-    """A network that plays; it owns the memory that compiled code needs, so that each thread needs
-    one of its own.
+class NetworkPlayer(NetworkMemory):
+    """A network that plays; each thread needs one of its own.
 
     `most_points` is what an output of 1 stands for: 1 if the network learned from wins only.
     """
@@ -54,43 +53,8 @@ class NetworkPlayer:
     def __init__(
         self, network: Network, encoding: Encoding, games: WholeGames, most_points: int
     ) -> None:
-        shape, pad = network.shape, -(-encoding.size // LANES) * LANES
+        super().__init__(network, encoding, games.words, address_of(games.points), most_points)
         self.choose = choose_by_network
-        outs_size = int(shape[1::2].sum())
-        self._arrays = (
-            shape,
-            encoding.units.astype(np.float32),
-            network.flat().astype(np.float32),
-            np.zeros(ROWS * pad, np.int32),
-            np.zeros(pad, np.int32),
-            np.zeros(shape[1], np.float32),
-            np.zeros(outs_size, np.float32),
-        )
-        shapes, units, weights, rows, zeros, sums, outs = map(memory_of, self._arrays)
-        found = [
-            games.words,
-            address_of(games.points),
-            address_of(encoding.write),
-            int(encoding.for_mover),
-            most_points,
-            len(shape),
-            encoding.size,
-            shapes,
-            units,
-            weights,
-            network.size,
-            rows,
-            zeros,
-            sums,
-            int(shape[1]),
-            outs,
-            outs_size,
-        ]
-        self._numbers = packed_numbers(found)
-
-    @property
-    def data(self) -> Any:
-        return memory_of(self._numbers)
 
 
 @dataclass(frozen=True)
@@ -118,93 +82,70 @@ def play_games(
     same dice. With a network for `luck`, measure the luck of a in each game, in values of that
     network."""
     results, found = np.zeros(number, np.int64), np.zeros(number)
-    memory = (
-        np.zeros(games.words, np.uint64),
-        np.zeros(games.scratch, np.uint64),
-        np.zeros(games.scratch, np.uint64),
-    )
-    plies = games_between(
-        address_of(games.start),
-        address_of(games.way),
-        address_of(games.afterstates),
-        address_of(games.points),
-        games.words,
-        games.ways,
-        games.chances,
-        games.first_chances,
+    players = Players(
         address_of(a.choose),
         a.data,
         address_of(b.choose),
         b.data,
         0 if luck is None else luck.data,
-        seed,
-        first_game,
-        paired,
-        luck is not None,
-        *memory,
-        results,
-        found,
     )
+    plies = games_between(memory_of_game(games), players, seed, first_game, paired, results, found)
     return GameResults(results, found, int(plies))
 
 
 I64, F64, F32 = types.int64, types.float64, types.float32
-chances_type = types.Array(types.float64, 1, "C")
 TURN = np.uint64(1)
 
 
-@inner(types.Tuple((I64, F32))(words_type, I64, I64, I64))
-def best_by(found, n, turn, data):
-    """Return the afterstate that a network likes best for the side to move, and its output. `data`:
-    see `NetworkPlayer`."""
-    sign = 1 if turn == 0 and not number_of(data, 3) else -1
-    pad = (number_of(data, 6) + LANES - 1) // LANES * LANES
-    return best_of(
-        found,
-        n,
-        number_of(data, 0),
-        number_of(data, 1),
-        number_of(data, 2),
-        sign,
-        number_of(data, 4),
-        numbers_of(number_of(data, 7), number_of(data, 5)),
-        floats_of(number_of(data, 8), number_of(data, 6)),
-        floats_of(number_of(data, 9), number_of(data, 10)),
-        row_of(number_of(data, 11), ROWS * pad),
-        row_of(number_of(data, 12), pad),
-        floats_of(number_of(data, 13), number_of(data, 14)),
-        floats_of(number_of(data, 15), number_of(data, 16)),
-    )
+class Players(NamedTuple):
+    """Players a and b, functions at their addresses and their data, and the data of the network
+    that measures luck, 0 without one."""
+
+    choose_a: Any
+    data_a: Any
+    choose_b: Any
+    data_b: Any
+    luck: Any
+
+
+players_type = record(Players, I64, I64, I64, I64, I64)
+
+
+@inner(types.Tuple((I64, F32))(words_type, I64, I64, network_type))
+def best_by(found, n, turn, net):
+    """Return the afterstate that a network likes best for the side to move, and its output."""
+    return best_of(found, n, 1 if turn == 0 and not net.for_mover else -1, net)
 
 
 @entry(I64(I64, I64, I64, I64))
 def choose_by_network(position, afterstates, n, data):
     """Choose the afterstate that a network likes best, see
     `tuner.evaluation.networks.compiled.call_choose`."""
-    words = number_of(data, 0)
+    net = network_at(data)
+    words = net.words
     turn = np.int64(words_of(position, words)[words - 1] & TURN)
-    best, _ = best_by(words_of(afterstates, n * words), n, turn, data)
+    best, _ = best_by(words_of(afterstates, n * words), n, turn, net)
     return best
 
 
-@inner(F64(I64, words_type, words_type, words_type, I64, numbers, chances_type, I64))
-def luck_of(afterstates, position, found, scratch, roll, ways, chances, data):
+@inner(F64(game_type, I64, chances_type, I64))
+def luck_of(game, roll, chances, data):
     """Return how much better a roll is than the mean of all, in values for the side to move."""
-    words, for_mover, last = number_of(data, 0), number_of(data, 3), number_of(data, 5) - 1
-    turn = np.int64(position[words - 1] & TURN)
-    sign = 1.0 if turn == 0 and not for_mover else -1.0
-    by_sigmoid = number_of(number_of(data, 7), last) == SIGMOID
+    net, ways = network_at(data), game.ways
+    turn = np.int64(game.position[net.words - 1] & TURN)
+    sign = 1.0 if turn == 0 and not net.for_mover else -1.0
+    by_sigmoid = net.shape[len(net.shape) - 1] == SIGMOID
     own, mean = 0.0, 0.0
     for k in range(len(ways)):
         if chances[k] > 0.0:
             n = call_afterstates(
-                afterstates,
-                words_at(position, 0),
+                game.afterstates,
+                words_at(game.position, 0),
                 ways[k],
-                words_at(found, 0),
-                words_at(scratch, 0),
+                words_at(game.found, 0),
+                words_at(game.scratch, 0),
             )
-            _, output = best_by(found, n, turn, data)
+            _, output = best_by(game.found, n, turn, net)
             value = sign * (2.0 * np.float64(output) - 1.0 if by_sigmoid else np.float64(output))
             mean += chances[k] * value
             if ways[k] == roll:
@@ -212,89 +153,47 @@ def luck_of(afterstates, position, found, scratch, roll, ways, chances, data):
     return own - mean
 
 
-@entry(
-    I64(
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        numbers,
-        chances_type,
-        chances_type,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        types.boolean,
-        types.boolean,
-        words_type,
-        words_type,
-        words_type,
-        numbers,
-        chances_type,
-    )
-)
-def games_between(
-    start,
-    way,
-    afterstates,
-    points,
-    words,
-    ways,
-    chances,
-    first_chances,
-    choose_a,
-    data_a,
-    choose_b,
-    data_b,
-    luck_data,
-    seed,
-    first_game,
-    paired,
-    with_luck,
-    position,
-    found,
-    scratch,
-    results,
-    luck,
-):
+@entry(I64(game_type, players_type, I64, I64, types.boolean, numbers, chances_type))
+def games_between(game, players, seed, first_game, paired, results, luck):
     """Play games first_game, first_game + 1, ... between players a and b; a is the first player of
     those with even numbers.
 
-    With `paired` games 2k and 2k + 1 have the same dice. Write the points for a and, `with_luck`,
-    its luck, each (games,). Return the number of plies."""
+    With `paired` games 2k and 2k + 1 have the same dice. Write the points for a and, if it is
+    measured, its luck, each (games,). Return the number of plies."""
+    position, found, words = game.position, game.found, game.words
     plies = 0
     for k in range(len(results)):
-        game = first_game + k
-        dice = game // 2 if paired else game
-        a_first = game % 2 == 0
-        roll = call_start(start, words_at(position, 0), seed, dice)
+        number = first_game + k
+        dice = number // 2 if paired else number
+        a_first = number % 2 == 0
+        roll = call_start(game.start, words_at(position, 0), seed, dice)
         total, ply = 0.0, 0
         while True:
             turn = np.int64(position[words - 1] & TURN)
             a_moves = (turn == 0) == a_first
-            if with_luck:
-                likely = chances if ply else first_chances
-                more = luck_of(afterstates, position, found, scratch, roll, ways, likely, luck_data)
+            if players.luck != 0:
+                likely = game.chances if ply else game.first_chances
+                more = luck_of(game, roll, likely, players.luck)
                 total += more if a_moves else -more
             n = call_afterstates(
-                afterstates, words_at(position, 0), roll, words_at(found, 0), words_at(scratch, 0)
+                game.afterstates,
+                words_at(position, 0),
+                roll,
+                words_at(found, 0),
+                words_at(game.scratch, 0),
             )
             if a_moves:
-                best = call_choose(choose_a, words_at(position, 0), words_at(found, 0), n, data_a)
+                choose, data = players.choose_a, players.data_a
             else:
-                best = call_choose(choose_b, words_at(position, 0), words_at(found, 0), n, data_b)
+                choose, data = players.choose_b, players.data_b
+            best = call_choose(choose, words_at(position, 0), words_at(found, 0), n, data)
             for i in range(words):
                 position[i] = found[best * words + i]
-            ended = call_points(points, words_at(position, 0))
+            ended = call_points(game.points, words_at(position, 0))
             ply += 1
             if ended:
                 break
-            roll = call_way(way, seed, dice, ply)
+            roll = call_way(game.way, seed, dice, ply)
         results[k] = ended if a_first else -ended
         luck[k] = total
         plies += ply

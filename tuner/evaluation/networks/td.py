@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import types
 
 from evalterms.framework.encoding import Encoding
+from games.compile.jit import record
 from tuner.evaluation.networks.compiled import (
-    LANES,
     NETWORKS,
     SIGMOID,
     WholeGames,
@@ -34,25 +35,26 @@ from tuner.evaluation.networks.compiled import (
     call_start,
     call_way,
     call_write,
-    counts_type,
+    chances_type,
     entry,
     first_sums,
     floats,
     follow,
     forward,
+    game_type,
     inner,
+    memory_of_game,
+    network_type,
     numbers,
     row_at,
     words_at,
+    words_type,
 )
-from tuner.evaluation.networks.model import Network
+from tuner.evaluation.networks.model import LAST, PLAYED_BLOCK, Network, NetworkMemory
 
 I64, F32, F64 = types.int64, types.float32, types.float64
-words_type = types.Array(types.uint64, 1, "C")
 HALF, ONE, ZERO = np.float32(0.5), np.float32(1), np.float32(0)
 TURN = np.uint64(1)
-BLOCK = 16  # positions whose counts are written before they are read
-LAST, ROWS = BLOCK + 1, BLOCK + 2
 
 
 def program() -> str:
@@ -73,41 +75,22 @@ def reward(points, most):
     return sign if most == 1 else np.float32(points) / np.float32(most)
 
 
-@inner(
-    types.Tuple((I64, F32))(
-        words_type,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        numbers,
-        floats,
-        floats,
-        counts_type,
-        counts_type,
-        floats,
-        floats,
-    )
-)
-def best_of(
-    afterstates, n, words, points, write, sign, most, shape, units, weights, rows, zeros, sums, outs
-):
+@inner(types.Tuple((I64, F32))(words_type, I64, I64, network_type))
+def best_of(afterstates, n, sign, net):
     """Return the afterstate with the highest sign * output, and its output; those that end the game
-    have their reward.
-
-    `rows` has room for BLOCK + 1 rows of counts.
-    """
+    have their reward."""
+    shape, units, weights, words = net.shape, net.units, net.weights, net.words
+    rows, zeros, sums, outs = net.rows, net.zeros, net.sums, net.outs
     by_sigmoid = shape[len(shape) - 1] == SIGMOID
     width, pad = shape[1], len(zeros)
     best, best_output = 0, ZERO
-    for block in range(0, n, BLOCK):
-        stop = min(block + BLOCK, n)
+    for block in range(0, n, PLAYED_BLOCK):
+        stop = min(block + PLAYED_BLOCK, n)
         # rows are read after a block of them is written, because wide loads right after narrow
         # stores stall the CPU
         for k in range(block, stop):
-            call_write(write, words_at(afterstates, k * words), row_at(rows, (1 + k - block) * pad))
+            row = row_at(rows, (1 + k - block) * pad)
+            call_write(net.write, words_at(afterstates, k * words), row)
         if block == 0:
             for i in range(pad):
                 rows[i] = rows[pad + i]
@@ -115,9 +98,9 @@ def best_of(
                 outs[j] = weights[shape[0] * width + j]
             first_sums(shape, units, weights, zeros, 0, rows, 0, outs, sums)
         for k in range(block, stop):
-            ended = call_points(points, words_at(afterstates, k * words))
+            ended = call_points(net.points, words_at(afterstates, k * words))
             if ended:
-                mine = reward(ended if ended > 0 else -ended, most)  # who has moved has won
+                mine = reward(ended if ended > 0 else -ended, net.most)  # who has moved has won
                 output = as_output(np.float32(sign) * mine, by_sigmoid)
             else:
                 first_sums(shape, units, weights, rows, 0, rows, (1 + k - block) * pad, sums, outs)
@@ -127,118 +110,65 @@ def best_of(
     return best, best_output
 
 
-@entry(
-    I64(
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        I64,
-        types.boolean,
-        I64,
-        numbers,
-        floats,
-        floats,
-        floats,
-        F64,
-        F64,
-        F64,
-        F32,
-        I64,
-        I64,
-        I64,
-        words_type,
-        words_type,
-        words_type,
-        counts_type,
-        counts_type,
-        floats,
-        floats,
-        floats,
-        words_type,
-        numbers,
-        types.Array(F64, 1, "C"),
-    )
-)
-def td_games(
-    start,
-    way,
-    afterstates,
-    points,
-    write,
-    words,
-    for_mover,
-    most,
-    shape,
-    units,
-    weights,
-    traces,
-    first_rate,
-    halving,
-    floor,
-    decay,
-    seed,
-    first_game,
-    longest,
-    position,
-    found,
-    scratch,
-    rows,
-    zeros,
-    sums,
-    outs,
-    errors,
-    record,
-    results,
-    squares,
-):
+class TdMemory(NamedTuple):
+    """How to learn, see `TdSettings`, and memory: `traces` has a number for each weight, or none if
+    `decay` is 0."""
+
+    rate: float
+    halving: float
+    floor: float
+    decay: np.float32
+    seed: int
+    longest: int
+    traces: np.ndarray
+    errors: np.ndarray
+
+
+learning_type = record(TdMemory, F64, F64, F64, F32, I64, I64, floats, floats)
+
+
+@entry(I64(game_type, network_type, learning_type, I64, words_type, numbers, chances_type))
+def td_games(game, net, learning, first_game, record, results, squares):
     """Play games first_game, first_game + 1, ... against itself and learn from each ply; return the
     number of plies.
 
-    `traces` has a number for each weight, or none if `decay` is 0. A game ends after `longest`
-    plies at the latest. `position`, `found`, `scratch`, `rows` (ROWS of them), `zeros`, `sums`,
-    `outs` and `errors` are memory. `results` (games,) takes the points of the first player, 0 for a
-    game broken off; `squares` (games,) the sum over a game of the squared differences of v that
-    were learned from; `record` as many of the positions after each ply as it has room for."""
+    A game ends after `longest` plies at the latest. `results` (games,) takes the points of the
+    first player, 0 for a game broken off; `squares` (games,) the sum over a game of the squared
+    differences of v that were learned from; `record` as many of the positions after each ply as it
+    has room for."""
+    shape, units, weights, for_mover = net.shape, net.units, net.weights, net.for_mover
+    rows, zeros, sums, outs = net.rows, net.zeros, net.sums, net.outs
+    traces, errors, decay, seed = learning.traces, learning.errors, learning.decay, learning.seed
+    position, found, words = game.position, game.found, game.words
     by_sigmoid, pad, state = shape[len(shape) - 1] == SIGMOID, len(zeros), words - 1
     plies, noted = 0, 0
-    for game in range(len(results)):
-        rate = np.float32(first_rate * max(floor, 1.0 / (1.0 + (first_game + game) / halving)))
-        roll = call_start(start, words_at(position, 0), seed, first_game + game)
-        squares[game] = 0.0
+    for k in range(len(results)):
+        number = first_game + k
+        share = max(learning.floor, 1.0 / (1.0 + number / learning.halving))
+        rate = np.float32(learning.rate * share)
+        roll = call_start(game.start, words_at(position, 0), seed, number)
+        squares[k] = 0.0
         for i in range(len(traces)):
             traces[i] = ZERO
         ply, sign_before, begun = 0, ONE, False
         while True:
             n = call_afterstates(
-                afterstates, words_at(position, 0), roll, words_at(found, 0), words_at(scratch, 0)
+                game.afterstates,
+                words_at(position, 0),
+                roll,
+                words_at(found, 0),
+                words_at(game.scratch, 0),
             )
             first_moves = position[state] & TURN == np.uint64(0)
             sign = 1 if first_moves and not for_mover else -1
-            best, output = best_of(
-                found,
-                n,
-                words,
-                points,
-                write,
-                sign,
-                most,
-                shape,
-                units,
-                weights,
-                rows,
-                zeros,
-                sums,
-                outs,
-            )
+            best, output = best_of(found, n, sign, net)
             for i in range(words):
                 position[i] = found[best * words + i]
-            ended = call_points(points, words_at(position, 0))
+            ended = call_points(game.points, words_at(position, 0))
             # outputs of the player who rolls next are those of the first player if that is who it
             # is
             direction = -ONE if for_mover and first_moves else ONE
-            target = as_output(reward(ended, most), by_sigmoid) if ended else direction * output
+            target = as_output(reward(ended, net.most), by_sigmoid) if ended else direction * output
             if not ended and by_sigmoid and direction < ZERO:
                 target += ONE
             if begun:
@@ -248,7 +178,7 @@ def td_games(
                 if by_sigmoid and sign_before < ZERO:
                     before += ONE
                 backward(shape, weights, outs, errors)
-                squares[game] += (
+                squares[k] += (
                     np.float64(target - before)
                     * np.float64(target - before)
                     * (4.0 if by_sigmoid else 1.0)
@@ -279,12 +209,12 @@ def td_games(
                 for i in range(words):
                     record[noted + i] = position[i]
                 noted += words
-            if ended or ply == longest:
+            if ended or ply == learning.longest:
                 break
-            call_write(write, words_at(position, 0), row_at(rows, LAST * pad))
+            call_write(net.write, words_at(position, 0), row_at(rows, LAST * pad))
             sign_before, begun = direction, True
-            roll = call_way(way, seed, first_game + game, ply)
-        results[game] = ended
+            roll = call_way(game.way, seed, number, ply)
+        results[k] = ended
         plies += ply
     return plies
 
@@ -327,21 +257,27 @@ class TdLearner:
             or len(network.layers[-1].biases) != 1
         ):
             raise ValueError("TD(lambda) learns networks with one output, a sigmoid or tanh")
-        self._shape, self._network = network.shape, network
-        self._encoding, self._games, self._settings = encoding, games, settings
-        self.weights = network.flat().astype(np.float32)
-        self._traces = np.zeros(len(self.weights) if settings.lambda_ else 0, np.float32)
-        self._units = encoding.units.astype(np.float32)
-        pad, outs = -(-encoding.size // LANES) * LANES, int(self._shape[1::2].sum())
-        self._memory = (
-            np.zeros(games.words, np.uint64),
-            np.zeros(games.scratch, np.uint64),
-            np.zeros(games.scratch, np.uint64),
-            np.zeros(ROWS * pad, np.int32),
-            np.zeros(pad, np.int32),
-            np.zeros(self._shape[1], np.float32),
-            np.zeros(outs, np.float32),
-            np.zeros(outs, np.float32),
+        self._network, self._words, points = network, games.words, settings.points
+        self._game, self._memory = (
+            memory_of_game(games),
+            NetworkMemory(
+                network,
+                encoding,
+                games.words,
+                address_of(games.points),
+                games.most_points if points else 1,
+            ),
+        )
+        self.weights = self._memory.arrays.weights
+        self._learning = TdMemory(
+            float(settings.rate),
+            float(settings.halving),
+            float(settings.floor),
+            np.float32(settings.lambda_),
+            settings.seed,
+            settings.longest,
+            np.zeros(len(self.weights) if settings.lambda_ else 0, np.float32),
+            np.zeros_like(self._memory.arrays.outs),
         )
         self.games, self.plies = played, 0
         # of the differences of v learned from by this learner, one a ply after the first of a game
@@ -356,35 +292,12 @@ class TdLearner:
         """Play and learn from some more games. Return their points for the first player (games,)
         int64, 0 for one broken off, and the positions after the first `record` plies (at most
         `record`, words)."""
-        found, results = np.zeros(record * self._games.words, np.uint64), np.zeros(games, np.int64)
+        found, results = np.zeros(record * self._words, np.uint64), np.zeros(games, np.int64)
         squares = np.zeros(games)
-        chosen, game, encoding = self._settings, self._games, self._encoding
         plies = td_games(
-            address_of(game.start),
-            address_of(game.way),
-            address_of(game.afterstates),
-            address_of(game.points),
-            address_of(encoding.write),
-            game.words,
-            encoding.for_mover,
-            game.most_points if chosen.points else 1,
-            self._shape,
-            self._units,
-            self.weights,
-            self._traces,
-            chosen.rate,
-            chosen.halving,
-            chosen.floor,
-            np.float32(chosen.lambda_),
-            chosen.seed,
-            self.games,
-            chosen.longest,
-            *self._memory,
-            found,
-            results,
-            squares,
+            self._game, self._memory.arrays, self._learning, self.games, found, results, squares
         )
         self.games += games
         self.plies += plies  # of this learner
         self.squares += float(squares.sum())
-        return results, found.reshape(-1, self._games.words)[: min(record, plies)]
+        return results, found.reshape(-1, self._words)[: min(record, plies)]

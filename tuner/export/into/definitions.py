@@ -69,9 +69,65 @@ def parts_of(node: Node, path: str) -> Node:
     raise ShapeError(f"has no item {match[0]}, {items}", node.start)
 
 
-def numbers_of(node: Node, stages: Sequence[str], shape: tuple[int, ...]) -> list[list[Number]]:
-    """Return the numbers of a value for each stage, row after row. ShapeError if it has other ones,
-    or if their order is open."""
+def numbers_of(
+    node: Node, stages: Sequence[str], shape: tuple[int, ...], types: Sequence[str] = ()
+) -> list[list[Number | None]]:
+    """Return the numbers of a value for each stage, row after row: the same for all stages if it
+    has numbers for one, None where a 0 stands for a list, or a list is shorter than the sizes in
+    its `types`. ShapeError if it has other ones, or if their order is open."""
+    try:
+        return _complete(node, stages, shape)
+    except ShapeError:
+        sizes = [size for size in declared_sizes(types) if size != 0]
+        n = len(stages)
+        forms = {(*shape, n): -1, (n, *shape): 0, shape: None} if n > 1 else {shape: None}
+        for form, stage_axis in forms.items():
+            found = _filled(node, form, sizes)
+            if found is not None and any(found):
+                places = np.arange(len(found)).reshape(form)
+                rows = np.tile(places.ravel(), (n, 1))  # one number for all stages
+                if stage_axis is not None:
+                    rows = np.moveaxis(places, stage_axis, 0).reshape(n, -1)
+                return [[found[k] for k in row] for row in rows.tolist()]
+        raise
+
+
+def declared_sizes(types: Sequence[str]) -> list[int | None]:
+    """Return the sizes in square brackets of a definition of C: None for a name, 0 for none."""
+    sizes: list[int | None] = []
+    for k, word in enumerate(types[:-1]):
+        if word == "[":
+            inside = types[k + 1]
+            sizes.append(0 if inside == "]" else int(inside) if inside.isdigit() else None)
+    return sizes
+
+
+def _filled(
+    node: Node, dims: tuple[int, ...], declared: Sequence[int | None]
+) -> list[Number | None] | None:
+    """Return the numbers of nested lists of these lengths, with None for each that a 0 or the end
+    of a list leaves out; None if they are others."""
+    if isinstance(node, Number):
+        size = math.prod(dims)
+        return [node] if not dims else [None] * size if node.value == 0 else None
+    if not dims or not isinstance(node, Items) or any(node.labels):
+        return None
+    lacking = dims[0] - len(node.values)
+    if lacking < 0 or lacking and (node.called or (declared[:1] or [0])[0] not in (None, dims[0])):
+        return None
+    found: list[Number | None] = []
+    for value in node.values:
+        part = _filled(value, dims[1:], declared[1:])
+        if part is None:
+            return None
+        found += part
+    return found + [None] * (lacking * math.prod(dims[1:]))
+
+
+def _complete(
+    node: Node, stages: Sequence[str], shape: tuple[int, ...]
+) -> list[list[Number | None]]:
+    """Return the numbers of a value that has them all."""
     dims, numbers, stage_axis, pairs = _regular(node, stages)
     places = np.arange(len(numbers)).reshape(dims)
     if stage_axis is not None:
@@ -85,6 +141,8 @@ def numbers_of(node: Node, stages: Sequence[str], shape: tuple[int, ...]) -> lis
         moved = places[None] if len(stages) == 1 else _with_stage_first(places, order, len(stages))
         if moved is not None and tuple(n for n in moved.shape[1:] if n > 1) in wanted:
             found.append(moved.reshape(len(stages), -1))
+    if not found and stage_axis is None and tuple(n for n in dims if n > 1) in wanted:
+        found = [np.tile(places.ravel(), (len(stages), 1))]  # one number for all stages
     if not found:
         sizes = (
             " x ".join(str(n) for n in (*((len(stages),) if len(stages) > 1 else ()), *shape))
@@ -585,6 +643,8 @@ class _Finder:
             scope.head = []
             self.scopes[-1].head = []
         elif word in "([":
+            if word == "(" and not scope.depth and self.source.language.macros:
+                self._constructed(i, scope)
             if (
                 word == "(" and not scope.depth and scope.kind == LIST
             ):  # the fields of a call: `Params(tempo: 15)`
@@ -665,6 +725,17 @@ class _Finder:
         self._add(name, i, parent.kind, self._names(), parent.head)
         return True
 
+    def _constructed(self, i: int, scope: _Scope) -> None:
+        """A definition by a constructor of C++: `const Score Tempo(20, 10);`."""
+        words = [k for k in scope.head if self.kinds[k] == WORD]
+        if len(words) < 2 or words[-1] != i - 1 or scope.head[-1] != i - 1:
+            return
+        node, after = self.values.node(i)
+        numbers = isinstance(node, Items) and all(isinstance(v, Number) for v in node.values)
+        if numbers and any(numbers_in(node)) and self.values.word(after) in (";", ","):
+            if scope.kind != FUNCTION or CONSTANT & set(self._head(scope)):
+                self._add(i - 1, i, scope.kind, self._names(), scope.head)
+
     def _after_last(self, head: list[str], keywords: set[str]) -> str:
         places = [k for k, word in enumerate(head[:-1]) if word in keywords]
         return (
@@ -727,6 +798,8 @@ class _Finder:
         else:
             name = words[-1] if self.words[i - 1] == "}" else self._name_before(i)
         if name is None or scope.kind == FUNCTION and not CONSTANT & set(head):
+            if name is not None and self.words[name - 1] in (".", ">") and not self.typed_after:
+                self._add(name, i + 1, FUNCTION, self._names(), scope.head)  # e.TEMPO = 10;
             return
         alone = name == scope.head[0] and not self.go
         if alone and scope.kind not in (LIST, ENUM):
@@ -762,6 +835,8 @@ class _Finder:
         the value."""
         node, _ = self.values.node(value)
         text = self.words[name].removeprefix("r#").lstrip("@")
+        if kind == FUNCTION and self.words[name - 1] in (".", ">"):  # e.VALUE[PAWN] = 100;
+            text += "".join(self.words[name + 1 : value - 1])
         self.found.append(
             Definition(
                 text,

@@ -262,7 +262,9 @@ def read_map(
                 )
             entries = {stage: node.value[stage] for stage in stages}
         found[name] = {
-            stage: _referenced(path, entry, definitions) for stage, entry in entries.items()
+            stage: _referenced(path, entry, definitions)
+            for stage, entry in entries.items()
+            if entry.value not in NOWHERE
         }
     return found
 
@@ -277,6 +279,9 @@ def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) 
             " a definition, expected for example Bonus, Bonus[2], Eval.tempo or Bonus@2"
         )
     named = [d for d in definitions if d.name == match[1]]
+    steps = match[3]
+    if not named:  # e.VALUE[PAWN] = 100; is a definition of VALUE[PAWN]
+        named, steps = [d for d in definitions if d.name == match[1] + match[3]], ""
     if not named:
         raise InputError(f"{path}:{entry.line}: {match[1]} is defined nowhere in the source")
     if match[2] is None and len(named) > 1:
@@ -292,7 +297,7 @@ def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) 
         )
     definition = named[int(match[2] or 1) - 1]
     try:
-        node = parts_of(definition.node, match[3])
+        node = parts_of(definition.node, steps)
     except ShapeError as problem:
         raise InputError(f"{path}:{entry.line}: {definition.where} {problem}") from None
     return Part(
@@ -510,7 +515,8 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
         try:
-            numbers = numbers_of(part.node, [stages[s] for s in at], place.shape)
+            types = part.types if part.source.language.macros else ()
+            numbers = numbers_of(part.node, [stages[s] for s in at], place.shape, types)
         except ShapeError as problem:
             line = part.source.line(problem.start)
             raise InputError(
@@ -522,16 +528,17 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
             found += [
                 Target(labels[k] + end, s, place.first + k, value, number, part)
                 for k, value, number in zip(columns, values[s], row, strict=True)
+                if number is not None
             ]
     return found
 
 
 def _require_apart(targets: Sequence[Target]) -> None:
-    """InputError if two parameters have the same number."""
+    """InputError if two parameters have the same number, or one for stages that differ."""
     seen: dict[tuple[str, int], Target] = {}
     for target in targets:
         other = seen.setdefault((target.source.path, target.number.start), target)
-        if other is not target:
+        if other is not target and other.column != target.column:
             raise InputError(
                 f"{target.source.at(target.number.start)}: both {other.label} and {target.label}"
                 f" would be written to this number of {target.part.where}; name their definitions"

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+
 from games.streams import InputError
 from tuner.export.into.plan import Target
 from tuner.export.into.source import SPACE, SourceText, spelled
@@ -289,12 +291,36 @@ def require_sources(paths: Sequence[Path], reads: Iterable[str | None], check: b
 
 def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:
     """Return the targets whose number in the source is not that of the parameter file, after
-    rounding."""
-    return [
-        target
-        for target in targets
+    rounding; one for stages that have the same number in both."""
+    found = {
+        (target.source.path, target.number.start, target.value): target
+        for target in reversed(targets)
         if abs(target.number.value - target.value) > 0.5 * 10.0**-r.decimals * 1e-6
-    ]
+    }
+    return list(reversed(found.values()))
+
+
+def require_places(targets: Sequence[Target], r: Rounded) -> None:
+    """InputError if a number that is not 0 has no place in the sources, which have others of its
+    parameter: a stage that a map leaves out, or the end of a short list."""
+    there = np.zeros(r.weights.shape, np.bool_)
+    where = {target.column: target.part.where for target in targets}
+    for target in targets:
+        there[target.stage, target.column] = True
+    for place in r.parameters.layout.places:
+        own = there[:, place.columns]
+        lost = ~own & (r.weights[:, place.columns] != 0)
+        if own.any() and lost.any():
+            stage, k = np.argwhere(lost)[0].tolist()
+            label = place.labels()[k]
+            beside = next(
+                where[c] for c in range(place.first, place.first + place.size) if c in where
+            )
+            raise InputError(
+                f"{label}.{r.stages[stage]} is {r.text(r.weights[stage, place.first + k])}, but"
+                f" {beside} has no number for it; write one there, or learn with"
+                f" `fixed: [{label}]` and 0 in the parameter file"
+            )
 
 
 def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
@@ -303,8 +329,7 @@ def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
     found = []
     sources = {target.source.path: target.source for target in targets}
     for path, source in sources.items():
-        own = [target for target in targets if target.source.path == path]
-        own.sort(key=lambda target: target.number.start)
+        own = _alone([target for target in targets if target.source.path == path], r)
         floats = {
             target.part.where
             for target in own
@@ -323,6 +348,22 @@ def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
         lines = sorted({source.line(target.number.start) for target in own})
         found.append(Written(source, text, len(own), tuple(lines)))
     return found
+
+
+def _alone(targets: Sequence[Target], r: Rounded) -> list[Target]:
+    """Return a target for each number of a source, in their order; InputError if stages differ that
+    have one number there."""
+    found: dict[int, Target] = {}
+    for target in sorted(targets, key=lambda target: target.number.start):
+        other = found.setdefault(target.number.start, target)
+        if other.value != target.value:
+            raise InputError(
+                f"{target.source.at(target.number.start)}: {other.label} is"
+                f" {r.text(other.value)} and {target.label} {r.text(target.value)}, but"
+                f" {target.part.where} has one number for both; learn them as one, with `tied:"
+                f" [{target.label.partition('[')[0].rpartition('.')[0]}]` in the parameter file"
+            )
+    return list(found.values())
 
 
 def _text(target: Target, r: Rounded, as_float: bool) -> str:
@@ -388,8 +429,31 @@ def write_sources(written: Sequence[Written]) -> list[Written]:
 
 def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
     """Return the parameters with the numbers of the sources, and without what was learned about
-    those before."""
-    weights = p.weights.copy()
+    those before. Stages that the sources keep in one number are tied; stages that they lack, and
+    numbers that a list leaves out, which are 0, are fixed."""
+    weights, there = p.weights.copy(), np.zeros(p.weights.shape, np.bool_)
+    numbers: dict[int, set[int]] = {}  # where they are, by column
+    for target in targets:
+        there[target.stage, target.column] = True
+        numbers.setdefault(target.column, set()).add(target.number.start)
+    fixed, tied = list(p.fixed), list(p.tied)
+    for place in p.layout.places:
+        own = there[:, place.columns]
+        if not own.any():
+            continue
+        stages = [
+            f"{place.path}.{stage}"
+            for stage, has in zip(p.stages, own, strict=True)
+            if not has.any()
+        ]
+        labels = [label for label, has in zip(place.labels(), own.T, strict=True) if not has.any()]
+        fixed += [name for name in (*stages, *labels) if name not in fixed]
+        weights[:, place.columns][:, ~own.any(axis=0)] = 0
+        columns = range(place.first, place.first + place.size)
+        shared = own.sum() > sum(len(numbers.get(column, ())) for column in columns)
+        if place.path in tied:
+            tied.remove(place.path)
+        tied += [place.path] * bool(shared)
     for target in targets:
         if abs(target.number.value) > LARGEST_WEIGHT:
             raise InputError(
@@ -398,7 +462,13 @@ def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
                 f" {LARGEST_WEIGHT:g}"
             )
         weights[target.stage, target.column] = target.number.value
-    return p.with_weights(weights, standard_errors=None, learned={})
+    return p.with_weights(
+        weights,
+        standard_errors=None,
+        learned={},
+        fixed=tuple(fixed),
+        tied=tuple(tied),
+    )
 
 
 def has_other_numbers_alone(path: Path, p: Parameters) -> bool:

@@ -77,10 +77,10 @@ class Device(Protocol):
 
 
 class Piece(NamedTuple):
-    """Positions in the arrays that kernels take: `arrays` as `Model.arrays`; `ranges` (m, 2) of
-    positions in these arrays, which are by `offset` less than in the dataset."""
+    """Positions as kernels take them: `rows`, read-only, and `ranges` (m, 2) of positions in them,
+    which are by `offset` less than in the dataset."""
 
-    arrays: tuple[np.ndarray, ...]
+    rows: Rows
     ranges: np.ndarray
     offset: int = 0
 
@@ -159,10 +159,12 @@ class Model:
         return np.argsort(self.groups[1], kind="stable")
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The dataset's arrays in the order in which kernels take them."""
+    def rows(self) -> Rows:
+        """All rows of the dataset, read-only."""
         data = self.data
-        return data.index, data.count, data.row, data.phase, data.outcome, data.weight, data.rest
+        return Rows(
+            data.index, data.count, data.row, data.phase, data.outcome, data.weight, data.rest
+        ).read_only
 
     def table(self, weights: np.ndarray) -> np.ndarray:
         """Return the weights (codes, columns + 1 or 2) for each value of `phase`."""

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
 from games.streams import InputError
-from tuner.evaluation.loading import games_path
 from tuner.evaluation.networks.files import weights_path
-from tuner.io.files import GAMES, replace_file, require_other, require_writable
+from tuner.io.files import GAMES, replace_file, require_writable
 from tuner.io.interrupt import interrupts
-from tuner.options.match import DEFAULT_GAMES, SECTION, MatchOptions, MatchSettings
-from tuner.options.option import refuse_first, sensible
+from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.adjudication import Adjudication, adjudication_of
 from tuner.play.game import Course, Luck, Rolling, Stopped, by_length, by_rules, play_out
@@ -30,12 +27,8 @@ from tuner.play.match.setup import (
     LUCK_COPY,
     changed_files,
     contestants_of,
-    game_of_match,
-    hash_of,
     openings_of,
-    require_suitable,
     test_of,
-    usual_of,
 )
 from tuner.play.openings import Opening
 from tuner.play.players import (
@@ -43,11 +36,10 @@ from tuner.play.players import (
     PARAMETERS,
     PlayerSpec,
     make_player,
-    options_of_file,
     searcher_of,
     understood,
 )
-from tuner.play.run import Result, Run
+from tuner.play.run import Run, RunResult
 
 Item = TypeVar("Item")
 LUCK_DIGITS = 9  # after the point
@@ -215,89 +207,6 @@ def reason_of(game: Game, played: PlayedGame) -> str:
     )
 
 
-def with_files(settings: MatchSettings) -> MatchSettings:
-    """With the sha256 of the files that a match depends on and that are not copied."""
-    paths = [*settings.terms, *([settings.openings] if settings.openings else [])]
-    return replace(settings, files={os.path.abspath(path): hash_of(path) for path in paths})
-
-
-def settings_for(
-    a: str, b: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
-) -> MatchSettings:
-    """Return the settings of a new match between two players: what was given, and else what is
-    usual for their game. InputError for options that no match can have."""
-    options = MatchOptions(**given)
-    games = DEFAULT_GAMES if options.games is None and options.sprt is None else options.games
-    refuse_first(
-        (
-            (
-                games is not None and (games % 2 or games <= 0),
-                f"--games {games}: expected an even number, because games are played in pairs",
-            ),
-            (
-                options.openings is not None and options.random_plies is not None,
-                "--random-plies and --openings: both choose openings; leave one out",
-            ),
-            *(
-                (
-                    getattr(options, f"depth_{side}") and getattr(options, f"nodes_{side}"),
-                    f"--depth-{side} and --nodes-{side}: both limit a search; leave one out",
-                )
-                for side in "ab"
-            ),
-        )
-    )
-    game = game_of_match(understood(a), understood(b))
-    usual = usual_of(game)
-    ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
-    random_plies = 0 if ladder else usual.random_plies
-    openings = None if options.openings is None else games_path(str(options.openings), game.name)
-    settings = MatchSettings(
-        **{
-            **vars(options),
-            "a": a,
-            "b": b,
-            "games": games,
-            "model": options.model or usual.model,
-            "openings": openings,
-            "random_plies": random_plies if options.random_plies is None else options.random_plies,
-            "controls": tuple(_control(options, side, usual.depth) for side in "ab"),
-            "option_a": (*_options_of(a, options.with_a, "--with", options.pgn), *options.option_a),
-            "option_b": (
-                *_options_of(b, options.with_b, "--with-b", options.pgn),
-                *options.option_b,
-            ),
-            "terms": tuple(os.path.abspath(path) for path in terms),
-            "luck": options.luck or usual.luck,
-        }
-    )
-    require_suitable(sensible(settings), game)
-    test_of(settings, game)
-    return with_files(settings)
-
-
-def _control(options: MatchOptions, side: str, depth: int) -> dict[str, float | None]:
-    """Return the limits of a player's searches."""
-    own = {name: getattr(options, f"{name}_{side}") for name in ("depth", "nodes")}
-    if any(own.values()):
-        return own
-    both = {"depth": options.depth, "nodes": options.nodes, "movetime": options.movetime}
-    if options.tc is not None:
-        return both | {"base": options.tc[0], "increment": options.tc[1]}
-    return both if any(both.values()) else both | {"depth": depth}
-
-
-def _options_of(
-    player: str, path: str | Path | None, option: str, pgn: str | Path | None
-) -> tuple[str, ...]:
-    """Return the options of an engine that a file sets."""
-    if path is None:
-        return ()
-    if pgn is not None:
-        require_other(Path(pgn), [str(path)])
-    return options_of_file(player, Path(path), option)
-
-
 @dataclass(frozen=True)
 class Score:
     """The tallies of all legs, and the finished pairs by leg and number."""
@@ -420,7 +329,7 @@ class MatchRun(Run):
                     weights_path(folder / copy), weights_path(Path(named.what)).read_bytes()
                 )
 
-    def play(self, folder: Path, playing: Running | None) -> Result:
+    def play(self, folder: Path, playing: Running | None) -> RunResult:
         """See `Run`. Every pair counts from its line in the journal, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
@@ -470,7 +379,7 @@ class MatchRun(Run):
             journal.close()
         return self._result(score.tallies, folder, interrupted.is_set())
 
-    def _result(self, tallies: list[Tally], folder: Path, interrupted: bool) -> Result:
+    def _result(self, tallies: list[Tally], folder: Path, interrupted: bool) -> RunResult:
         kept = folder if self.kept else None
         about = {
             "interrupted": interrupted,
@@ -480,4 +389,6 @@ class MatchRun(Run):
         lines, plain = result_texts(
             self.settings, self.contestants, tallies, test_of(self.settings, self.game), about
         )
-        return Result([*lines, *([self.advice(kept)] if interrupted else [])], plain, interrupted)
+        return RunResult(
+            [*lines, *([self.advice(kept)] if interrupted else [])], plain, interrupted
+        )

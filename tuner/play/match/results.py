@@ -43,7 +43,7 @@ class PointResults:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PointsEstimate:
     """Mean points a game with a 95 % interval; None: unknown."""
 
     value: float | None
@@ -74,15 +74,15 @@ def signed(number: float) -> str:
     return f"{round(number, 3) + 0.0:+.3f}"
 
 
-def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float | None]:
+def estimates(results: PointResults) -> tuple[PointsEstimate, PointsEstimate | None, float | None]:
     """Return the points a game from pairs; the same with luck subtracted, None without; and how
     many games with dice of their own and without luck one game counts as, None if unknown. Pairs
     that are all equal show no variance, so there is no interval."""
     pairs, points = len(results.points), results.points.ravel().astype(np.float64)
     if not pairs:
-        return Estimate(None, None), None, None
+        return PointsEstimate(None, None), None, None
     if pairs < FEWEST_PAIRS:
-        return Estimate(float(points.mean()), None), None, None
+        return PointsEstimate(float(points.mean()), None), None, None
     half_width = quantile(pairs)
     plain = mean_points(points)
     found = _estimate(plain, half_width)
@@ -93,11 +93,11 @@ def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float |
     return found, _estimate(less_luck, half_width), gain
 
 
-def _estimate(found: MeanPoints, half_width: float) -> Estimate:
-    return Estimate(found.mean, half_width * found.error if found.error > NO_ERROR else None)
+def _estimate(found: MeanPoints, half_width: float) -> PointsEstimate:
+    return PointsEstimate(found.mean, half_width * found.error if found.error > NO_ERROR else None)
 
 
-def interval_text(estimate: Estimate, pairs: int) -> str:
+def interval_text(estimate: PointsEstimate, pairs: int) -> str:
     """Return where the interval of the points a game is from, or why there is none."""
     if not pairs:
         return "no pair of games has ended"
@@ -111,7 +111,7 @@ def interval_text(estimate: Estimate, pairs: int) -> str:
     return "95 %, from pairs"
 
 
-def superiority(estimate: Estimate, pairs: int) -> float | None:
+def superiority(estimate: PointsEstimate, pairs: int) -> float | None:
     """Return the likelihood of superiority: the chance that the first player wins more points than
     it loses."""
     if estimate.value is None or not estimate.error:

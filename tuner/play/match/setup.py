@@ -18,7 +18,7 @@ from tuner.options.match import MatchSettings
 from tuner.options.option import refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.parameters.reader import read_parameters
-from tuner.play.openings import Book, Generator, start_of
+from tuner.play.openings import JUDGE, Book, Generator, start_of
 from tuner.play.players import (
     NETWORK,
     OURS,
@@ -136,7 +136,6 @@ def require_suitable(settings: MatchSettings, game: Game) -> None:
                 )
 
 
-JUDGE = "classic"  # the bundled evaluation that checks openings
 LUCK_COPY, LUCK_CONTROL = "luck.yaml", Control(depth=1)
 COPIES = (
     "a.yaml",

@@ -1,38 +1,47 @@
-"""Games of an evaluation against its copies, to learn from: the noise of the copies, the openings,
-and single games.
-
-Scores are in centipawns, first player's view.
-"""
+"""One game to learn from: of an evaluation against a copy whose weights differ by noise, or of an
+engine against itself; its opening, and when it ends."""
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
-from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES, Control, Game, find
-from games.search.searcher import Searcher
+from games.record import (
+    DRAW_RULE,
+    FAULTS,
+    PLIES,
+    RESIGN_RULE,
+    RESIGNS,
+    RULES,
+    Control,
+    Dice,
+    Forfeit,
+    Game,
+    Player,
+    SearchLimits,
+    find,
+)
+from games.search.searcher import Limits, Searcher
 from games.streams import InputError
 from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import EvaluationSpec, engine_of, games_path, parameter_path
-from tuner.io.run_folder import read_config
-from tuner.options.games import SECTION, USUAL_DRAW, USUAL_RESIGN, GamesSettings
-from tuner.options.option import no_use, sensible
+from tuner.evaluation.loading import EvaluationSpec, engine_of
+from tuner.options.games import GamesSettings
+from tuner.options.option import no_use
 from tuner.parallel import Job
 from tuner.parameters.parameters import Parameters
-from tuner.parameters.reader import heading_of
-from tuner.play.adjudication import BY_SCORES, Adjudicator
+from tuner.play.adjudication import BY_SCORES, RESIGN, Adjudicator
 from tuner.play.game import Course, Ending, Stopped, by_length, by_rules, play_out, score_of
 from tuner.play.openings import Generator, Opening
-from tuner.play.players import SearchPlayer
+from tuner.play.players import PlayerSpec, SearchPlayer, make_player
 
 DRAWS = 16  # of noise, to measure what it does to evaluations
 COPY = 1  # numbers the stream of random numbers of the copies; 0 is that of the measurement
+SAMPLE_PLIES = 100  # of the games whose positions measure what noise does to evaluations
 
 
 def copy_of(parameters: Parameters, spread: float, seed: int, number: int) -> Parameters:
@@ -67,50 +76,19 @@ def _noise(parameters: Parameters, dice: np.random.Generator) -> np.ndarray:
     return np.where((weights != 0).any(axis=0), dice.standard_normal(weights.shape), 0.0)
 
 
-def default_rules(game: Game) -> tuple[tuple[float, int], tuple[float, int, int] | None]:
-    """Return `resign` and `draw` of a game by default: no draws by scores in games in which level
-    games are seldom drawn."""
-    contest = game.contest
-    return (
-        contest.lost_in_practice,
-        USUAL_RESIGN[1],
-    ), (USUAL_DRAW if contest.level_is_drawn else None)
-
-
-def settings_for(
-    start: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
-) -> GamesSettings:
-    """Return the settings of new games of a parameter file: what was given, and else what is usual
-    for its game. InputError for options that no games can have."""
-    heading = heading_of(parameter_path(start))
-    if given.get("openings") is not None and given.get("random_plies") is not None:
-        raise InputError("--random-plies and --openings: both choose openings; leave one out")
-    values: dict[str, Any] = {"openings": None, "syzygy": None}
-    if not heading.of_rows:
-        values["resign"], values["draw"] = default_rules(find(heading.game))
-    if given.get("nodes") is not None:
-        values["depth"] = None
-    if given.get("openings") is not None:
-        values["random_plies"] = 0
-    values |= given
-    if values["openings"] is not None:
-        values["openings"] = os.path.abspath(games_path(str(values["openings"]), heading.game))
-    if values["syzygy"] is not None:
-        values["syzygy"] = os.path.abspath(os.path.expanduser(values["syzygy"]))
-    return sensible(
-        GamesSettings(**values, start=start, terms=tuple(os.path.abspath(path) for path in terms))
-    )
-
-
-def holds_own_games(source: str) -> bool:
-    """Return whether a source is a folder that `tuner games` wrote."""
-    if not Path(source).is_dir():
-        return False
-    try:
-        read_config(Path(source), SECTION, GamesSettings)
-    except InputError:
-        return False
-    return True
+def sample_of(game: Game, searcher: Searcher, openings: Iterable[Opening]) -> np.ndarray:
+    """Return positions (n, words) of games that searches of depth 1 play from some openings."""
+    positions: list[np.ndarray] = []
+    for number, opening in enumerate(openings):
+        course = Course(game, opening)
+        searcher.clear()
+        searcher.choose_by(number + 1)
+        while by_rules(course) is None and len(course.line) < SAMPLE_PLIES:
+            best = searcher.search(course.line, Limits(depth=1)).move
+            assert best is not None, "the game is not over"
+            course.add(best)
+        positions += [*course.line[course.book :]]
+    return np.array(positions)
 
 
 SEEDS = 1 << 40  # game number n of seed s draws its opening from the seed s * SEEDS + n
@@ -128,13 +106,16 @@ def adjudicator_of(game: Game, settings: GamesSettings) -> Adjudicator:
     return Adjudicator(settings.resign, settings.draw, game.contest.drawn_ending, tables)
 
 
-def random_opening(game: Game, settings: GamesSettings, number: int, judge: Searcher) -> Opening:
-    """Return the opening of a game: random plies to a position that the searcher finds balanced."""
+def random_opening(
+    game: Game, settings: GamesSettings, number: int, judge: Searcher | None, attempt: int = 0
+) -> Opening:
+    """Return the opening of a game: random plies to a position that the searcher finds balanced,
+    other ones at each attempt to play the game."""
     if settings.random_plies == 0:
         return Opening(game.start(), [])
     return Generator(
         game, settings.random_plies, settings.seed * SEEDS + number, judge, _no_note
-    ).opening(0)
+    ).opening(attempt)
 
 
 def _no_note(text: str) -> None:
@@ -154,11 +135,21 @@ class Checked(NamedTuple):
     end: float
 
 
+class GameTask(NamedTuple):
+    """A game to play: its number, its opening if that is of a file (None: random plies, drawn from
+    the number), and how often it was played before in vain."""
+
+    number: int
+    opening: Opening | None
+    attempt: int = 0
+
+
 @dataclass(frozen=True)
 class Generated:
     """A game: its text for a file, its number of plies, the outcome for the first player and for
-    the evaluation itself (not its copy), and how it ended, one of
-    `tuner.play.own_games.play.ENDS`."""
+    the evaluation itself (not its copy), and how it ended, one of `tuner.play.adjudication.ENDS`.
+    `identity` is the same in games with the same positions, None where that is not asked; `fault`
+    says why an engine did not finish the game, which then is none."""
 
     number: int
     text: str
@@ -167,48 +158,156 @@ class Generated:
     own: float
     end: str
     checked: Checked | None = None
+    attempt: int = 0
+    identity: int | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How games are played, as plain data: the game with a given number depends on this and its
-    opening alone. `spread` is the noise of a weight of the copies."""
+    opening alone. `evaluation` plays its copies, in which a weight has the noise `spread`; if there
+    is an engine, that plays instead, and `evaluation` only judges openings."""
 
-    evaluation: EvaluationSpec
+    game: str
     settings: GamesSettings
-    spread: float
-    name: str  # of the evaluation, for the tags of games
+    name: str  # of the player, for the tags of games
+    evaluation: EvaluationSpec | None = None
+    spread: float = 0.0
+    engine: PlayerSpec | None = None
 
 
-class GameTask(NamedTuple):
-    """A game to play: its number, and its opening if that is of a file; None: random plies, drawn
-    from the number."""
+class Copies:
+    """An evaluation and the copy against which it plays at present. In even games the evaluation
+    itself moves first, and two games in a row have the same copy."""
 
-    number: int
-    opening: Opening | None
-
-
-class Seat:
-    """One thread's searchers: of the evaluation itself, and of the copy that plays at present.
-    InputError for tables that cannot be read."""
-
-    def __init__(self, recipe: Recipe, stopped: Callable[[], bool]) -> None:
-        self.recipe, self.stopped = recipe, stopped
-        self.engine = engine_of(recipe.evaluation.engine)
-        self.own = self.engine.searcher(recipe.evaluation.parameters, megabytes=MEGABYTES)
-        self.copy = self.own
-        self.adjudicator = adjudicator_of(self.engine.game, recipe.settings)
+    def __init__(self, recipe: Recipe, engine: Engine, own: Searcher) -> None:
+        self._recipe, self._engine, self._own, self._copy = recipe, engine, own, own
 
     def ready(self) -> None:
         """Nothing is started later."""
 
+    def refresh(self) -> None:
+        """The tables of searches are cleared before each game."""
+
+    def of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
+        """Return both players of a game, the first one first, and their names."""
+        recipe, settings, first = self._recipe, self._recipe.settings, number & 1
+        assert recipe.evaluation is not None, "it plays"
+        copy = copy_of(recipe.evaluation.parameters, recipe.spread, settings.seed, number // 2)
+        self._copy = self._engine.searcher(copy, megabytes=MEGABYTES)
+        control = Control(depth=settings.depth, nodes=settings.nodes)
+        players: list[Player] = [
+            SearchPlayer(self._engine.game, searcher, control)
+            for searcher in (self._own, self._copy)
+        ]
+        names = (recipe.name, f"{recipe.name} copy {number // 2 + 1}")
+        return (players[::-1], names[::-1]) if first else (players, names)
+
     def abort(self) -> None:
         """End the search under way soon; from another thread."""
-        self.own.stop()
-        self.copy.stop()
+        self._own.stop()
+        self._copy.stop()
 
     def close(self) -> None:
         """There is nothing to release."""
+
+
+class Alone:
+    """An engine, in one process, that plays both sides."""
+
+    def __init__(self, recipe: Recipe, engine: PlayerSpec, game: Game) -> None:
+        self._name, self._spec, self._game = recipe.name, engine, game
+        limits = recipe.settings.control
+        self._control = limits and f" with {limits}"
+        self._player: Player | None = None
+
+    def ready(self) -> None:
+        """Start the engine, and let it move once. InputError if it does not keep to its limits."""
+        spec, contest = self._spec, self._game.contest
+        control = spec.control
+        if contest.evaluator is not None and spec.kind == contest.evaluating:
+            limits = SearchLimits(None if control.nodes else control.depth, control.nodes)
+            trial = contest.evaluator(spec.command, dict(spec.options), None)
+            try:
+                trial.require_limits(limits)
+            finally:
+                trial.close()
+        player, start = self._made(), self._game.rolled(self._game.start(), Dice(0, 0))
+        try:
+            player.begin("trial")
+            choice = player.choose(start[None], [], None)
+        except Forfeit as fault:
+            raise InputError(
+                f"{spec.command}: does not play the initial position{self._control}:"
+                f" {_words(fault)}"
+            ) from None
+        if control.depth is not None and choice.depth > control.depth + 1:
+            raise InputError(
+                f"{spec.command}: searched {choice.depth} plies where {control.depth} were allowed;"
+                " try --nodes"
+            )
+
+    def refresh(self) -> None:
+        """Start the engine again: many keep something in spite of the command for a new game. Those
+        of games with dice are asked for single moves."""
+        if not self._game.has_dice:
+            self.close()
+            self._player = None
+
+    def of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
+        """See `Copies`."""
+        return [self._made()] * 2, (self._name, self._name)
+
+    def abort(self) -> None:
+        """See `Copies`."""
+        if self._player:
+            self._player.abort()
+
+    def close(self) -> None:
+        """End the engine."""
+        if self._player:
+            self._player.close()
+
+    def _made(self) -> Player:
+        if self._player is None:
+            self._player = make_player(self._spec, self._game)
+        return self._player
+
+
+def _words(fault: Forfeit) -> str:
+    """Return a fault in words."""
+    return ": ".join(filter(None, (fault.kind, fault.detail)))
+
+
+class Seat:
+    """One thread's players, the search that judges openings, and the rules in force. InputError for
+    tables that cannot be read."""
+
+    def __init__(self, recipe: Recipe, stopped: Callable[[], bool]) -> None:
+        self.recipe, self.stopped, self.game = recipe, stopped, find(recipe.game)
+        self.judge: Searcher | None = None
+        if recipe.evaluation is not None:
+            engine = engine_of(recipe.evaluation.engine)
+            self.judge = engine.searcher(recipe.evaluation.parameters, megabytes=MEGABYTES)
+        if recipe.engine is not None:
+            self.sides: Copies | Alone = Alone(recipe, recipe.engine, self.game)
+        else:
+            assert self.judge is not None, "without an engine, the evaluation plays"
+            self.sides = Copies(recipe, engine, self.judge)
+        self.adjudicator = adjudicator_of(self.game, recipe.settings)
+
+    def ready(self) -> None:
+        """See `JobState`."""
+        self.sides.ready()
+
+    def abort(self) -> None:
+        """See `JobState`."""
+        self.sides.abort()
+
+    def close(self) -> None:
+        """See `JobState`."""
+        self.sides.close()
 
 
 class _Verdicts:
@@ -226,7 +325,7 @@ class _Verdicts:
         """Judge a game before each move."""
         words = course.line[-1]
         if course.choices:
-            score = score_of(course.choices[-1], 0.0)
+            score = score_of(course.choices[-1], float("nan"))
             self._scores.append(-score if course.mover else score)
         if self.kept:
             return self._adjudicator.by_tables(words)
@@ -239,34 +338,42 @@ class _Verdicts:
 
 def games_job(recipe: Recipe) -> Job:
     """Return the work of generating games."""
-    return Job(Seat, play_game, recipe, game_text)
+    return Job(Seat, play_games, recipe, games_text)
 
 
-def game_text(task: GameTask) -> str:
-    """Name a game by its number, as it is in the files of games."""
-    return f"game {task.number + 1}"
+def games_text(tasks: Sequence[GameTask]) -> str:
+    """Name games by their numbers, as they are in the files of games."""
+    first, last = tasks[0].number + 1, tasks[-1].number + 1
+    return f"game {first}" if first == last else f"games {first} to {last}"
+
+
+def play_games(seat: Seat, tasks: Sequence[GameTask]) -> list[Generated] | None:
+    """Play games in this order, and return them; None if they were stopped. An engine plays them in
+    one process, so that they depend on nothing else."""
+    seat.sides.refresh()
+    games = []
+    for task in tasks:
+        if (game := play_game(seat, task)) is None:
+            return None
+        games.append(game)
+    return games
 
 
 def play_game(seat: Seat, task: GameTask) -> Generated | None:
-    """Play a game and return it; None if it was stopped. In even games the evaluation itself moves
-    first, and two games in a row have the same copy."""
-    number, recipe, engine, settings = task.number, seat.recipe, seat.engine, seat.recipe.settings
-    copy = copy_of(recipe.evaluation.parameters, recipe.spread, settings.seed, number // 2)
-    seat.copy = engine.searcher(copy, megabytes=MEGABYTES)
-    opening = task.opening or random_opening(engine.game, settings, number, seat.own)
-    control, first = Control(depth=settings.depth, nodes=settings.nodes), number & 1
-    players = [SearchPlayer(engine.game, searcher, control) for searcher in (seat.own, seat.copy)][
-        :: 1 - 2 * first
-    ]
+    """Play a game and return it; None if it was stopped."""
+    number, attempt, recipe, settings = task.number, task.attempt, seat.recipe, seat.recipe.settings
+    players, names = seat.sides.of(number)
+    opening = task.opening or random_opening(seat.game, settings, number, seat.judge, attempt)
     plays_on = random.Random(f"{settings.seed} play on {number}").random() < settings.play_on
-    course, verdicts = Course(engine.game, opening), _Verdicts(seat.adjudicator, plays_on)
+    dice = Dice(settings.seed, number + attempt * SEEDS)
+    course, verdicts = Course(seat.game, opening, dice), _Verdicts(seat.adjudicator, plays_on)
     try:
         end = play_out(
             course,
             players,
             (by_rules, verdicts.judge, by_length(settings.plies)),
             seat.stopped,
-            [f"{settings.seed}/{number}/0/{turn}" for turn in (0, 1)],
+            [f"{settings.seed}/{number}/{attempt}/{turn}" for turn in (0, 1)],
         )
     except Stopped:
         return None
@@ -274,26 +381,42 @@ def play_game(seat: Seat, task: GameTask) -> Generated | None:
     assert final.outcome is not None and end.outcome is not None, (
         "games are drawn at their greatest length"
     )
-    checked = Checked(final.end, final.outcome, end.outcome) if verdicts.kept else None
-    names = (recipe.name, f"{recipe.name} copy {number // 2 + 1}")[:: 1 - 2 * first]
-    text = _text(course, final, plies, number, (names[0], names[1]), settings.control)
+    if end.end in FAULTS:
+        why = _words(Forfeit(end.end, end.detail))
+        return Generated(number, "", plies, 0, 0, end.end, attempt=attempt, fault=why)
     return Generated(
         number,
-        text,
+        _text(course, final, plies, number, names, settings.control),
         plies,
         final.outcome,
-        -final.outcome if first else final.outcome,
-        final.end,
-        checked,
+        -final.outcome if number & 1 else final.outcome,
+        RESIGN if final.end == RESIGNS else final.end,
+        Checked(final.end, final.outcome, end.outcome) if verdicts.kept else None,
+        attempt,
+        identity_of(course, plies) if recipe.engine else None,
     )
 
 
+def identity_of(course: Course, plies: int) -> int:
+    """Return a hash of the positions of a game from its opening on, a whole number of JSON."""
+    positions = course.line[course.book : plies + 1].tobytes()
+    return int.from_bytes(blake2b(positions, digest_size=8).digest(), "little") >> 11
+
+
 def _text(
-    course: Course, final: Ending, plies: int, number: int, names: tuple[str, str], control: str
+    course: Course,
+    final: Ending,
+    plies: int,
+    number: int,
+    names: tuple[str, str],
+    control: str,
 ) -> str:
     """Return the first plies of a game as text, with the verdict."""
-    end = final.end if final.end in (RULES, PLIES) else RESIGN_RULE if final.outcome else DRAW_RULE
-    loser = None if not final.outcome else int(final.outcome > 0)
+    end, loser = final.end, final.loser
+    if end not in (RULES, PLIES, RESIGNS):
+        end = RESIGN_RULE if final.outcome else DRAW_RULE
+    if end != RESIGNS:
+        loser = None if not final.outcome else int(final.outcome > 0)
     text = course.game.files.game_text
     assert text is not None, "required before the first game"
     return text(

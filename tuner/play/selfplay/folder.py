@@ -43,7 +43,7 @@ class Expected(NamedTuple):
         return bool(np.isfinite(array).all() and (array >= self.least).all())
 
 
-class Learning(Protocol):
+class SavedLearning(Protocol):
     """What a checkpoint needs of a learner."""
 
     batches: int
@@ -104,7 +104,7 @@ class Folder:
                     ) from None
         return lines
 
-    def restore(self, learner: Learning) -> bool:
+    def restore(self, learner: SavedLearning) -> bool:
         """Set a new learner to the state of the checkpoint and truncate the files to it; return
         whether there is a checkpoint."""
         with self._files.opened():
@@ -121,7 +121,7 @@ class Folder:
         return saved is not None
 
     def _require_whole(
-        self, saved: dict[str, np.ndarray], learner: Learning, found: list[int]
+        self, saved: dict[str, np.ndarray], learner: SavedLearning, found: list[int]
     ) -> None:
         """InputError for a checkpoint that does not fit this learner or these files."""
         path = self.path / CHECKPOINT
@@ -182,7 +182,7 @@ class Folder:
                 )
             os.truncate(path, size)
 
-    def append(self, learner: Learning, line: dict, *others: bytes) -> None:
+    def append(self, learner: SavedLearning, line: dict, *others: bytes) -> None:
         """Save a batch: its line, what it adds to the other files, and then the checkpoint that
         makes it count."""
         pieces = (json_line(line), *others)
@@ -191,7 +191,7 @@ class Folder:
         with self._files.writing():
             self.checkpoint(learner)
 
-    def checkpoint(self, learner: Learning) -> None:
+    def checkpoint(self, learner: SavedLearning) -> None:
         """Write the state of the learner."""
         content = io.BytesIO()
         np.savez(content, **learner.arrays(), batches=learner.batches, sizes=np.array(self._sizes))  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
 from tuner.io.files import HISTORY
 from tuner.io.terminal import Display
-from tuner.options.option import refuse, sensible
+from tuner.options.option import no_use, refuse, sensible
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Expected
@@ -256,9 +256,7 @@ def _from_file(params: str, options: NetworkOptions) -> NetworkFile:
     start = network_evaluation(parameter_path(params))
     refuse((("--activation", options.activation is not None, f"{params} has its own"),))
     if options.wins and in_points(start.file.points):
-        raise InputError(
-            f"--wins: {params} learned points; leave it out, or begin with a new network"
-        )
+        raise InputError(no_use("--wins", f"{params} learned points", "begin with a new network"))
     return start.file
 
 

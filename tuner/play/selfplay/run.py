@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import write_config
 from tuner.parallel import Running
-from tuner.play.run import Result, Run
-from tuner.play.selfplay.folder import Folder, Learning
+from tuner.play.run import Run, RunResult
+from tuner.play.selfplay.folder import Folder, SavedLearning
 from tuner.play.selfplay.measure import Measurement
 
 WRITE_SECONDS = 5.0  # between two versions of the learned file
@@ -29,7 +29,7 @@ class LearningRun(Run):
     command = "selfplay"
     learned: ClassVar[str]
     doing: ClassVar[str]
-    learner: Learning
+    learner: SavedLearning
     measurement: Measurement | None
 
     @abc.abstractmethod
@@ -66,7 +66,7 @@ class LearningRun(Run):
     def match(self, path: Path) -> tuple[str, str]:
         """Return what a match of the learned file shows, and its command."""
 
-    def play(self, folder: Path, playing: Running | None) -> Result:
+    def play(self, folder: Path, playing: Running | None) -> RunResult:
         """See `Run`."""
         files = Folder(folder, self.learned, self.others(), self.display.note)
         started, written = time.process_time(), time.monotonic()
@@ -108,7 +108,7 @@ class LearningRun(Run):
             return None
         return self.measurement.of(self.player())
 
-    def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> Result:
+    def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> RunResult:
         output = self.output or folder / self.learned
         plain = {
             "command": self.command,
@@ -123,4 +123,4 @@ class LearningRun(Run):
         else:
             shows, plain["match"] = self.match(output)
             lines.append(f"{shows}: {plain['match']}")
-        return Result(lines, plain, interrupted)
+        return RunResult(lines, plain, interrupted)

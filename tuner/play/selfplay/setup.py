@@ -17,7 +17,7 @@ from tuner.evaluation.loading import (
     parameter_path,
     quiescence_of,
 )
-from tuner.options.option import refuse, refuse_first, sensible
+from tuner.options.option import no_use, refuse, refuse_first, sensible
 from tuner.options.selfplay import SelfplayOptions, SelfplaySettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import game_of, heading_of
@@ -130,7 +130,7 @@ def with_measuring(values: dict[str, Any]) -> dict[str, Any]:
         (
             (
                 number is not None and values.get("measure") is None,
-                "--measure-games: is for --measure PLAYER; leave it out, or name the player",
+                no_use("--measure-games", "is for --measure PLAYER", "name the player"),
             ),
             (
                 number is not None and (number % 2 or number < 6),

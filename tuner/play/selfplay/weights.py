@@ -150,6 +150,11 @@ class WeightsRun(LearningRun):
             engine.game,
             new_learner(engine, parameters, settings),
         )
+        if parameters.tied:
+            raise InputError(
+                f"{settings.start}: `tied` names {parameters.tied[0]}, but self-play learns a"
+                " number for each stage; delete `tied`, or learn from games with `tuner tune`"
+            )
         if not self.learner.free.any():
             raise InputError(
                 "every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn;"

@@ -8,39 +8,48 @@
  * WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR
  * PERFORMANCE OF THIS SOFTWARE. (0BSD)
  *
- * C99 or later, C++11 or later. Without TRACE the macros are no code; wrong names do not compile, with TRACE and without.
- * In C, one source defines ROWS_IMPLEMENTATION before it includes this file.
+ * C99 or later, C++11 or later. Compile with -DEVALTUNE_TRACE for a program that prints rows; without it, or with it as 0, the
+ * macros are no code, and nothing is included. Wrong names do not compile, with it and without, nor does a list marked as a table.
+ * In C, one source defines EVALTUNE_IMPLEMENTATION before it includes this file.
  *
- *   ROW_BEGIN()                      before an evaluation
- *   ROW(name, index, us)             beside every use of a parameter: counts 1 for White, -1 for Black
- *   ROWN(name, index, us, n)         counts n times
- *   ROW2(name, row, column, us)      a table; row 0 is nearest to the owner. ROW(name, 8 * row + column, us) is the same
- *   ROW2N(name, row, column, us, n)
- *   ROW_REST(cp)                     adds centipawns of White's view that are not tuned
- *   ROW_SCALE(f)                     the factor of the last stage, if it is not 1
- *   ROW_END(fen, eval, phase)        prints the row: `eval` of White's view, `phase` in steps of the first stage
- *   rows_serve(one)                  calls one(fen) for each line of standard input (only with TRACE)
+ *   EVALTUNE_BEGIN()                      before an evaluation
+ *   EVALTUNE_ROW(name, index, us)         beside every use of a parameter: counts 1 for White, -1 for Black
+ *   EVALTUNE_ROWN(name, index, us, n)     counts n times
+ *   EVALTUNE_ROW2(name, row, column, us)  a table; row 0 is nearest to the owner. The same: EVALTUNE_ROW(name, 8 * row + column, us)
+ *   EVALTUNE_ROW2N(name, row, column, us, n)
+ *   EVALTUNE_REST(cp)                     adds centipawns of White's view that are not tuned
+ *   EVALTUNE_SCALE(f)                     the factor of the last stage, if it is not 1
+ *   EVALTUNE_END(fen, eval, phase)        prints the row: `eval` of White's view, `phase` in steps of the first stage
+ *   evaltune_serve(one)                   calls one(fen) for each line of standard input (only with EVALTUNE_TRACE)
  *
- * `us` is 0 for White and 1 for Black; write `us != WHITE` if your colours differ. The index of a single number is 0.
+ * `us` is 0 for White and 1 for Black; write `us != WHITE` if your colours differ. The index of a single number is 0. What only
+ * rows need belongs between `#ifdef EVALTUNE_TRACE` and `#endif`.
  */
-#ifndef TRACEROWS_H
-#define TRACEROWS_H
+#ifndef EVALTUNE_TRACEROWS_H
+#define EVALTUNE_TRACEROWS_H
 
 enum {
 @ENUM@
-    ROWS_PARAMETERS, ROWS_COLUMNS = @COLUMNS@
+    EVALTUNE_PARAMETERS, EVALTUNE_COLUMNS = @COLUMNS@
 };
 
-#ifndef TRACE
+#if defined(__cplusplus) ? __cplusplus < 201103L && !defined(_MSC_VER) : !defined(_MSC_VER) && __STDC_VERSION__ < 199901L
+#error "tracerows.h: expected C99 or C++11 or later; compile with -std=c99 or -std=c++11"
+#endif
+#if defined(EVALTUNE_TRACE) && EVALTUNE_TRACE + 0 == 0 && -EVALTUNE_TRACE - 1 != 1 /* it is 0, not empty */
+#undef EVALTUNE_TRACE
+#endif
 
-#define ROW(name, index, us) ((void)sizeof((int)(index) + (int)(us) + (int)ROWS_##name))
-#define ROWN(name, index, us, n) ((void)sizeof((int)(index) + (int)(us) + (int)(n) + (int)ROWS_##name))
-#define ROW2(name, row, column, us) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)ROWS_##name))
-#define ROW2N(name, row, column, us, n) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)(n) + (int)ROWS_##name))
-#define ROW_BEGIN() ((void)0)
-#define ROW_REST(cp) ((void)sizeof((int)(cp)))
-#define ROW_SCALE(f) ((void)sizeof((int)(f)))
-#define ROW_END(fen, eval, phase) ((void)sizeof(*(fen) + (int)(eval) + (int)(phase)))
+#ifndef EVALTUNE_TRACE
+
+#define EVALTUNE_ROW(name, index, us) ((void)sizeof((int)(index) + (int)(us) + (int)EVALTUNE_P_##name))
+#define EVALTUNE_ROWN(name, index, us, n) ((void)sizeof((int)(index) + (int)(us) + (int)(n) + (int)EVALTUNE_P_##name))
+#define EVALTUNE_ROW2(name, row, column, us) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)EVALTUNE_T_##name))
+#define EVALTUNE_ROW2N(name, row, column, us, n) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)(n) + (int)EVALTUNE_T_##name))
+#define EVALTUNE_BEGIN() ((void)0)
+#define EVALTUNE_REST(cp) ((void)sizeof((int)(cp)))
+#define EVALTUNE_SCALE(f) ((void)sizeof((int)(f)))
+#define EVALTUNE_END(fen, eval, phase) ((void)sizeof(*(fen) + (int)(eval) + (int)(phase)))
 
 #else
 
@@ -48,59 +57,61 @@ enum {
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(name, index, us) rows_add(ROWS_##name, -1, (int)(index), (int)(us), 1.0, __FILE__, __LINE__)
-#define ROWN(name, index, us, n) rows_add(ROWS_##name, -1, (int)(index), (int)(us), (double)(n), __FILE__, __LINE__)
-#define ROW2(name, row, column, us) rows_add(ROWS_##name, (int)(row), (int)(column), (int)(us), 1.0, __FILE__, __LINE__)
-#define ROW2N(name, row, column, us, n) \
-    rows_add(ROWS_##name, (int)(row), (int)(column), (int)(us), (double)(n), __FILE__, __LINE__)
-#define ROW_BEGIN() rows_begin()
-#define ROW_REST(cp) ((void)(rows_here()->rest += (double)(cp)))
-#define ROW_SCALE(f) ((void)(rows_here()->scale = (double)(f)))
-#define ROW_END(fen, eval, phase) rows_end((fen), (double)(eval), (int)(phase))
+#define EVALTUNE_ROW(name, index, us) evaltune_add(EVALTUNE_P_##name, -1, (int)(index), (int)(us), 1.0, __FILE__, __LINE__)
+#define EVALTUNE_ROWN(name, index, us, n) evaltune_add(EVALTUNE_P_##name, -1, (int)(index), (int)(us), (double)(n), __FILE__, __LINE__)
+#define EVALTUNE_ROW2(name, row, column, us) evaltune_add(EVALTUNE_T_##name, (int)(row), (int)(column), (int)(us), 1.0, __FILE__, __LINE__)
+#define EVALTUNE_ROW2N(name, row, column, us, n) \
+    evaltune_add(EVALTUNE_T_##name, (int)(row), (int)(column), (int)(us), (double)(n), __FILE__, __LINE__)
+#define EVALTUNE_BEGIN() evaltune_begin()
+#define EVALTUNE_REST(cp) ((void)(evaltune_here()->rest += (double)(cp)))
+#define EVALTUNE_SCALE(f) ((void)(evaltune_here()->scale = (double)(f)))
+#define EVALTUNE_END(fen, eval, phase) evaltune_end((fen), (double)(eval), (int)(phase))
 
-struct rows_buffer { double count[ROWS_COLUMNS], rest, scale; long rows; };
-struct rows_parameter { const char *name; int first, rows, columns; }; /* 0 rows: a list; 0 columns: one number */
+struct evaltune_buffer { double count[EVALTUNE_COLUMNS], rest, scale; long rows; };
+struct evaltune_parameter { const char *name; int first, rows, columns; }; /* 0 rows: a list; 0 columns: one number */
 
 #if defined(__cplusplus)
-#define ROWS_API inline
-#define ROWS_OWN thread_local
+#define EVALTUNE_API inline
+#define EVALTUNE_OWN thread_local
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_THREADS__)
-#define ROWS_API
-#define ROWS_OWN _Thread_local
+#define EVALTUNE_API
+#define EVALTUNE_OWN _Thread_local
 #else
-#define ROWS_API
-#define ROWS_OWN
+#define EVALTUNE_API
+#define EVALTUNE_OWN
 #endif
 
-ROWS_API struct rows_buffer *rows_here(void);
-ROWS_API void rows_begin(void);
-ROWS_API void rows_add(int parameter, int row, int index, int us, double n, const char *file, int line);
-ROWS_API void rows_end(const char *fen, double eval, int phase);
-ROWS_API int rows_serve(void (*one)(const char *fen));
+EVALTUNE_API const struct evaltune_parameter *evaltune_parameters(void);
+EVALTUNE_API struct evaltune_buffer *evaltune_here(void);
+EVALTUNE_API void evaltune_begin(void);
+EVALTUNE_API void evaltune_add(int parameter, int row, int index, int us, double n, const char *file, int line);
+EVALTUNE_API void evaltune_text(const char *text);
+EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase);
+EVALTUNE_API int evaltune_serve(void (*one)(const char *fen));
 
-#if defined(__cplusplus) || defined(ROWS_IMPLEMENTATION)
+#if defined(__cplusplus) || defined(EVALTUNE_IMPLEMENTATION)
 
-ROWS_API const struct rows_parameter *rows_parameters(void) {
-    static const struct rows_parameter all[] = {
+EVALTUNE_API const struct evaltune_parameter *evaltune_parameters(void) {
+    static const struct evaltune_parameter all[] = {
 @TABLE@
     };
     return all;
 }
 
-ROWS_API struct rows_buffer *rows_here(void) {
-    static ROWS_OWN struct rows_buffer here;
+EVALTUNE_API struct evaltune_buffer *evaltune_here(void) {
+    static EVALTUNE_OWN struct evaltune_buffer here;
     return &here;
 }
 
-ROWS_API void rows_begin(void) {
-    struct rows_buffer *b = rows_here();
+EVALTUNE_API void evaltune_begin(void) {
+    struct evaltune_buffer *b = evaltune_here();
     memset(b->count, 0, sizeof b->count);
     b->rest = 0.0;
     b->scale = 1.0;
 }
 
-ROWS_API void rows_add(int parameter, int row, int index, int us, double n, const char *file, int line) {
-    const struct rows_parameter *p = rows_parameters() + parameter;
+EVALTUNE_API void evaltune_add(int parameter, int row, int index, int us, double n, const char *file, int line) {
+    const struct evaltune_parameter *p = evaltune_parameters() + parameter;
     int width = p->columns ? p->columns : 1, size = (p->rows ? p->rows : 1) * width;
     int at = row < 0 ? index : row * width + index;
     if (index < 0 || at >= size || (row >= 0 && (row >= p->rows || index >= width))) {
@@ -111,10 +122,10 @@ ROWS_API void rows_add(int parameter, int row, int index, int us, double n, cons
         fprintf(stderr, "%d\n", width);
         abort();
     }
-    rows_here()->count[p->first + at] += us ? -n : n;
+    evaltune_here()->count[p->first + at] += us ? -n : n;
 }
 
-ROWS_API void rows_text(const char *text) {
+EVALTUNE_API void evaltune_text(const char *text) {
     const char *c;
     putchar('"');
     for (c = text; *c; c++) {
@@ -124,18 +135,18 @@ ROWS_API void rows_text(const char *text) {
     putchar('"');
 }
 
-ROWS_API void rows_end(const char *fen, double eval, int phase) {
-    struct rows_buffer *b = rows_here();
+EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase) {
+    struct evaltune_buffer *b = evaltune_here();
     const char *comma = "";
     int k, i;
     printf("{\"fen\":");
-    rows_text(fen);
+    evaltune_text(fen);
     printf(",\"eval\":%.9g,\"phase\":%d", eval, phase);
     if (b->rest != 0.0) printf(",\"rest\":%.9g", b->rest);
     if (b->scale != 1.0) printf(",\"scale\":%.9g", b->scale);
     printf(",\"counts\":{");
-    for (k = 0; k < ROWS_PARAMETERS; k++) {
-        const struct rows_parameter *p = rows_parameters() + k;
+    for (k = 0; k < EVALTUNE_PARAMETERS; k++) {
+        const struct evaltune_parameter *p = evaltune_parameters() + k;
         int width = p->columns ? p->columns : 1, size = (p->rows ? p->rows : 1) * width;
         for (i = 0; i < size; i++) {
             if (b->count[p->first + i] == 0.0) continue;
@@ -151,10 +162,10 @@ ROWS_API void rows_end(const char *fen, double eval, int phase) {
 }
 
 /* The answer to a line is complete when it has been printed: one row, or an object with "error" if `one` printed none. */
-ROWS_API int rows_serve(void (*one)(const char *fen)) {
+EVALTUNE_API int evaltune_serve(void (*one)(const char *fen)) {
     char line[4096];
     while (fgets(line, sizeof line, stdin)) {
-        long before = rows_here()->rows;
+        long before = evaltune_here()->rows;
         if (!strchr(line, '\n') && !feof(stdin)) {
             fprintf(stderr, "tracerows: a line of standard input is longer than %d characters\n", (int)sizeof line - 2);
             return 1;
@@ -162,9 +173,9 @@ ROWS_API int rows_serve(void (*one)(const char *fen)) {
         line[strcspn(line, "\r\n")] = '\0';
         if (!*line) continue;
         one(line);
-        if (rows_here()->rows == before) {
+        if (evaltune_here()->rows == before) {
             printf("{\"fen\":");
-            rows_text(line);
+            evaltune_text(line);
             puts(",\"error\":\"no row for this position\"}");
         }
         fflush(stdout);

@@ -8,7 +8,7 @@
 //! WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR
 //! PERFORMANCE OF THIS SOFTWARE. (0BSD)
 //!
-//! `mod tracerows;` at the root of the crate, and `[features] trace = []` in Cargo.toml. Without the feature nothing of this is
+//! `mod tracerows;` at the root of the crate, and `[features] evaltune_trace = []` in Cargo.toml. Without the feature nothing of this is
 //! code; wrong names do not compile, with it and without.
 //!
 //!   tracerows::begin()                 before an evaluation
@@ -27,7 +27,7 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
-pub const TRACE: bool = cfg!(feature = "trace");
+pub const TRACE: bool = cfg!(feature = "evaltune_trace");
 pub const COLUMNS: usize = @COLUMNS@;
 
 /// 0 rows: a list; 0 columns: one number.

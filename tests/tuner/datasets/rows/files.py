@@ -1,7 +1,5 @@
 """Files of rows for tests: written, read, compared, refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

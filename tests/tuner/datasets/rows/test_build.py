@@ -1,8 +1,6 @@
 """Datasets of rows: through every format they are the dataset that the rows came from; rows that do
 not fit are refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +92,7 @@ def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
         )
     # the refusal stays with a dataset, whether it is opened later or merged
     bad, check, totals = build_rows(
-        read_rows([str(tmp_path / "bad.npz")], parameters, PHASES, quiet),
+        read_rows([str(tmp_path / "bad.npz")], parameters, quiet),
         tmp_path / "bad.ds",
         parameters,
         PHASES,

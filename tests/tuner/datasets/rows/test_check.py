@@ -1,7 +1,5 @@
 """The row check names the fault that was planted, and no other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every format of rows gives back what was written, and other programs read it."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

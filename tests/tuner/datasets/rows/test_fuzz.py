@@ -3,8 +3,6 @@
 EVALTUNE_FUZZ=10000 sets the number of damaged files of each format.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import zipfile

@@ -1,7 +1,5 @@
 """SciPy, scikit-learn and pyarrow read what is written, and what they write is read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """Arrays like those of CuPy: on another device, so that they never mix with arrays of NumPy unless
 asked to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

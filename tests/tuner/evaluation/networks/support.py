@@ -1,7 +1,5 @@
 """Networks and encodings for tests."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

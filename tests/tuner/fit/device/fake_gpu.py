@@ -1,8 +1,6 @@
 """A fake GPU: CuPy's names on NumPy arrays, and the kernels compiled as C++ and run warp by warp on
 the CPU."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Passes by finite differences: against analytic ones, a naive loop and Taylor's formula; and what
 is not linear."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Passes of the GPU against those of the CPU: the kernels run as plain C++, thread by thread."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The kernels compile for a GPU, and CuPy has every function that the device calls."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import subprocess

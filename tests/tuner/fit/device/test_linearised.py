@@ -1,8 +1,6 @@
 """Passes over evaluations that are not linear: against differences, by themselves and by those of
 the moved evaluation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

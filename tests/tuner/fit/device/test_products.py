@@ -1,7 +1,5 @@
 """Sums of u u' over sparse vectors: against the product of a dense matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

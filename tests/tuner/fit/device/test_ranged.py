@@ -1,7 +1,5 @@
 """Passes that other processes take part in, and the order of their sums."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Passes over rows of other programs: a part that is not tuned, a scale of the last stage, counts
 that are not small."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

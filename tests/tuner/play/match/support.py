@@ -1,7 +1,5 @@
 """What the tests of matches share: players of both games that follow a script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from games.record import Choice, Control, Forfeit, find

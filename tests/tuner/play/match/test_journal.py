@@ -1,8 +1,6 @@
 """The folder of a match: whatever byte a kill left it at, what was whole counts, once, and the rest
 is cut off."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

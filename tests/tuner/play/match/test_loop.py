@@ -1,8 +1,6 @@
 """One game: it ends by the rules, the number of plies, a fault, the clock or what the players
 think, and tells which."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 

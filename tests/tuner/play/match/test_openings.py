@@ -1,7 +1,5 @@
 """The openings of pairs: by order and seed from a book, or random, balanced and never twice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

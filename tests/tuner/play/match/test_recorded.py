@@ -1,8 +1,6 @@
 """Fixed matches and a fixed run of self-play have the journals and the results that were
 recorded."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

@@ -1,7 +1,5 @@
 """Remarks about a match."""
 
-from __future__ import annotations
-
 import pytest
 
 from games.record import Control

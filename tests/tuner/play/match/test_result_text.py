@@ -1,7 +1,5 @@
 """The result of a match as text and as a dict."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

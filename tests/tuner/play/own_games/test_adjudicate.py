@@ -1,7 +1,5 @@
 """Each rule of adjudication against its definition, position by position."""
 
-from __future__ import annotations
-
 import random
 
 import chess
@@ -93,3 +91,10 @@ def test_tables_come_before_scores():
         rules.verdict(START, [700.0], 180) == Ending(RESIGN, 1) and rules.by_tables(START) is None
     )
     assert len(asked) == 4
+
+
+def test_a_player_without_scores_neither_wins_nor_draws_by_them():
+    rules, none = Adjudicator((600.0, 2), (10.0, 2, 0), CHESS.contest.drawn_ending), float("nan")
+    for scores in ([none, none], [none, 700.0], [700.0, none], [none, 0.0], [0.0, none]):
+        assert rules.verdict(START, scores, 180) is None
+    assert rules.verdict(BARE, [none], 180) is None

@@ -1,8 +1,6 @@
 """The noise of copies: as large as asked for, by an independent formula, and the same for the same
 number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """Single games: what comes after a verdict is not written, and a game depends on its number
 alone."""
 
-from __future__ import annotations
-
 import io
 import random
 from dataclasses import replace
@@ -10,12 +8,12 @@ from dataclasses import replace
 import chess.pgn
 import pytest
 
-from games.record import PLIES, RULES
+from games.record import PLIES, RULES, Control
 from tuner.evaluation.loading import load_engine
 from tuner.options.games import GamesSettings
 from tuner.play.adjudication import DRAW, ENDING, RESIGN
 from tuner.play.own_games.play import GameTask, Seat, play_game, random_opening
-from tuner.play.own_games.run import recipe_of
+from tuner.play.own_games.recipe import recipe_of
 
 SETTINGS = GamesSettings(start="classic", depth=1, plies=200, draw=(20.0, 6, 60))
 
@@ -86,3 +84,15 @@ def test_a_game_ends_as_a_draw_at_its_greatest_length(recipe):
 
 def test_a_game_that_is_stopped_is_nothing(recipe):
     assert play_game(Seat(recipe, lambda: True), GameTask(0, None)) is None
+
+
+def test_limits_are_drawn_around_those_of_the_control():
+    dice = random.Random(1)
+    nodes = [Control(nodes=1000, vary=0.1).drawn(dice).nodes for _ in range(4000)]
+    assert min(nodes) >= 900 and max(nodes) <= 1100 and abs(sum(nodes) / 4000 - 1000) < 5
+    assert len(set(nodes)) > 150
+    depths = [Control(depth=6, vary=0.25).drawn(dice).depth for _ in range(4000)]
+    assert set(depths) == {5, 6} and 850 < depths.count(5) < 1150
+    assert {Control(depth=1, vary=0.5).drawn(dice).depth for _ in range(99)} == {1, 2}
+    assert Control(depth=6).drawn(dice) == Control(depth=6)
+    assert Control(nodes=7).drawn(dice) == Control(nodes=7)

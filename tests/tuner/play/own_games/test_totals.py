@@ -1,13 +1,12 @@
 """The sentences about generated games are true for the counts, and say only what there is to
 say."""
 
-from __future__ import annotations
-
 from games.record import PLIES, RULES
 from tuner.options.games import GamesSettings
 from tuner.play.adjudication import DRAW, RESIGN
+from tuner.play.own_games.parts import counts_of, sum_of
 from tuner.play.own_games.play import Checked, Generated
-from tuner.play.own_games.run import counts_lines, counts_of, sum_of
+from tuner.play.own_games.totals import counts_lines
 
 SIDES = "White", "Black"
 

@@ -1,7 +1,5 @@
 """Errors of the backups against the plain formulas, on games that the search played."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The folder of self-play: damage is reported before anything is changed, and nothing of value is
 lost."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An opponent that gives up, crashes or breaks a rule loses the game, and nothing else happens."""
 
-from __future__ import annotations
-
 import pytest
 
 from games.record import CRASH, Forfeit

@@ -1,7 +1,5 @@
 """Measurements during a run: players are those that matches have, and the sums are right."""
 
-from __future__ import annotations
-
 import ctypes
 from itertools import islice
 

@@ -1,8 +1,6 @@
 """Learning from wins alone: each win counts as one point, in the outcome and at leaves that end the
 game."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -82,12 +82,12 @@ int evaluate(const Position &p, int &phase) {
         if (piece >= KNIGHT && piece <= QUEEN) moves = mobility(p, square, piece, us);
         switch (piece) {
         case PAWN:
-            ROW(material_pawn, 0, us);
-            ROW(piece_square_pawn, own, us);
+            EVALTUNE_ROW(material_pawn, 0, us);
+            EVALTUNE_ROW(piece_square_pawn, own, us);
             if (!pawn_ahead(p, square, us, !us, 1)) {
                 sum.add(passed_pawns[own / 8], us);
 #ifndef MISSING
-                ROW(pawns_passed, own / 8, us);
+                EVALTUNE_ROW(pawns_passed, own / 8, us);
 #endif
             }
             if (pawn_ahead(p, square, us, us, 0)) rest += us == WHITE ? DOUBLED_PAWN : -DOUBLED_PAWN;
@@ -98,73 +98,73 @@ int evaluate(const Position &p, int &phase) {
             s = S(s.eg, s.mg);
 #endif
             sum.add(s, us);
-            ROW(material_knight, 0, us);
-            ROW(piece_square_knight, own, us);
-            ROW(mobility_knight, moves, us);
+            EVALTUNE_ROW(material_knight, 0, us);
+            EVALTUNE_ROW(piece_square_knight, own, us);
+            EVALTUNE_ROW(mobility_knight, moves, us);
             break;
         }
         case BISHOP:
             bishops[us]++;
             bishop_colours ^= 1 << ((square ^ square / 8) & 1);
             sum.add(BishopMobility[moves], us);
-            ROW(material_bishop, 0, us);
-            ROW(piece_square_bishop, own, us);
-            ROW(mobility_bishop, moves, us);
+            EVALTUNE_ROW(material_bishop, 0, us);
+            EVALTUNE_ROW(piece_square_bishop, own, us);
+            EVALTUNE_ROW(mobility_bishop, moves, us);
             break;
         case ROOK:
             sum.add(RookMobility[moves], us);
-            ROW(material_rook, 0, us);
-            ROW2(piece_square_rook, own / 8, own % 8, us);
-            ROW(mobility_rook, moves, us);
+            EVALTUNE_ROW(material_rook, 0, us);
+            EVALTUNE_ROW2(piece_square_rook, own / 8, own % 8, us);
+            EVALTUNE_ROW(mobility_rook, moves, us);
             break;
         case QUEEN:
             sum.add(QueenMobility[moves], us);
-            ROW(material_queen, 0, us);
-            ROW(piece_square_queen, own, us);
-            ROW(mobility_queen, moves, us);
+            EVALTUNE_ROW(material_queen, 0, us);
+            EVALTUNE_ROW(piece_square_queen, own, us);
+            EVALTUNE_ROW(mobility_queen, moves, us);
             break;
         default:
-            ROW(piece_square_king, own, us);
+            EVALTUNE_ROW(piece_square_king, own, us);
         }
         others += piece != PAWN && piece != BISHOP && piece != KING;
     }
     for (Color us : {WHITE, BLACK})
         if (bishops[us] >= 2) {
             sum.add(BishopPair, us);
-            ROW(bishop_pair, 0, us);
+            EVALTUNE_ROW(bishop_pair, 0, us);
 #ifdef DOUBLED
-            ROW(bishop_pair, 0, us);
+            EVALTUNE_ROW(bishop_pair, 0, us);
 #endif
         }
     sum.add(TEMPO, p.side);
-    ROW(tempo_tempo, 0, p.side);
-    ROW_REST(rest);
+    EVALTUNE_ROW(tempo_tempo, 0, p.side);
+    EVALTUNE_REST(rest);
     // bishops of opposite colours alone: half the endgame
     int scale = !others && bishops[WHITE] == 1 && bishops[BLACK] == 1 && bishop_colours == 3 ? 32 : 64;
-    ROW_SCALE(scale / 64.0);
+    EVALTUNE_SCALE(scale / 64.0);
     if (phase > ALL_PHASES) phase = ALL_PHASES;
     return (sum.mg * phase * 64 + sum.eg * (ALL_PHASES - phase) * scale) / (ALL_PHASES * 64) + rest;
 }
 
-#ifdef TRACE
+#ifdef EVALTUNE_TRACE
 void trace_one(const char *fen) {
     Position p;
     if (!read(fen, p)) return;
     int phase;
-    ROW_BEGIN();
+    EVALTUNE_BEGIN();
     int eval = evaluate(p, phase);
 #ifdef PERSPECTIVE
     if (p.side == BLACK) eval = -eval;
 #endif
-    ROW_END(fen, eval, phase);
+    EVALTUNE_END(fen, eval, phase);
 }
 #endif
 
 }  // namespace
 
 int main(int count, char **words) {
-#ifdef TRACE
-    if (count > 1 && !strcmp(words[1], "trace")) return rows_serve(trace_one);
+#ifdef EVALTUNE_TRACE
+    if (count > 1 && !strcmp(words[1], "trace")) return evaltune_serve(trace_one);
 #endif
     if (count < 2 || strcmp(words[1], "eval")) return fprintf(stderr, "usage: mini eval|trace\n"), 2;
     char line[256];

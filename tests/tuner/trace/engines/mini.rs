@@ -197,6 +197,7 @@ fn evaluate(p: &Position) -> (i32, i32) {
     ((sum.mg * phase * 64 + sum.eg * (ALL_PHASES - phase) * scale) / (ALL_PHASES * 64) + rest, phase)
 }
 
+#[cfg(feature = "evaltune_trace")]
 fn trace_one(fen: &str) {
     let p = match Position::read(fen) { Some(p) => p, None => return };
     tracerows::begin();
@@ -208,7 +209,8 @@ fn trace_one(fen: &str) {
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
-        Some("trace") if tracerows::TRACE => tracerows::serve(trace_one),
+        #[cfg(feature = "evaltune_trace")]
+        Some("trace") => tracerows::serve(trace_one),
         Some("eval") => {
             for line in std::io::stdin().lines().map_while(Result::ok) {
                 match Position::read(&line) {

@@ -90,7 +90,7 @@ class Cpu:
         value of `phase`."""
         piece, part = self.piece(model, weights, some), np.zeros((model.codes, weights.shape[1]))
         loss = kernels.loss_gradient(
-            *piece.arrays,
+            piece.rows,
             table,
             model.data.columns,
             piece.ranges,
@@ -142,18 +142,8 @@ class Cpu:
         n = len(rows.phase)
         out, nothing = np.empty(n), np.zeros(n, np.float32)  # outcomes and weights are not used
         rest = nothing[:0] if rows.rest is None else rows.rest
-        kernels.evaluations(
-            rows.index,
-            rows.count,
-            rows.row - rows.row[0],
-            rows.phase,
-            nothing,
-            nothing,
-            rest,
-            table,
-            np.array([[0, n]]),
-            out,
-        )
+        whole = rows.bare._replace(outcome=nothing, weight=nothing, rest=rest).read_only
+        kernels.evaluations(whole, table, np.array([[0, n]]), out)
         return out
 
     def equation(
@@ -183,8 +173,7 @@ class Cpu:
 
         def work(some: np.ndarray) -> np.ndarray:
             state, part = self._state(model, weights, some), np.zeros((size, size))
-            (arrays, games, offset), slopes, c = state.piece, state.slopes, state.c
-            index, count, row, phase, *_ = arrays
+            (rows, games, offset), slopes, c = state.piece, state.slopes, state.c
             base = int(games[0, 0])
             end = base + len(c)
             curvature = (
@@ -193,10 +182,7 @@ class Cpu:
                 else np.zeros(len(c))
             )
             kernels.lambda_gram(
-                index,
-                count,
-                row[base : end + 1],
-                phase[base:end],
+                rows._replace(row=rows.row[base : end + 1], phase=rows.phase[base:end]),
                 games - base,
                 slopes,
                 extra.decay[base + offset : end + offset],
@@ -236,7 +222,7 @@ class Cpu:
         for an evaluation that is not linear: `tuner.fit.device.cpu.linearised` has one."""
         if model.data.apart:
             raise ValueError(f"{model.data.path}: term {model.data.apart[0]} is not linear")
-        return Piece(model.arrays, ranges)
+        return Piece(model.rows, ranges)
 
     def terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
         """Return a function from ranges to the derivatives of the objective."""

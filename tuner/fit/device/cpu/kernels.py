@@ -17,14 +17,17 @@ and make no dense copy."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
 
 from games.compile import jit
-from games.compile.jit import address_of_arrays
+from games.compile.jit import address_of_arrays, record
 from tuner.datasets.files import (
     KINDS,
+    Rows,
     count_type,
     cube_type,
     index_type,
@@ -39,6 +42,11 @@ from tuner.datasets.files import (
 from tuner.objectives.base import BLOCK, SIGNATURE, WIDTH_SIGNATURE
 from tuner.unit import entry, inner
 
+# rows of a dataset and of a wide one
+ROWS = tuple(
+    record(Rows, index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type)
+    for count, phase in KINDS
+)
 # unsigned indices: Numba tests a signed index for negative values at every access
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
 
@@ -66,45 +74,31 @@ call_draws = jit.address_call(types.float64, WIDTH_SIGNATURE.args)
 numbers_at = address_of_arrays(types.float64)
 
 
+class Block(NamedTuple):
+    """Memory for BLOCK positions: evaluations, which residuals replace, outcomes, weights, and in
+    the rows of `derivatives` (4, BLOCK) the derivative by the width of a draw, then the second
+    derivatives by evaluation, by both and by width; without widths only row 1."""
+
+    evaluation: np.ndarray
+    outcomes: np.ndarray
+    weights: np.ndarray
+    derivatives: np.ndarray
+
+
+block_type = record(Block, vector_type, vector_type, vector_type, matrix_type)
+
+
 @inner(
     *(
-        types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
-            outcome_type,
-            outcome_type,
-            outcome_type,
-            matrix_type,
-            types.int64,
-            types.int64,
-            types.int64,
-            vector_type,
-            vector_type,
-            vector_type,
-        )
-        for count, phase in KINDS
+        types.void(rows, matrix_type, types.int64, types.int64, types.int64, block_type)
+        for rows in ROWS
     )
 )
-def _forward(
-    index,
-    count,
-    row,
-    phase,
-    outcome,
-    weight,
-    rest,
-    table,
-    last,
-    begin,
-    n,
-    evaluation,
-    outcomes,
-    weights,
-):
+def _forward(rows, table, last, begin, n, block):
     """Compute evaluations, with the intercept in column `last`, and copy outcomes and weights of n
     positions from `begin` on."""
+    index, count, row, phase, outcome, weight, rest = rows
+    evaluation, outcomes, weights = block.evaluation, block.outcomes, block.weights
     with_rest = len(rest) > 0
     for i in range(n):
         position = begin + i
@@ -166,25 +160,22 @@ def _scatter(index, count, k, end, error, line):
 @inner(
     *(
         types.float64(
-            phase,
+            rows,
             matrix_type,
             types.int64,
             types.int64,
             types.int64,
             types.int64,
             types.float64,
-            vector_type,
-            vector_type,
-            vector_type,
-            matrix_type,
+            block_type,
         )
-        for _, phase in KINDS
+        for rows in ROWS
     )
 )
-def _objective(phase, table, last, begin, n, objective, scale, evaluation, outcomes, weights, draw):
-    """Return the sum of weight * loss of n positions and replace `evaluation` by residuals. The
-    rows of `draw` (4, BLOCK) get the derivative by the width, then the second derivatives by
-    evaluation, by both and by width; without widths only row 1."""
+def _losses(rows, table, last, begin, n, objective, scale, block):
+    """Return the sum of weight * loss of n positions; write residuals and derivatives."""
+    _forward(rows, table, last, begin, n, block)
+    evaluation, outcomes, weights, draw = block
     width, curvature, cross, bend = draw[0], draw[1], draw[2], draw[3]
     if table.shape[1] == last + 1:
         return call_objective(
@@ -197,7 +188,7 @@ def _objective(phase, table, last, begin, n, objective, scale, evaluation, outco
             numbers_at(curvature),
         )
     for i in range(n):
-        width[i] = table[phase[begin + i], last + 1]
+        width[i] = table[rows.phase[begin + i], last + 1]
     return call_draws(
         objective,
         n,
@@ -215,57 +206,22 @@ def _objective(phase, table, last, begin, n, objective, scale, evaluation, outco
 @entry(
     *(
         types.float64(
-            index_type,
-            count,
-            row_type,
-            phase,
-            outcome_type,
-            outcome_type,
-            outcome_type,
-            matrix_type,
-            types.int64,
-            ranges_type,
-            types.int64,
-            types.float64,
-            matrix_type,
+            rows, matrix_type, types.int64, ranges_type, types.int64, types.float64, matrix_type
         )
-        for count, phase in KINDS
+        for rows in ROWS
     )
 )
-def loss_gradient(
-    index, count, row, phase, outcome, weight, rest, table, last, ranges, objective, scale, gradient
-):
+def loss_gradient(rows, table, last, ranges, objective, scale, gradient):
     """Return the sum of weight * loss over the ranges; add the gradient per phase, in the shape of
     `table`, to `gradient`."""
-    residual, outcomes, weights, draw = (
-        np.empty(BLOCK),
-        np.empty(BLOCK),
-        np.empty(BLOCK),
-        np.empty((4, BLOCK)),
-    )
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    residual, draw = np.empty(BLOCK), np.empty((4, BLOCK))
+    block = Block(residual, np.empty(BLOCK), np.empty(BLOCK), draw)
     loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(
-                index,
-                count,
-                row,
-                phase,
-                outcome,
-                weight,
-                rest,
-                table,
-                last,
-                begin,
-                n,
-                residual,
-                outcomes,
-                weights,
-            )
-            loss += _objective(
-                phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw
-            )
+            loss += _losses(rows, table, last, begin, n, objective, scale, block)
             for i in range(n):
                 position = begin + i
                 line = gradient[phase[position]]
@@ -273,27 +229,15 @@ def loss_gradient(
                 line[last] += error
                 if three:
                     line[last + 1] += draw[0, i]
-                _scatter(
-                    index,
-                    count,
-                    np.uint64(row[position]),
-                    np.uint64(row[position + 1]),
-                    error,
-                    line,
-                )
+                first, end = np.uint64(row[position]), np.uint64(row[position + 1])
+                _scatter(index, count, first, end, error, line)
     return loss
 
 
 @entry(
     *(
         types.float64(
-            index_type,
-            count,
-            row_type,
-            phase,
-            outcome_type,
-            outcome_type,
-            outcome_type,
+            rows,
             matrix_type,
             types.int64,
             ranges_type,
@@ -302,66 +246,26 @@ def loss_gradient(
             types.int64,
             matrix_type,
         )
-        for count, phase in KINDS
+        for rows in ROWS
     )
 )
-def position_terms(
-    index,
-    count,
-    row,
-    phase,
-    outcome,
-    weight,
-    rest,
-    table,
-    last,
-    ranges,
-    objective,
-    scale,
-    base,
-    terms,
-):
+def position_terms(rows, table, last, ranges, objective, scale, base, terms):
     """Return the sum of weight * loss; column i - base of `terms` gets the derivatives for position
     i: the residual, the curvature, and with widths the derivative by the width and the second
     derivatives by both and by the width."""
-    residual, outcomes, weights, draw = (
-        np.empty(BLOCK),
-        np.empty(BLOCK),
-        np.empty(BLOCK),
-        np.empty((4, BLOCK)),
-    )
+    residual, draw = np.empty(BLOCK), np.empty((4, BLOCK))
+    block = Block(residual, np.empty(BLOCK), np.empty(BLOCK), draw)
     loss, three = 0.0, table.shape[1] > last + 1
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(
-                index,
-                count,
-                row,
-                phase,
-                outcome,
-                weight,
-                rest,
-                table,
-                last,
-                begin,
-                n,
-                residual,
-                outcomes,
-                weights,
-            )
-            loss += _objective(
-                phase, table, last, begin, n, objective, scale, residual, outcomes, weights, draw
-            )
+            loss += _losses(rows, table, last, begin, n, objective, scale, block)
             for i in range(n):
                 place = begin + i - base
                 terms[0, place], terms[1, place] = residual[i], draw[1, i]
                 if three:
-                    terms[2, place], terms[3, place], terms[4, place] = (
-                        draw[0, i],
-                        draw[2, i],
-                        draw[3, i],
-                    )
+                    terms[2, place], terms[3, place] = draw[0, i], draw[2, i]
+                    terms[4, place] = draw[3, i]
     return loss
 
 
@@ -412,10 +316,7 @@ def gram(index, count, row, order, base, terms, last, matrix):
 @entry(
     *(
         types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
+            rows,
             ranges_type,
             order_type,
             types.int64,
@@ -425,15 +326,14 @@ def gram(index, count, row, order, base, terms, last, matrix):
             matrix_type,
             cube_type,
         )
-        for count, phase in KINDS
+        for rows in ROWS
     )
 )
-def range_scores(
-    index, count, row, phase, ranges, place, base, terms, last, shares, unscaled, scores
-):
+def range_scores(rows, ranges, place, base, terms, last, shares, unscaled, scores):
     """Add the sum of residual * coefficients of each range r to scores[place[r]] of (n, stages,
     columns + 1 or 2). `terms` are those of `position_terms`; without widths only the residuals are
     used. Columns have `shares` (stages, codes), intercept and width of a draw `unscaled`."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
     stages, three, residual = scores.shape[1], scores.shape[2] > last + 1, terms[0]
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
@@ -449,46 +349,16 @@ def range_scores(
                         line[index[k]] += error * share * count[k]
 
 
-@entry(
-    *(
-        types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
-            outcome_type,
-            outcome_type,
-            outcome_type,
-            matrix_type,
-            ranges_type,
-            vector_type,
-        )
-        for count, phase in KINDS
-    )
-)
-def evaluations(index, count, row, phase, outcome, weight, rest, table, ranges, out):
+@entry(*(types.void(rows, matrix_type, ranges_type, vector_type) for rows in ROWS))
+def evaluations(rows, table, ranges, out):
     """Write the evaluations of the positions of the ranges to `out`, one after the other."""
-    values, outcomes, weights = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    values = np.empty(BLOCK)
+    block = Block(values, np.empty(BLOCK), np.empty(BLOCK), np.empty((0, BLOCK)))
     done = 0
     for r in range(len(ranges)):
         for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
             n = min(BLOCK, ranges[r, 1] - begin)
-            _forward(
-                index,
-                count,
-                row,
-                phase,
-                outcome,
-                weight,
-                rest,
-                table,
-                table.shape[1] - 1,
-                begin,
-                n,
-                values,
-                outcomes,
-                weights,
-            )
+            _forward(rows, table, table.shape[1] - 1, begin, n, block)
             for i in range(n):
                 out[done + i] = values[i]
             done += n
@@ -497,10 +367,7 @@ def evaluations(index, count, row, phase, outcome, weight, rest, table, ranges, 
 @entry(
     *(
         types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
+            rows,
             order_type,
             types.int64,
             matrix_type,
@@ -509,13 +376,14 @@ def evaluations(index, count, row, phase, outcome, weight, rest, table, ranges, 
             matrix_type,
             matrix_type,
         )
-        for count, phase in KINDS
+        for rows in ROWS
     )
 )
-def gram_of_stages(index, count, row, phase, order, base, terms, last, shares, unscaled, matrix):
+def gram_of_stages(rows, order, base, terms, last, shares, unscaled, matrix):
     """Like `gram`, for all stages at once: `matrix` is (d, d), stage after stage, and positions may
     be of any phase and scale. It takes longer for each position, and needs no matrix of its own for
     each value of `phase`."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
     stages, width, curvature = len(shares), matrix.shape[0] // len(shares), terms[1]
     three = width > last + 1
     places, values = np.empty(matrix.shape[0], np.uint64), np.empty(matrix.shape[0])
@@ -572,22 +440,13 @@ def scan(ranges, values, outcome, decay, c):
 
 @inner(
     *(
-        types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
-            types.int64,
-            types.int64,
-            types.float64,
-            vector_type,
-            types.int64,
-        )
-        for count, phase in KINDS
+        types.void(rows, types.int64, types.int64, types.float64, vector_type, types.int64)
+        for rows in ROWS
     )
 )
-def _add_row(index, count, row, phase, t, phases, factor, y, stages):
+def _add_row(rows, t, phases, factor, y, stages):
     """Add factor * x_t to the dense vector y (stages * width)."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
     width = len(y) // stages
     for stage in range(stages):
         share = factor
@@ -603,10 +462,7 @@ def _add_row(index, count, row, phase, t, phases, factor, y, stages):
 @entry(
     *(
         types.void(
-            index_type,
-            count,
-            row_type,
-            phase,
+            rows,
             ranges_type,
             vector_type,
             vector_type,
@@ -615,15 +471,16 @@ def _add_row(index, count, row, phase, t, phases, factor, y, stages):
             types.int64,
             matrix_type,
         )
-        for count, phase in KINDS
+        for rows in ROWS
     )
 )
-def lambda_gram(index, count, row, phase, ranges, slope, decay, curvature, phases, stages, matrix):
+def lambda_gram(rows, ranges, slope, decay, curvature, phases, stages, matrix):
     """Add the sum of j_t y_t' + curvature_t x_t x_t' to `matrix` (d, d), with y_t = j_t - j_{t+1} +
     decay_t y_{t+1}.
 
     That is minus the derivative of the sum of c_t j_t with respect to the weights (Bradtke and
     Barto 1996, for c linear)."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
     size = matrix.shape[0]
     width = size // stages
     y, whole = np.zeros(size), np.zeros(size)
@@ -633,12 +490,12 @@ def lambda_gram(index, count, row, phase, ranges, slope, decay, curvature, phase
         for t in range(end - 1, begin - 1, -1):
             y *= decay[t]
             if t + 1 < end:
-                _add_row(index, count, row, phase, t + 1, phases, -slope[t + 1], y, stages)
-            _add_row(index, count, row, phase, t, phases, slope[t], y, stages)
+                _add_row(rows, t + 1, phases, -slope[t + 1], y, stages)
+            _add_row(rows, t, phases, slope[t], y, stages)
             if slope[t] == 0.0:
                 continue
             whole[:] = slope[t] * y
-            _add_row(index, count, row, phase, t, phases, curvature[t], whole, stages)
+            _add_row(rows, t, phases, curvature[t], whole, stages)
             for stage in range(stages):
                 share = 1.0
                 if stages == 2:
@@ -663,86 +520,85 @@ call_combine = jit.address_call(
 )
 
 
-@inner(
-    types.void(
-        index_type,
-        count_type,
-        types.int64,
-        types.int64,
-        vector_type,
-        index_type,
-        bytes_type,
-        vector_type,
-    )
+# the counts of positions alone
+bare_type = record(
+    Rows, index_type, count_type, row_type, phase_type, types.none, types.none, types.none
 )
-def _add_up(index, count, begin, end, line, column, sum_of, sums):
-    """Compute the sums of a position with nonzeros begin to end; `line` are the weights at its
-    phase."""
+
+
+class Curve(NamedTuple):
+    """How an evaluation is made of its counts: the weight and the sum of each coefficient, the
+    address of `combine`, and memory for sums and their factors."""
+
+    column: np.ndarray
+    sum_of: np.ndarray
+    combine: Any
+    sums: np.ndarray
+    factors: np.ndarray
+
+
+class LinearRows(NamedTuple):
+    """Rows to write: columns and the derivatives of the evaluation by the column's weights, without
+    the shares of stages; the end of each row; what the products of slopes and weights lack of the
+    evaluations; and these, without intercept."""
+
+    columns: np.ndarray
+    slopes: np.ndarray
+    ends: np.ndarray
+    rest: np.ndarray
+    evaluation: np.ndarray
+
+
+singles_type = types.Array(types.float32, 1, "C")
+curve_type = record(Curve, index_type, bytes_type, types.int64, vector_type, vector_type)
+linear_type = record(
+    LinearRows,
+    types.Array(types.uint16, 1, "C"),
+    singles_type,
+    places_type,
+    singles_type,
+    vector_type,
+)
+
+
+@inner(types.void(bare_type, types.int64, vector_type, curve_type))
+def _add_up(rows, position, line, curve):
+    """Compute the sums of a position; `line` are the weights at its phase."""
+    index, count, row = rows.index, rows.count, rows.row
+    column, sum_of, sums = curve.column, curve.sum_of, curve.sums
     sums[:] = 0.0
-    for k in range(np.uint64(begin), np.uint64(end)):
+    for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
         sums[sum_of[index[k]]] += line[column[index[k]]] * count[k]
+
+
+@inner(types.float64(curve_type))
+def _combine(curve):
+    """Return the evaluation with these sums; write their factors."""
+    return call_combine(curve.combine, numbers_at(curve.sums), numbers_at(curve.factors))
 
 
 @entry(
     types.int64(
-        index_type,
-        count_type,
-        row_type,
-        phase_type,
-        ranges_type,
-        types.int64,
-        matrix_type,
-        index_type,
-        bytes_type,
-        types.int64,
-        vector_type,
-        vector_type,
-        places_type,
-        types.Array(types.uint16, 1, "C"),
-        types.Array(types.float32, 1, "C"),
-        places_type,
-        types.Array(types.float32, 1, "C"),
-        vector_type,
+        bare_type, ranges_type, types.int64, matrix_type, curve_type, places_type, linear_type
     )
 )
-def linearise(
-    index,
-    count,
-    row,
-    phase,
-    ranges,
-    base,
-    table,
-    column,
-    sum_of,
-    combine,
-    sums,
-    factors,
-    place,
-    columns,
-    slopes,
-    ends,
-    rest,
-    evaluation,
-):
-    """Write the rows of the positions of ranges, which begin at `base`: `columns` and the
-    derivatives of the evaluation by the column's weights (`slopes`, without the shares of stages),
-    the end of each row, and evaluations without intercept; `rest` is what the products of slopes
-    and weights lack of these. Return the number of nonzeros.
-
-    `sums`, `factors` and `place`, -1 for each column, are memory to work in. Positions between
-    ranges have empty rows."""
+def linearise(rows, ranges, base, table, curve, place, linear_rows):
+    """Write the rows of the positions of ranges, which begin at `base`; return the number of
+    nonzeros. `place`, -1 for each column, is memory. Positions between ranges have empty rows."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    column, sum_of, factors = curve.column, curve.sum_of, curve.factors
+    columns, slopes, ends, rest, evaluation = linear_rows
     n, done = 0, 0
     for r in range(len(ranges)):
         while done < ranges[r, 0] - base:
             ends[done + 1] = n
             done += 1
         for position in range(ranges[r, 0], ranges[r, 1]):
-            line, begin, end = table[phase[position]], row[position], row[position + 1]
-            _add_up(index, count, begin, end, line, column, sum_of, sums)
-            value = call_combine(combine, numbers_at(sums), numbers_at(factors))
+            line = table[phase[position]]
+            _add_up(rows, position, line, curve)
+            value = _combine(curve)
             linear, start = 0.0, n
-            for k in range(np.uint64(begin), np.uint64(end)):
+            for k in range(np.uint64(row[position]), np.uint64(row[position + 1])):
                 at, kind = column[index[k]], sum_of[index[k]]
                 slope = factors[kind] * count[k]
                 if slope == 0.0:
@@ -762,42 +618,22 @@ def linearise(
     return n
 
 
-@entry(
-    types.void(
-        index_type,
-        count_type,
-        row_type,
-        phase_type,
-        matrix_type,
-        index_type,
-        bytes_type,
-        types.int64,
-        vector_type,
-        vector_type,
-        vector_type,
-    )
-)
-def values(index, count, row, phase, table, column, sum_of, combine, sums, factors, out):
+@entry(types.void(bare_type, matrix_type, curve_type, vector_type))
+def values(rows, table, curve, out):
     """Write the evaluations of positions in centipawns, first player's view; `table` has the
     weights at each phase."""
+    phase = rows.phase
     for i in range(len(phase)):
-        _add_up(index, count, row[i], row[i + 1], table[phase[i]], column, sum_of, sums)
-        out[i] = call_combine(combine, numbers_at(sums), numbers_at(factors))
+        _add_up(rows, i, table[phase[i]], curve)
+        out[i] = _combine(curve)
 
 
 @entry(
     types.void(
-        index_type,
-        count_type,
-        row_type,
-        phase_type,
+        bare_type,
         matrix_type,
         matrix_type,
-        index_type,
-        bytes_type,
-        types.int64,
-        vector_type,
-        vector_type,
+        curve_type,
         vector_type,
         index_type,
         row_type,
@@ -805,33 +641,18 @@ def values(index, count, row, phase, table, column, sum_of, combine, sums, facto
         vector_type,
     )
 )
-def changes(
-    index,
-    count,
-    row,
-    phase,
-    table,
-    shares,
-    column,
-    sum_of,
-    combine,
-    sums,
-    saved,
-    factors,
-    chosen,
-    ends,
-    step,
-    found,
-):
-    """Write to `found` how the evaluation changes if the weight of one stage moves by `step`
+def changes(rows, table, shares, curve, saved, chosen, ends, step, out):
+    """Write to `out` how the evaluation changes if the weight of one stage moves by `step`
     centipawns, up and down: 2 * stages numbers for each of the columns `chosen`, which end at
-    ends[i] for position i. `shares` (stages, phases + 1)."""
+    ends[i] for position i. `shares` (stages, phases + 1); `saved` is memory for sums."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    column, sum_of, sums = curve.column, curve.sum_of, curve.sums
     first = 0
     for i in range(len(phase)):
         begin, end = np.uint64(row[i]), np.uint64(row[i + 1])
-        _add_up(index, count, row[i], row[i + 1], table[phase[i]], column, sum_of, saved)
-        sums[:] = saved
-        here = call_combine(combine, numbers_at(sums), numbers_at(factors))
+        _add_up(rows, i, table[phase[i]], curve)
+        saved[:] = sums
+        here = _combine(curve)
         for c in range(first, ends[i]):
             for stage in range(len(shares)):
                 for down in range(2):
@@ -840,6 +661,5 @@ def changes(
                     for k in range(begin, end):
                         if column[index[k]] == chosen[c]:
                             sums[sum_of[index[k]]] += change * count[k]
-                    there = call_combine(combine, numbers_at(sums), numbers_at(factors))
-                    found[2 * (len(shares) * c + stage) + down] = there - here
+                    out[2 * (len(shares) * c + stage) + down] = _combine(curve) - here
         first = ends[i]

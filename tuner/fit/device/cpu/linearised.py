@@ -39,14 +39,12 @@ class Linearised(Cpu):
         )
         # a slope by phase multiplies the evaluation as a whole
         slope = (model.shares.sum(axis=0) / shares.sum(axis=0)).astype(np.float32)
-        local = (
-            data.outcome[base:end],
-            data.weight[base:end],
-            found.rest * slope[data.phase[base:end]],
+        local = found._replace(
+            outcome=data.outcome[base:end],
+            weight=data.weight[base:end],
+            rest=found.rest * slope[data.phase[base:end]],
         )
-        return Piece(
-            (found.index, found.count, found.row, found.phase, *local), ranges - base, base
-        )
+        return Piece(local.read_only, ranges - base, base)
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -59,57 +57,44 @@ def linearise(
     """Return wide rows of the positions that ascending ranges span, and their evaluations (n,) in
     centipawns, first player's view; zero between the ranges. `table` (phases + 1, columns) has the
     weights at each phase."""
-    form, base, end = composition.form, int(ranges[0, 0]), int(ranges[-1, 1])
+    base, end = int(ranges[0, 0]), int(ranges[-1, 1])
     room = int(rows.row[end] - rows.row[base])
-    index, count, row = (
+    found = kernels.LinearRows(
         np.empty(room, np.uint16),
         np.empty(room, np.float32),
         np.zeros(end - base + 1, np.int64),
+        np.zeros(end - base, np.float32),
+        np.zeros(end - base),
     )
-    rest, evaluation = np.zeros(end - base, np.float32), np.zeros(end - base)
     n = kernels.linearise(
-        rows.index,
-        rows.count,
-        rows.row,
-        rows.phase,
+        rows.read_only,
         np.ascontiguousarray(ranges),
         base,
         table,
-        form.column,
-        form.sum,
-        composition.combine,
-        np.empty(form.count),
-        np.empty(form.count),
+        _curve(composition),
         np.full(table.shape[1], -1, np.int64),
-        index,
-        count,
-        row,
-        rest,
-        evaluation,
+        found,
     )
+    phase = rows.phase[base:end].astype(np.uint16)
     return (
-        Rows(index[:n], count[:n], row, rows.phase[base:end].astype(np.uint16), rest=rest),
-        evaluation,
+        Rows(found.columns[:n], found.slopes[:n], found.ends, phase, rest=found.rest),
+        found.evaluation,
     )
+
+
+def _curve(composition: Composition) -> kernels.Curve:
+    form = composition.form
+    column, sum_of = form.column.view(), form.sum.view()
+    column.flags.writeable = sum_of.flags.writeable = False
+    sums, factors = np.empty(form.count), np.empty(form.count)
+    return kernels.Curve(column, sum_of, composition.combine, sums, factors)
 
 
 def values(composition: Composition, rows: Rows, table: np.ndarray) -> np.ndarray:
     """Return the evaluations (n,) of positions in centipawns, first player's view; `table` as in
     `linearise`."""
-    form, out = composition.form, np.empty(len(rows.phase))
-    kernels.values(
-        rows.index,
-        rows.count,
-        rows.row - rows.row[0],
-        rows.phase,
-        np.ascontiguousarray(table),
-        form.column,
-        form.sum,
-        composition.combine,
-        np.empty(form.count),
-        np.empty(form.count),
-        out,
-    )
+    out = np.empty(len(rows.phase))
+    kernels.values(rows.bare, np.ascontiguousarray(table), _curve(composition), out)
     return out
 
 
@@ -125,20 +110,13 @@ def changes(
     """Return the changes (k, stages, 2) of `values` if the weight of column chosen[k] moves by a
     step in centipawns, up and down. The columns of position i end at ends[i]; `shares` (stages,
     phases + 1)."""
-    form, out = composition.form, np.empty(2 * len(shares) * len(chosen))
+    curve, out = _curve(composition), np.empty(2 * len(shares) * len(chosen))
     kernels.changes(
-        rows.index,
-        rows.count,
-        rows.row - rows.row[0],
-        rows.phase,
+        rows.bare,
         np.ascontiguousarray(table),
         np.ascontiguousarray(shares),
-        form.column,
-        form.sum,
-        composition.combine,
-        np.empty(form.count),
-        np.empty(form.count),
-        np.empty(form.count),
+        curve,
+        np.empty_like(curve.sums),
         chosen,
         ends,
         step,

@@ -235,10 +235,7 @@ def scaled_moments(
         half = np.zeros((size, size))
         others = order[rare[code[order]]]
         kernels.gram_of_stages(
-            data.index,
-            data.count,
-            data.row,
-            data.phase,
+            model.rows,
             others,
             base,
             terms,
@@ -386,7 +383,7 @@ def add_scores(
     prefetch(data, games)
     piece, base, terms = terms_of(games)
     kernels.range_scores(
-        *piece.arrays[:4],
+        piece.rows,
         piece.ranges,
         place,
         base,
@@ -416,7 +413,7 @@ def evaluate_piece(model: Model, weights: np.ndarray, piece: Piece) -> np.ndarra
     """Return the evaluations (n,) of the positions of a piece."""
     out = np.empty(size_of(piece.ranges))
     table = np.ascontiguousarray(model.table(weights)[:, : model.data.columns + 1])
-    kernels.evaluations(*piece.arrays, table, np.ascontiguousarray(piece.ranges), out)
+    kernels.evaluations(piece.rows, table, np.ascontiguousarray(piece.ranges), out)
     return out
 
 
@@ -425,7 +422,7 @@ def position_terms(model: Model, weights: np.ndarray, piece: Piece) -> Terms:
     base, size = int(piece.ranges[0, 0]), int(piece.ranges[-1, 1] - piece.ranges[0, 0])
     terms = np.zeros((5 if model.objective.widths else 2, size))
     kernels.position_terms(
-        *piece.arrays,
+        piece.rows,
         model.table(weights),
         model.data.columns,
         piece.ranges,
@@ -472,7 +469,7 @@ def half_moments(model: Model, shape: tuple[int, int], some: Terms) -> np.ndarra
     of a piece, see `whole_moments`."""
     found, scratch = np.zeros(half_shape(shape)), np.empty((shape[1], shape[1]))
     local, base, terms = some
-    index, count, row, phase, *_ = local.arrays
+    index, count, row, phase, *_ = local.rows
     phase = phase[base : base + terms.shape[1]]
     order = np.argsort(phase, kind="stable")
     order = order[terms[1][order] != 0]

@@ -5,8 +5,6 @@ It needs no package, so that it starts quickly. Its evaluation is `Alpha` times 
 minus Black's, plus `Beta` times the knights, plus 3; `Curve` squared counts in units of 1/100 for
 each bishop, and `Alpha` times `Mix` / 100 for each rook."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """What tests with external engines share: fake engines, positions, and the engines of others that
 are installed here."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import sys

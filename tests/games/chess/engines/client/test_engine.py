@@ -1,8 +1,6 @@
 """External engines as sources of evaluations: what they say is understood, and whatever goes wrong
 is one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

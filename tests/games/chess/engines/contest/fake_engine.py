@@ -1,8 +1,6 @@
 """A UCI or xboard engine that misbehaves on request: `fake_engine.py HOW [PLY]`, from its PLY-th
 move on."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
@@ -34,6 +32,9 @@ def misbehave(how: str, board: chess.Board) -> str | None:
     if how == "errors":
         for _ in range(400):
             sys.stderr.write("x" * 65536)
+    if how == "ignores":  # its limits
+        for depth in range(1, 12):
+            say(f"info depth {depth} nodes {1000 << depth} score cp 20")
     if how in ("parent", "orphan"):
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
         with open(os.environ["FAKE_CHILDREN"], "a") as file:
@@ -92,6 +93,8 @@ def uci(how: str, ply: int) -> None:
             answer = misbehave(how, board) if moves >= ply else None
             if answer is None:
                 say("info depth 3 seldepth 5 score cp -12 nodes 77 pv e2e4")
+                if how in ("steady", "by nodes"):  # no two of its games with the same limits differ
+                    dice.seed(f"{board.fen()} {words if how == 'by nodes' else ''}")
                 answer = dice.choice(sorted(move.uci() for move in board.legal_moves))
             say(f"bestmove {answer}")
         elif words[0] == "quit" and how == "deaf":

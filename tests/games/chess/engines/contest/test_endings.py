@@ -1,8 +1,6 @@
 """Drawn endings against python-chess's counts of pieces; results of tables against python-chess and
 our own search."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator

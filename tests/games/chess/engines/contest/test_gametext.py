@@ -1,8 +1,6 @@
 """Games as text: python-chess reads the same moves and results without errors; the last comment has
 the reason."""
 
-from __future__ import annotations
-
 import io
 import random
 

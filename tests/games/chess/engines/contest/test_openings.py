@@ -1,7 +1,5 @@
 """Openings from files: content and order; bad lines and games are reported and skipped."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import os

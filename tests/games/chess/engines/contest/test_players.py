@@ -1,8 +1,6 @@
 """External engines: valid moves are played, faults lose the game, and the next game starts
 afresh."""
 
-from __future__ import annotations
-
 import resource
 import sys
 import time

@@ -1,7 +1,5 @@
 """One engine for the tests of a file, reset to its initial state for each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.games.chess.engines.uci.support import Talk

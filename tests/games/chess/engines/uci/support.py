@@ -1,7 +1,5 @@
 """A conversation with the engine, line by line; python-chess checks the answers."""
 
-from __future__ import annotations
-
 import re
 
 import chess

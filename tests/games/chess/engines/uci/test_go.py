@@ -1,7 +1,5 @@
 """What `position` and `go` ask for is done, and wrong lines have one answer each."""
 
-from __future__ import annotations
-
 import io
 import random
 

@@ -1,8 +1,6 @@
 """A session of UCI: options, searches that go on until they are stopped, other evaluations, its
 end."""
 
-from __future__ import annotations
-
 import re
 import time
 

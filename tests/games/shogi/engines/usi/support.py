@@ -1,7 +1,5 @@
 """A conversation with the engine, line by line, and the engine as a program of its own."""
 
-from __future__ import annotations
-
 import copy
 import sys
 

@@ -1,7 +1,5 @@
 """Conversations with the USI engine; cshogi checks the moves."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,0 +1,121 @@
+"""Parameters proposed from what sources define: a map that is read again, shapes, one number for
+both stages, and numbers that C leaves out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+
+from games.streams import InputError
+from tests.commands.support import done, refused
+from tests.tuner.export.support import into, parameters
+from tuner.evaluation.loading import load_parameters
+
+SOURCE = """#define SIZE 7 * 6
+enum { PAWN, KNIGHT, P_MG = 82, P_EG = 94 };
+struct Score { int mg, eg; Score(int m, int e) : mg(m), eg(e) {} };
+const Score Bishops(20, 45);
+const int Tempo = 18;
+const int Passed[8] = { 0, S(1, 2), 0, S(3, 4), S(5, 6) };
+const int Shield[4] = { 7, 8 };
+const int Mobility[2][5] = { { S(1, 2), S(3, 4) }, { S(5, 6), S(7, 8), S(9, 9) } };
+const int Flip[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+int knight_table_mg[64] = { @MG@ };
+int knight_table_eg[64] = { @EG@ };
+int sum = 0;
+void init(void) { e.VALUE[ROOK] = 500; e.VALUE[QUEEN] = 900; e.COUNT = 0; }
+""".replace("@MG@", ", ".join(map(str, range(5, 69)))).replace("@EG@", ", ".join(64 * ["-3"]))
+NAMES = {
+    "bishops.bishops": "Bishops",
+    "tempo.tempo": "Tempo",
+    "passed.passed": "Passed",
+    "shield.shield": "Shield",
+    "mobility.mobility_0": "Mobility[0]",
+    "mobility.mobility_1": "Mobility[1]",
+    "value.rook": "VALUE[ROOK]",
+    "value.queen": "VALUE[QUEEN]",
+    "p.p": {"mg": "P_MG", "eg": "P_EG"},
+    "knight.table": {"mg": "knight_table_mg", "eg": "knight_table_eg"},
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A source, and the commands that make a map and parameters of it."""
+    source, names, start = tmp_path / "eval.cpp", tmp_path / "names.yaml", tmp_path / "start.yaml"
+    source.write_text(SOURCE)
+    return source, names, ("params", "--new", "--from", source, "--map", names, "--flip"), start
+
+
+def test_the_map_has_what_may_be_a_parameter_and_the_parameters_have_its_numbers(files):
+    source, names, command, start = files
+    done(*command)
+    assert yaml.safe_load(names.read_text()) == NAMES
+    done(*command, "-o", start)
+    p = load_parameters(start)
+    shapes = {place.path: place.shape for place in p.layout.places}
+    assert shapes == {
+        **{name: () for name in NAMES},
+        "passed.passed": (8,),
+        "shield.shield": (4,),
+        "mobility.mobility_0": (2,),
+        "mobility.mobility_1": (3,),
+        "knight.table": (8, 8),
+    }
+    own = {place.path: p.weights[:, place.columns].tolist() for place in p.layout.places}
+    assert own["bishops.bishops"] == [[20], [45]] and own["tempo.tempo"] == [[18], [18]]
+    assert own["passed.passed"] == [[0, 1, 0, 3, 5, 0, 0, 0], [0, 2, 0, 4, 6, 0, 0, 0]]
+    assert own["shield.shield"] == [[7, 8, 0, 0]] * 2 and own["p.p"] == [[82], [94]]
+    assert own["knight.table"][0][:8] == list(range(61, 69))  # the row nearest to the owner
+    assert set(p.tied) == {"tempo.tempo", "shield.shield", "value.rook", "value.queen"}
+    assert set(p.fixed) == {
+        *(f"passed.passed[{i}]" for i in (0, 2, 5, 6, 7)),
+        *(f"shield.shield[{i}]" for i in (2, 3)),
+    }
+    out = done("export", start, "--into", source, "--map", names, "--flip", "--check").out
+    assert out.startswith(f"{source}: all ")
+
+
+def test_lines_that_are_deleted_are_no_parameters(files):
+    _, names, command, start = files
+    names.write_text("my.pace: Tempo\n")
+    done(*command, "-o", start)
+    assert [place.path for place in load_parameters(start).layout.places] == ["my.pace"]
+    assert "names.yaml: exists and is not" in refused(*command)
+
+
+def test_one_number_for_both_stages_is_written_once_and_never_two_values(tmp_path):
+    p = parameters({"tempo.tempo": ()})
+    both = p.with_weights(np.array([[25.0], [25.0]]))
+    assert into(tmp_path, "a.h", "int Tempo = 18;\n", both) == "int Tempo = 25;\n"
+    with pytest.raises(InputError, match="learn them as one, with `tied: \\[tempo.tempo\\]`"):
+        into(tmp_path, "a.h", "int Tempo = 18;\n", p)
+
+
+def test_a_number_without_a_place_in_the_source_is_refused(files):
+    source, names, command, start = files
+    done(*command)
+    done(*command, "-o", start)
+    start.write_text(
+        start.read_text()
+        .replace("mg: [7, 8, 0, 0]", "mg: [7, 8, 9, 0]", 1)
+        .replace("eg: [7, 8, 0, 0]", "eg: [7, 8, 9, 0]", 1)
+    )
+    assert "shield.shield[2].mg is 9, but Shield" in refused(
+        "export", start, "--into", source, "--map", names, "--flip"
+    )
+    assert source.read_text() == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("int Bonus[7] = { 1, 2, 3 };", (8,)),  # declared with another size
+        ("int Bonus[] = { 1, 2, 3 };", (8,)),
+        ("int Bonus[8] = { 1, 2, KNIGHT };", (8,)),
+    ],
+)
+def test_other_short_lists_are_refused(tmp_path, text, shape):
+    with pytest.raises(InputError, match="Bonus"):
+        into(tmp_path, "a.h", text, parameters({"bonus.bonus": shape}))

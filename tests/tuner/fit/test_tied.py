@@ -1,0 +1,136 @@
+"""Parameters with one number for both stages: derivatives are those of a design in which their
+columns are added up, the fit is that of SciPy, and sums of scores fold as the design does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
+from tuner.fit.device.cpu.device import CPU
+from tuner.fit.regression import fit
+from tuner.fit.setup import FitOptions, make_problem
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Parameters
+
+PLACES = (
+    Place("material", "pawn", (), 0),
+    Place("side", "tempo", (), 1),
+    Place("list", "four", (4,), 2),
+)
+WIDTH = 7  # with the intercept
+TIED = [1, 2, 3, 4, 5]
+FREE = [0, *TIED, 6, WIDTH, WIDTH + 6]  # of the flat weights
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    random = np.random.default_rng(1)
+    n = 3000
+    return write_sample(
+        tmp_path_factory.mktemp("tied") / "data",
+        random_coefficients(random, n, 6),
+        random.choice([-1, 0, 1], n),
+        np.full(n // 10, 10),
+        phase=random.integers(0, PHASES + 1, n),
+        layout=Layout(PLACES),
+    )
+
+
+def parameters(tied: tuple[str, ...] = ("side.tempo", "list")) -> Parameters:
+    weights = np.random.default_rng(2).normal(0, 30, (2, 6))
+    weights[1, 1:] = weights[0, 1:]
+    return Parameters("chess", Layout(PLACES), ("mg", "eg"), weights, SCALE, tied=tied)
+
+
+def folding() -> np.ndarray:
+    """The flat weights (14,) of the free ones (9,)."""
+    into = np.zeros((2 * WIDTH, len(FREE)))
+    for k, at in enumerate(FREE):
+        into[at, k] = 1
+        if at in TIED:
+            into[at + WIDTH, k] = 1
+    return into
+
+
+def problems(sample):
+    """The problem with tied weights and that without."""
+    games = np.arange(sample.data.games)
+    return [
+        make_problem(sample.data, parameters(tied), FitOptions(prior=None), games, SCALE)
+        for tied in (("side.tempo", "list"), ())
+    ]
+
+
+def test_sums_fold_as_the_design_does(sample):
+    tied, whole = problems(sample)
+    assert np.flatnonzero(tied.free.ravel()).tolist() == FREE
+    into, free = folding(), np.array(FREE)
+    weights = np.random.default_rng(3).normal(0, 20, (2, WIDTH))
+    same = (into @ weights.ravel()[free]).reshape(2, WIDTH)
+    loss, gradient = tied.loss_gradient(weights)
+    expected_loss, expected = whole.loss_gradient(same)
+    assert loss == expected_loss
+    np.testing.assert_allclose(gradient.ravel()[free], into.T @ expected.ravel(), atol=1e-14)
+    np.testing.assert_allclose(
+        tied.gauss_newton(weights)[np.ix_(free, free)],
+        into.T @ whole.gauss_newton(same) @ into,
+        rtol=1e-12,
+    )
+    every = np.arange(2 * WIDTH)
+    scores, groups = CPU.score_products(whole.model, same, every)
+    found, number = tied.device.score_products(tied.model, weights, free)
+    assert number == groups
+    np.testing.assert_allclose(found, into.T @ scores @ into, rtol=1e-10)
+    np.testing.assert_allclose(
+        tied.device.score_squares(tied.model, weights)[free], np.diag(found), rtol=1e-10
+    )
+    np.testing.assert_allclose(
+        tied.device.position_products(tied.model, weights, tied.ranges)[np.ix_(free, free)],
+        into.T @ CPU.position_products(whole.model, same, whole.ranges) @ into,
+        rtol=1e-10,
+    )
+    places = np.arange(0, 3000, 100)
+    derivatives = tied.derivatives(weights, places)
+    assert (derivatives[:, 1, 1:] == 0).all()
+    np.testing.assert_allclose(
+        derivatives.sum(axis=1)[:, 1:], sample.coefficients[places, 1:], rtol=1e-6
+    )
+
+
+def test_a_fit_is_that_of_scipy_with_one_weight_for_both_stages(sample):
+    options = FitOptions(prior=None, held_out=0.0, fit_scale=False)
+    result = fit(sample.data, parameters(), options)
+    learned = result.parameters.weights
+    assert (learned[0, 1:] == learned[1, 1:]).all() and learned[0, 0] != learned[1, 0]
+    errors = result.parameters.standard_errors
+    assert errors is not None and (errors[0, 1:] == errors[1, 1:]).all() and (errors > 0).all()
+    share = sample.phase / PHASES
+    x = np.column_stack(
+        [
+            share * sample.coefficients[:, 0],
+            sample.coefficients[:, 1:],
+            share,
+            (1 - share) * sample.coefficients[:, 0],
+            1 - share,
+        ]
+    )
+    won = (sample.outcome + 1) / 2
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        z = 2 * SCALE * (x @ w)
+        p = 1 / (1 + np.exp(-z))
+        return float(np.mean(np.logaddexp(0, z) - won * z)), x.T @ (p - won) * 2 * SCALE / len(x)
+
+    best = minimize(loss, np.zeros(9), jac=True, method="BFGS", options={"gtol": 1e-12}).x
+    found = result.weights.ravel()[FREE]
+    np.testing.assert_allclose(found, best, atol=2e-2)
+
+
+def test_a_stage_that_is_held_holds_the_number_of_both(sample):
+    held = replace(parameters(), fixed=("side.tempo.eg",))
+    problem = make_problem(sample.data, held, FitOptions(prior=None), np.arange(10), SCALE)
+    assert not problem.free[:, 1].any() and problem.free[0, 2:6].all()

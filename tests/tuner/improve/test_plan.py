@@ -1,0 +1,92 @@
+"""The plan of a loop: its keys, its paths, and one line for whatever is wrong with it."""
+
+import shutil
+
+import pytest
+import yaml
+
+from games.streams import InputError
+from tests.tuner.improve.support import write_engine
+from tuner.improve.plan import LoopPlan, command_in, read_plan, words_of
+from tuner.io.records import record
+
+
+def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
+    plan = write_engine(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    found = record(LoopPlan, read_plan(plan.relative_to(tmp_path)), "plan")
+    mine = tmp_path / "mine"
+    assert found.params == str(mine / "start.yaml")
+    assert found.source.folder == str(mine / "engine")
+    assert found.source.map == str(mine / "names.yaml")
+    assert found.rounds == 4 and found.match_limit == {"depth": 6}
+
+
+def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
+    both = record(LoopPlan, read_plan(write_engine(tmp_path / "a", limit={"nodes": 900})), "plan")
+    assert both.match_limit == both.limit == {"nodes": 900}
+    plan = write_engine(tmp_path / "b", limit={"nodes": 900}, match={"limit": {"depth": 3}})
+    own = record(LoopPlan, read_plan(plan), "plan")
+    assert own.match_limit == {"depth": 3} and own.limit == {"nodes": 900}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"play": {"depht": 3}, "gmaes": 5}, "no key 'gmaes'; did you mean games?"),
+        ({"source": {"file": ["a"]}}, "source has no key 'file'; did you mean files?"),
+        ({"games": "many"}, 'games is "many", expected a whole number'),
+        ({"games": 0}, "games is 0, expected 1 or more"),
+        ({"rounds": 0}, "rounds is 0, expected 1 or more"),
+        ({"match": {"games": 7}}, "match.games is 7, expected an even number"),
+        ({"limit": {"depth": 3, "nodes": 5}}, "limit is {'depth': 3, 'nodes': 5}, expected one of"),
+        ({"limit": {"seconds": 3}}, "expected one of depth, nodes, movetime"),
+        ({"limit": {"depth": 0}}, "expected one of depth, nodes, movetime"),
+        ({"source": {"files": []}}, "source.files is empty"),
+        ({"source": {"files": ["eval.c"], "folder": "engine"}}, "eval.c: no such file"),
+        ({"source": {"files": ["../x.c"], "folder": "engine"}}, "../x.c is not in"),
+        ({"source": {"files": ["x"], "folder": "nowhere"}}, "which is no folder"),
+        ({"source": "engine"}, "source is not a mapping"),
+        ({"build": ""}, "build is empty, expected a command"),
+        ({"plays": ["a"]}, "plays is a list of 1, expected a text"),
+    ],
+)
+def test_a_wrong_plan_is_one_line_that_names_the_place(tmp_path, changes, said):
+    plan = write_engine(tmp_path, **changes)
+    with pytest.raises(InputError) as problem:
+        read_plan(plan)
+    text = str(problem.value)
+    assert text.startswith(str(plan)) and said in text and "\n" not in text
+
+
+@pytest.mark.parametrize("key", ["plays", "rows", "params", "source", "build"])
+def test_what_every_loop_needs_is_asked_for(tmp_path, key):
+    plan = write_engine(tmp_path)
+    content = yaml.safe_load(plan.read_text())
+    del content[key]
+    plan.write_text(yaml.safe_dump(content))
+    with pytest.raises(InputError, match=f"lacks '{key}'"):
+        read_plan(plan)
+
+
+def test_options_are_words_of_a_command():
+    options = {"prior": 20, "max-difference": 50.5, "flip": True, "strict": False, "map": None}
+    assert words_of(options) == ["--prior", "20", "--max-difference", "50.5", "--flip"]
+
+
+def test_commands_are_those_of_the_copy(tmp_path):
+    (tmp_path / "engine").touch()
+    assert command_in(tmp_path, "./engine trace") == f"{tmp_path}/engine trace"
+    assert command_in(tmp_path, "engine -x") == f"{tmp_path}/engine -x"
+    assert command_in(tmp_path, "java -jar ./e.jar") == f"java -jar {tmp_path}/e.jar"
+    assert command_in(tmp_path, "stockfish engine") == "stockfish engine"
+
+
+def test_a_plan_whose_sources_are_gone_is_not_resumed(tmp_path):
+    from tests.tuner.improve.support import Commands, improve
+
+    plan = write_engine(tmp_path)
+    improve(plan, tmp_path / "run", Commands())
+    shutil.rmtree(tmp_path / "engine")
+    with pytest.raises(InputError, match="is no folder"):
+        improve(None, tmp_path / "run", Commands())

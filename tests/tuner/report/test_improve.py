@@ -1,0 +1,53 @@
+"""The page about a loop: every version that was judged, its matches, and damage in one line."""
+
+import json
+
+import pytest
+
+from games.streams import InputError
+from tests.tuner.improve.support import Commands, improve, write_engine
+from tuner.report.improve import improve_page, read_steps
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loop")
+    result = improve(write_engine(folder, against=["uci:other"]), folder / "run", Commands())
+    return folder / "run", result
+
+
+def test_every_version_is_on_the_page_with_its_matches(loop):
+    run, result = loop
+    page, sections = improve_page(run)
+    assert [section.name for section in sections] == ["rounds", "ratings", "steps", "repeat"]
+    judged = [step for step in result.plain["steps"] if step["step"].endswith(" verdict")]
+    (rounds,) = (section for section in sections if section.name == "rounds")
+    assert len(rounds.data["rows"]) == len(judged) >= 2
+    assert [row["kept"] for row in rounds.data["rows"]] == [s["found"]["kept"] for s in judged]
+    first = rounds.data["rows"][0]["matches"]
+    assert any(text.startswith("the version before:") for text in first)
+    assert any(text.startswith("player 1 of the pool:") for text in first)
+    kept = result.plain["kept"]
+    assert f"{kept.capitalize()} is rated" in page and "git apply" in page
+
+
+def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
+    run, _ = loop
+    lines = (run / "history.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
+    for number in range(1, len(lines)):
+        (tmp_path / "history.jsonl").write_text("".join(lines[:number]) + lines[number][:20])
+        page, sections = improve_page(tmp_path)
+        assert [section.name for section in sections][-2:] == ["steps", "repeat"]
+        assert len(read_steps(tmp_path)) == number
+
+
+def test_a_damaged_history_is_one_line(loop, tmp_path):
+    run, _ = loop
+    (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
+    with pytest.raises(InputError, match="no step of the loop is done yet"):
+        improve_page(tmp_path)
+    step = json.loads((run / "history.jsonl").read_text().splitlines()[0])
+    (tmp_path / "history.jsonl").write_text(json.dumps(step | {"seconds": "long"}) + "\n")
+    with pytest.raises(InputError, match='seconds is "long", expected a number'):
+        improve_page(tmp_path)

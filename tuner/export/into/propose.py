@@ -1,0 +1,166 @@
+"""Propose parameters for what sources define: names for their constants, lists and tables, as the
+map that `--map` reads, and the shapes that its definitions have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tuner.export.into.definitions import (
+    ENUM,
+    Definition,
+    Items,
+    Node,
+    Other,
+    declared_sizes,
+    definitions_of,
+    numbers_in,
+    stage_words,
+)
+from tuner.export.into.plan import Parts, read_map, read_source_file
+from tuner.export.into.source import Number
+from tuner.parameters.layout import Place
+
+WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
+BOARD = 64
+SHOWN = 40  # characters of a definition
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A parameter: its name, its references by stage, or under None for all, and its numbers as the
+    source has them."""
+
+    name: str
+    references: Mapping[str | None, str]
+    shown: str
+
+    def line(self) -> str:
+        """The line of a map."""
+        own = {stage: f"'{text}'" for stage, text in self.references.items()}
+        value = own.get(None) or "{" + ", ".join(f"{s}: {text}" for s, text in own.items()) + "}"
+        return f"{self.name}: {value}  # {self.shown}"
+
+
+def definitions_in(paths: Sequence[Path]) -> list[Definition]:
+    return [d for path in paths for d in definitions_of(read_source_file(path))]
+
+
+def proposals(definitions: Sequence[Definition], stages: Sequence[str]) -> list[Proposal]:
+    """Return a parameter for each definition that may be one: with numbers that are not all 0, as
+    where a sum begins, alone of its name, and no list of squares."""
+    names = [d.name for d in definitions]
+    found: dict[str, Proposal] = {}
+    by_base: dict[str, dict[str, Definition]] = {}
+    for d in definitions:
+        values = sorted(number.value for number in numbers_in(d.node))
+        if not any(values) or names.count(d.name) > 1 or _holds_others(d.node):
+            continue
+        if len(values) > 7 and values == list(range(len(values))):
+            continue
+        words = [word.lower() for word in WORDS.findall(d.name)]
+        stage = next((s for s in stages for k in (0, -1) if words[k] in stage_words(s)), None)
+        if len(stages) > 1 and len(words) > 1 and stage is not None:
+            rest = words[1:] if words[0] in stage_words(stage) else words[:-1]
+            by_base.setdefault("_".join(rest), {})[stage] = d
+        elif d.kind != ENUM:
+            by_base.setdefault("_".join(words), {})[""] = d
+    for base, own in by_base.items():
+        if "" not in own and set(own) != set(stages):
+            continue
+        whole = {None: own[""]} if "" in own else {stage: own[stage] for stage in stages}
+        node = next(iter(whole.values())).node
+        types = next(iter(whole.values())).types
+        for step, part in _items(node, stages if "" in own else stages[:1], types):
+            words = [*base.split("_"), *re.findall(r"\w+", step.lower())]
+            last = "_".join(words[1:])
+            name = f"{words[0]}.{last if last[:1].isalpha() else '_'.join((words[0], *words[1:]))}"
+            references = {stage: d.name + step for stage, d in whole.items()}
+            found.setdefault(
+                name, Proposal(name, references, _shown(next(iter(whole.values())), part))
+            )
+    return list(found.values())
+
+
+def _holds_others(node: Node) -> bool:
+    """Return whether a value holds names or expressions."""
+    return (
+        isinstance(node, Other) or isinstance(node, Items) and any(map(_holds_others, node.values))
+    )
+
+
+def _items(node: Node, stages: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, Node]]:
+    """Yield the parts of a definition that are lists or tables of a board, each with its step."""
+    shape = _shape(node, stages, types)
+    deep = shape is not None and len(shape) > 1 and (shape[-2:] != (8, 8) or len(shape) > 2)
+    if not isinstance(node, Items) or shape is not None and not deep and not any(node.labels):
+        yield "", node
+        return
+    for k, (value, label) in enumerate(zip(node.values, node.labels, strict=True)):
+        if any(number.value for number in numbers_in(value)):
+            yield f"[{label if label is not None else k}]", value
+
+
+def _shape(node: Node, stages: Sequence[str], types: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the sizes of a value without its stages, a board as 8 x 8; None if its lists have
+    different lengths. Sizes in the `types` of a definition of C count, since lists may be short."""
+    dims = _dims(node, len(stages))
+    if dims is None:
+        return None
+    sizes = declared_sizes(types)
+    if len(sizes) == len([size for size in dims if size != -1]):
+        dims = (
+            tuple(own or size for own, size in zip(sizes, dims, strict=False)) + dims[len(sizes) :]
+        )
+    if len(stages) > 1 and dims and -1 not in dims:
+        dims = (
+            dims[:-1] if dims[-1] == len(stages) else dims[1:] if dims[0] == len(stages) else dims
+        )
+    dims = tuple(size for size in dims if size != -1)
+    return (*dims[:-1], 8, 8) if dims and dims[-1] == BOARD else dims
+
+
+def _dims(node: Node, stages: int) -> tuple[int, ...] | None:
+    """Return the lengths of nested lists, -1 for a call with a number for each stage."""
+    if isinstance(node, Number):
+        return ()
+    if isinstance(node, Other):
+        return None
+    if node.called and len(node.values) == stages > 1:
+        return (-1,)
+    inner = {
+        _dims(value, stages)
+        for value in node.values
+        if not (isinstance(value, Number) and value.value == 0)
+    } or {()}
+    (first, *more) = inner
+    return None if more or first is None else (len(node.values), *first)
+
+
+def _shown(definition: Definition, node: Node) -> str:
+    """Return the beginning of a value, on one line."""
+    end = node.end if isinstance(node, Number) else node.start + 4 * SHOWN
+    text = " ".join(definition.source.text[node.start : end].split(";")[0].split())
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+def shapes_of(
+    path: Path, names: Sequence[str], stages: Sequence[str], definitions: Sequence[Definition]
+) -> list[str]:
+    """Return the parameters of a map as `term.name[8][8]`, with the shapes of what it names."""
+    term_names = [name.partition(".")[::2] for name in names]
+    places = [Place(term, name, (), 0) for term, name in term_names]
+    found: dict[str, Parts] = read_map(path, places, stages, definitions)
+    specs = []
+    for name in names:
+        parts = found.get(name)
+        if not parts:
+            continue
+        whole = None in parts
+        part = next(iter(parts.values()))
+        types = next((d.types for d in definitions if d.node is part.node), ())
+        shape = _shape(part.node, stages if whole else stages[:1], types) or ()
+        specs.append(name + "".join(f"[{size}]" for size in shape))
+    return specs

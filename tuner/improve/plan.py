@@ -1,0 +1,189 @@
+"""What `tuner improve` is told: a file of YAML, which its run keeps as its settings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from games.streams import InputError
+from tuner.io.records import Scalar, record
+from tuner.options.parser import nearest
+from tuner.parameters.yaml_tree import YamlNode, plain, read_tree
+
+LIMITS = ("depth", "nodes", "movetime")
+USUAL_LIMIT = {"depth": 6}
+
+
+@dataclass(frozen=True)
+class SourceFiles:
+    """The sources with the numbers: the folder that is copied and built, the files in it, and what
+    `tuner export --into` is told about them."""
+
+    files: list[str]
+    folder: str = "."
+    map: str | None = None
+    flip: bool = False
+    decimals: int = 0
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The matches of a round: at most so many games against the version before, until a sequential
+    test between two differences of normalized Elo decides; and games against others of the pool."""
+
+    games: int = 2000
+    sprt: tuple[float, float] = (0.0, 10.0)
+    pool_games: int = 200
+    limit: dict[str, float] | None = None
+    openings: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopPlan:
+    """A loop. `plays` is the command of the engine that plays and `rows` that of the one that
+    prints rows, in the folder once `build` has run there; `against` are other players of the pool;
+    `options` are those of the engine; `read`, `learn` and `play` are more options of `tuner
+    dataset`, `tuner tune` and `tuner games`."""
+
+    plays: str
+    rows: str
+    params: str
+    source: SourceFiles
+    build: str
+    games: int = 4000
+    limit: dict[str, float] = field(default_factory=lambda: dict(USUAL_LIMIT))
+    match: Matches = Matches()
+    rounds: int = 4
+    against: list[str] = field(default_factory=list)
+    options: dict[str, Scalar] = field(default_factory=dict)
+    play: dict[str, Scalar] = field(default_factory=dict)
+    read: dict[str, Scalar] = field(default_factory=dict)
+    learn: dict[str, Scalar] = field(default_factory=dict)
+    seed: int = 1
+
+    @property
+    def match_limit(self) -> dict[str, float]:
+        """The limits of the searches of a match."""
+        return self.match.limit or self.limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImproveSettings:
+    """The settings of a run: the plan as plain data with absolute paths, and the version of the
+    program."""
+
+    ORDER: ClassVar = "plan program"
+    plan: dict
+    program: str | None = None
+
+    def require_sense(self) -> None:
+        """ValueError for a plan that cannot be followed."""
+        try:
+            require_possible(record(LoopPlan, self.plan, "plan"), "plan")
+        except InputError as problem:
+            raise ValueError(str(problem)) from None
+
+
+def read_plan(path: Path) -> dict:
+    """Read a plan as plain data, its paths made absolute: they are relative to the file, and those
+    of sources to their folder. InputError names file and line."""
+    tree = read_tree(path)
+    require_known(tree, LoopPlan, path)
+    found = _with_booleans(plain(tree))
+    place = str(path)
+    if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
+        found["match"].setdefault("limit", limit)
+    plan = record(LoopPlan, found, place)
+    base = Path(os.path.abspath(path)).parent
+    folder = base / plan.source.folder
+    source = found["source"] | {"folder": os.path.normpath(folder)}
+    if plan.source.map is not None:
+        source["map"] = str(base / plan.source.map)
+    found |= {"params": str(base / plan.params), "source": source}
+    if plan.match.openings is not None:
+        found["match"]["openings"] = str(base / plan.match.openings)
+    require_possible(record(LoopPlan, found, place), place)
+    return found
+
+
+def _with_booleans(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_booleans(inner) for name, inner in value.items()}
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def require_known(node: YamlNode, kind: type, path: Path, what: str = "the plan") -> None:
+    """InputError, with the line, for a key that the record has no field for."""
+    if not isinstance(node.value, dict):
+        raise InputError(f"{path}:{node.line}: {what} is not a mapping; see tuner improve --help")
+    hints = get_type_hints(kind)
+    for key, value in node.value.items():
+        if key not in hints or key == "ORDER":
+            names = [each.name for each in fields(kind)]
+            raise InputError(
+                f"{path}:{value.line}: {what} has no key {key!r}{nearest(key, names)}; expected"
+                f" {', '.join(names)}"
+            )
+        inner = next(
+            (one for one in (hints[key], *get_args(hints[key])) if is_dataclass(one)), None
+        )
+        if isinstance(inner, type):
+            require_known(value, inner, path, key)
+
+
+def require_possible(plan: LoopPlan, place: str) -> None:
+    """InputError for values that no loop can have, and for files that are not there."""
+    for name, limit in (("limit", plan.limit), ("match.limit", plan.match_limit)):
+        if len(limit) != 1 or not set(limit) <= set(LIMITS) or not min(limit.values()) > 0:
+            raise InputError(
+                f"{place}: {name} is {dict(limit)}, expected one of {', '.join(LIMITS)} and a"
+                " number, such as {depth: 6}"
+            )
+    least = {"games": plan.games, "rounds": plan.rounds, "match.games": plan.match.games}
+    for name, number in least.items():
+        if number < 1:
+            raise InputError(f"{place}: {name} is {number}, expected 1 or more")
+    for name, number in (("games", plan.match.games), ("pool_games", plan.match.pool_games)):
+        if number % 2:
+            raise InputError(
+                f"{place}: match.{name} is {number}, expected an even number: games are played in"
+                " pairs"
+            )
+    if not plan.source.files:
+        raise InputError(f"{place}: source.files is empty, expected the files with the numbers")
+    folder = Path(plan.source.folder)
+    if not folder.is_dir():
+        raise InputError(f"{place}: source.folder is {folder}, which is no folder")
+    for name in plan.source.files:
+        inside = Path(os.path.normpath(folder / name))
+        if folder not in inside.parents:
+            raise InputError(f"{place}: source.files: {name} is not in {folder}, which is copied")
+        if not inside.is_file():
+            raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
+    for name in ("plays", "rows", "build"):
+        if not getattr(plan, name).strip():
+            raise InputError(f"{place}: {name} is empty, expected a command")
+
+
+def words_of(options: Mapping[str, Any]) -> list[str]:
+    """Return options as words of a command: {prior: 20} is `--prior 20`, {flip: true} `--flip`."""
+    words: list[str] = []
+    for name, value in options.items():
+        if value is not False and value is not None:
+            number = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [number])]
+    return words
+
+
+def command_in(tree: Path, text: str) -> str:
+    """Return a command with the files of the folder that it names: its program if it is there, and
+    every word that begins with `./`."""
+    words = shlex.split(text)
+    return shlex.join(
+        str(tree / word) if word.startswith("./") or (i == 0 and (tree / word).is_file()) else word
+        for i, word in enumerate(words)
+    )

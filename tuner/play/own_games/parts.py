@@ -1,0 +1,220 @@
+"""A folder of games: files of whole parts, and a line about each in `history.jsonl`.
+
+A part counts when its line is there and its file has the checksum that the line names. Both are
+replaced as a whole, the file first, so that a kill at any moment loses only the parts under way;
+they are played again, to the same games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from games.record import Files
+from games.streams import InputError
+from tuner.io.files import HISTORY, plain_text, replace_file, sha256_of
+from tuner.io.run_folder import locked
+from tuner.play.adjudication import BY_SCORES, ENDS
+from tuner.play.journal import is_count, json_line, json_object
+from tuner.play.own_games.play import Generated
+
+LEVEL = 10  # of the compression
+SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, beside their verdicts
+COUNTS = {
+    "games": 1,
+    "plies": 1,
+    "outcomes": 3,
+    "own": 3,
+    **{f"end_{end.replace(' ', '_')}": 1 for end in ENDS},
+    **{f"checked_{rule}": 3 for rule in BY_SCORES},
+}  # keys of a line, and how many whole numbers each has
+DROPPED, IDENTITIES = "dropped", "identities"  # in lines of games of engines
+Counts = dict[str, list[int]]
+
+
+def counts_of(games: list[Generated]) -> Counts:
+    """Count games: `outcomes` are wins, draws and losses of the first player, `own` those of the
+    evaluation itself; `end_...` how they ended; `checked_...` how games that were played on ended:
+    as the rule said, drawn instead, won by the other side."""
+    counts = {key: [0] * size for key, size in COUNTS.items()}
+    for game in games:
+        counts["games"][0] += 1
+        counts["plies"][0] += game.plies
+        counts["outcomes"][_kind(game.outcome)] += 1
+        counts["own"][_kind(game.own)] += 1
+        counts[f"end_{game.end.replace(' ', '_')}"][0] += 1
+        if game.checked:
+            rule, outcome, end = game.checked
+            counts[f"checked_{rule}"][
+                SAME if end == outcome else DRAWN if end == 0 else REVERSED
+            ] += 1
+    return counts
+
+
+def _kind(outcome: float) -> int:
+    """Return 0 for a win, 1 for a draw, 2 for a loss."""
+    return 1 - (outcome > 0) + (outcome < 0)
+
+
+def sum_of(lines: Iterable[Mapping[str, Any]]) -> Counts:
+    """Return the sums of the counts of lines."""
+    counts = {key: [0] * size for key, size in COUNTS.items()}
+    for line in lines:
+        counts = {
+            key: [a + b for a, b in zip(total, line[key], strict=True)]
+            for key, total in counts.items()
+        }
+    return counts
+
+
+class Parts:
+    """The parts of a folder, which one process at a time may use. `games` is their number in all,
+    `size` that of a part."""
+
+    def __init__(
+        self, folder: Path, files: Files, games: int, size: int, note: Callable[[str], None]
+    ) -> None:
+        self.folder, self._files, self._games, self._size = folder, files, games, size
+        self._drops: dict[int, list[int]] = {}
+        self._lock = locked(folder)
+        try:
+            self._lines = self._read(note)
+        except BaseException:
+            self._lock.close()
+            raise
+        self.counts = sum_of(self._lines.values())  # over all parts that are there
+
+    @property
+    def count(self) -> int:
+        """The number of parts."""
+        return -(-self._games // self._size)
+
+    def numbers(self, part: int) -> range:
+        """Return the numbers of the games of a part."""
+        return range(part * self._size, min(self._games, (part + 1) * self._size))
+
+    def part_of(self, number: int) -> int:
+        """Return the part of a game."""
+        return number // self._size
+
+    def missing(self) -> list[int]:
+        """Return the parts that are yet to be played."""
+        return [part for part in range(self.count) if part not in self._lines]
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files."""
+        return sum(self.path(part).stat().st_size for part in self._lines)
+
+    def path(self, part: int) -> Path:
+        """Return the path of the file of a part."""
+        return self.folder / f"games-{part + 1:05d}{self._files.suffixes[0]}.zst"
+
+    def save(self, part: int, games: list[Generated]) -> None:
+        """Write a part, and then the line that makes it count."""
+        fit = self._files.session() if self._files.session else str
+        text = plain_text("".join(fit(game.text) for game in games)).encode()
+        replace_file(self.path(part), zstandard.ZstdCompressor(level=LEVEL).compress(text))
+        counts = counts_of(games)
+        self._lines[part] = {
+            "part": part,
+            "file": self.path(part).name,
+            "sha256": sha256_of(self.path(part)),
+            **counts,
+        }
+        if known := [game.identity for game in games if game.identity is not None]:
+            self._lines[part] |= {DROPPED: self._dropped(part), IDENTITIES: known}
+        self.counts = sum_of([self.counts, counts])
+        self.write_history()
+
+    def drop(self, part: int, game: Generated) -> None:
+        """Count a game of a part that is played again: not finished, or the same as another."""
+        drops = self._drops.setdefault(part, [0, 0])
+        drops[not game.fault] += 1
+
+    def repeated(self, part: int, games: Iterable[Generated]) -> list[Generated]:
+        """Return the games of a part that are the same as one before, of any part before it."""
+        seen = {
+            identity
+            for before, line in self._lines.items()
+            if before < part
+            for identity in line.get(IDENTITIES, ())
+        }
+        found = []
+        for game in sorted(games, key=lambda game: game.number):
+            if game.identity in seen:
+                found.append(game)
+            elif game.identity is not None:
+                seen.add(game.identity)
+        return found
+
+    @property
+    def dropped(self) -> list[int]:
+        """How many games were not finished, and how many were the same as another."""
+        drops = [line.get(DROPPED, [0, 0]) for line in self._lines.values()]
+        return [sum(drop[kind] for drop in drops) for kind in (0, 1)]
+
+    def _dropped(self, part: int) -> list[int]:
+        return self._drops.get(part, [0, 0])
+
+    def write_history(self) -> None:
+        """Write the lines of all parts that are there."""
+        replace_file(
+            self.folder / HISTORY,
+            b"".join(json_line(self._lines[part]) for part in sorted(self._lines)),
+        )
+
+    def close(self) -> None:
+        self._lock.close()
+
+    def _read(self, note: Callable[[str], None]) -> dict[int, dict]:
+        """Return the lines of the parts that are there and whole."""
+        path = self.folder / HISTORY
+        try:
+            raw = path.read_bytes().splitlines() if path.exists() else []
+        except OSError as problem:
+            raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
+        found: dict[int, dict] = {}
+        for number, text in enumerate(raw, 1):
+            line = _line_of(text)
+            if line is None:
+                note(
+                    f"{path}:{number}: damaged, expected the line of a part; its games are played"
+                    " again"
+                )
+                continue
+            part, file = line["part"], self.path(line["part"])
+            if line["games"][0] > len(self.numbers(part)):
+                raise InputError(
+                    f"{self.folder}: contains more than {self._games:,} games already; choose a"
+                    " larger --games"
+                )
+            if line["games"][0] < len(self.numbers(part)):
+                continue  # the last part of fewer games
+            if not file.is_file() or sha256_of(file) != line["sha256"]:
+                note(f"{file}: is missing or was changed; its games are played again")
+                continue
+            found[part] = line
+        return found
+
+
+def _line_of(text: bytes) -> dict | None:
+    """Decode a line of the history; None if it is not one."""
+    try:
+        line = json_object(text)
+    except ValueError:
+        return None
+    sizes: dict[str, int | None] = {**COUNTS}
+    if IDENTITIES in line:
+        sizes |= {DROPPED: 2, IDENTITIES: None}
+    if line.keys() != {"part", "file", "sha256", *sizes} or not is_count(line["part"]):
+        return None
+    good = all(
+        isinstance(line[key], list)
+        and len(line[key]) == (line["games"][0] if size is None else size)
+        and all(map(is_count, line[key]))
+        for key, size in sizes.items()
+    )
+    return line if good else None

@@ -1,0 +1,229 @@
+"""The page of `tuner improve`: all rounds, their matches, and the ratings of all versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from games.streams import InputError
+from tuner.io.records import read_lines
+from tuner.io.run_folder import HISTORY
+from tuner.report.charts import points_chart
+from tuner.report.formatting import number, signed, whole
+from tuner.report.page import page_of
+from tuner.report.run import ShownRun, settings_of
+from tuner.report.sections import Section, Tile
+from tuner.report.verdict import Verdict
+
+IMPROVE = "improve"  # the section of config.yaml
+PATCH = "improve.patch"
+
+
+@dataclass(frozen=True)
+class EloInterval:
+    """A value with half of its 95 % interval; None where a match shows no spread."""
+
+    value: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class CostOfNoise:
+    """What the sampling noise of learned weights costs."""
+
+    elo: float | None = None
+
+
+@dataclass(frozen=True)
+class StepFound:
+    """What a step found; each has a few of these."""
+
+    games: float | None = None
+    positions: float | None = None
+    loss_before: float | None = None
+    loss_after: float | None = None
+    noise: CostOfNoise | None = None
+    pentanomial: list[float] | None = None
+    elo: EloInterval | None = None
+    difference: float | None = None
+    error: float | None = None
+    los: float | None = None
+    kept: bool | None = None
+    ratings: dict[str, list[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StepLine:
+    """A step of the history."""
+
+    round: int
+    step: str
+    seconds: float
+    command: str
+    found: StepFound
+
+
+def read_steps(folder: Path) -> list[StepLine]:
+    """Read the steps of a loop so far; InputError for damage."""
+    if not (folder / HISTORY).exists():
+        raise InputError(f"{folder}: no step of the loop is done yet")
+    return read_lines(folder / HISTORY, StepLine, torn=True)
+
+
+def improve_page(folder: Path) -> tuple[str, list[Section]]:
+    """Return the page of a loop, which may still be running, and its sections."""
+    config = settings_of(folder)
+    steps = read_steps(folder)
+    settings = config[IMPROVE]
+    run = ShownRun(
+        folder,
+        IMPROVE,
+        str(config.get("command", "")),
+        str(config.get("version", "")),
+        settings if isinstance(settings, dict) else {},
+        [],
+        [],
+    )
+    sections = [
+        section
+        for section in (_rounds(steps), _ratings(steps), _steps(steps), _repeat(run))
+        if section is not None
+    ]
+    verdicts = [_verdict(folder, steps)]
+    return page_of(
+        run, folder.resolve().name, sections, verdicts=verdicts, tiles=_tiles(steps)
+    ), sections
+
+
+def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
+    return [step for step in steps if step.step.endswith(" verdict")]
+
+
+def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
+    """Say what the rounds so far came to."""
+    judged = _verdicts_of(steps)
+    kept = [step for step in judged if step.found.kept]
+    names = (folder.name, "the first version")
+    if not kept:
+        sentence = "No version won so far" if judged else "No version has played yet"
+        return Verdict("not decided", names, sentence, f"{len(judged)} were judged by matches")
+    last = kept[-1]
+    name = _name(last)
+    value, error = judged[-1].found.ratings.get(name, [0.0, 0.0])
+    return Verdict(
+        "better",
+        names,
+        f"{name.capitalize()} is rated {signed(value, 0)} ± {number(1.96 * error, 0)} Elo above"
+        " the first version",
+        "By all matches of the pool together",
+        f"git apply {folder / PATCH}" if (folder / PATCH).exists() else "The loop has not ended.",
+    )
+
+
+def _name(step: StepLine) -> str:
+    half = " by half" if step.step.startswith("half") else ""
+    return f"round {step.round}{half}"
+
+
+def _rounds(steps: list[StepLine]) -> Section | None:
+    """The rounds as a table: what was learned from, the matches, and what was kept."""
+    by = {(step.round, step.step): step.found for step in steps}
+    rows = []
+    for judged in _verdicts_of(steps):
+        share = judged.step.partition(" ")[0]
+        learned = by.get((judged.round, "learn"), StepFound())
+        matches = [
+            (step.step.partition(" match ")[2], step.found)
+            for step in steps
+            if step.round == judged.round and step.step.startswith(f"{share} match")
+        ]
+        rows.append(
+            {
+                "name": _name(judged),
+                "games": by.get((judged.round, "games"), StepFound()).games,
+                "positions": learned.positions,
+                "losses": (learned.loss_before, learned.loss_after),
+                "noise": learned.noise.elo if learned.noise else None,
+                "matches": [_match_text(rival, found) for rival, found in matches],
+                "rating": f"{signed(judged.found.difference, 0) or '0'} ±"
+                f" {number(1.96 * (judged.found.error or 0.0), 0)}",
+                "los": judged.found.los,
+                "kept": judged.found.kept,
+            }
+        )
+    return Section("rounds", "Rounds", "improve", {"rows": rows}) if rows else None
+
+
+def _match_text(rival: str, found: StepFound) -> str:
+    """A match in words: against whom, Elo, games and pentanomial."""
+    against = {"before": "the version before", "first": "the first version"}.get(
+        rival, f"player {rival} of the pool"
+    )
+    elo = found.elo or EloInterval()
+    pairs = ", ".join(whole(count) for count in found.pentanomial or [])
+    return (
+        f"{against}: {signed(elo.value, 0) or '0'} ± {number(elo.error, 0)} Elo,"
+        f" {whole(found.games)} games [{pairs}]"
+    )
+
+
+def _ratings(steps: list[StepLine]) -> Section | None:
+    """All versions and players of the pool with their joint ratings."""
+    judged = _verdicts_of(steps)
+    if not judged:
+        return None
+    found = judged[-1].found.ratings
+    names, values = list(found), [rating[0] for rating in found.values()]
+    errors = [1.96 * rating[1] for rating in found.values()]
+    said = ", ".join(
+        f"{name} {signed(value, 0) or '0'}" for name, value in zip(names, values, strict=True)
+    )
+    chart = points_chart(
+        "Joint ratings of the pool",
+        "Elo above the first version, with 95 % interval",
+        names,
+        values,
+        [value - error for value, error in zip(values, errors, strict=True)],
+        [value + error for value, error in zip(values, errors, strict=True)],
+        f"{said}.",
+        level=0.0,
+    )
+    return Section("ratings", "Ratings", "charts", {"charts": [chart]})
+
+
+def _steps(steps: list[StepLine]) -> Section:
+    """Every step with its time and its command."""
+    rows = [
+        {"round": step.round, "name": step.step, "seconds": step.seconds, "command": step.command}
+        for step in steps
+    ]
+    return Section("steps", "Steps", "steps", {"rows": rows})
+
+
+def _tiles(steps: list[StepLine]) -> list[Tile]:
+    judged = _verdicts_of(steps)
+    games = sum(
+        step.found.games or 0 for step in steps if step.step == "games" or " match " in step.step
+    )
+    return [
+        Tile("Rounds", whole(max((step.round for step in judged), default=0))),
+        Tile("Versions kept", whole(sum(bool(step.found.kept) for step in judged))),
+        Tile("Games played", whole(games), "to learn from, and in matches"),
+        Tile("Time", f"{number(sum(step.seconds for step in steps) / 60, 0)} min"),
+    ]
+
+
+def _repeat(run: ShownRun) -> Section:
+    return Section(
+        "repeat",
+        "Reproduce this run",
+        "repeat",
+        {
+            "command": run.command,
+            "facts": [("version", run.version), ("folder", str(run.folder))],
+            "options": yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip(),
+            "started": "",
+        },
+    )
