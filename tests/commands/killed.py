@@ -10,7 +10,7 @@ import signal
 import sys
 
 from tuner.cli import main
-from tuner.commands import dataset as dataset_actions
+from tuner.commands import dataset_actions
 from tuner.evaluation.loading import load_engine
 from tuner.learn import run
 

@@ -12,36 +12,11 @@ tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict
-from pathlib import Path
-
-from rich.console import Console
-
-from games.record import wording_of
 from games.streams import InputError
-from tuner.commands.dataset_rows import rows_of_engine, rows_of_files, written_line
-from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
-from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.formats import holds_rows, writer_of
-from tuner.datasets.rows.formats import write as write_rows
-from tuner.datasets.rows.writing import batches_of
-from tuner.datasets.summary import stage_of, summarise, summary_lines
-from tuner.datasets.writing import merge as merge_datasets
-from tuner.datasets.writing import part, require_replaceable, split_games
-from tuner.evaluation.loading import (
-    load_engine,
-    quiescence_of,
-)
-from tuner.io.files import ROWS, require_writable
-from tuner.io.terminal import show_table
-from tuner.learn.build import build as build_dataset
-from tuner.learn.methods import TEACHER_NODES
-from tuner.learn.reading import report_line
 from tuner.options.kinds import POSITIVE_COUNT, SHARE
 from tuner.options.option import Arguments, OneOf, Option, Table, refuse
-from tuner.options.shared import READING, TERMS, Reading, cluster
-from tuner.parameters.layout import Place
+from tuner.options.shared import READING, TERMS, cluster
+from tuner.options.tune import TEACHER_NODES
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
@@ -92,7 +67,7 @@ TABLE: Table = (
         (
             Option(
                 ("--nodes",),
-                f"nodes per search of the teacher (default: {TEACHER_NODES})",
+                TEACHER_NODES,
                 POSITIVE_COUNT,
                 metavar="N",
             ),
@@ -119,6 +94,7 @@ TABLE: Table = (
 
 
 def run(arguments: Arguments) -> dict:
+    from tuner.commands.dataset_actions import DEFAULT, build, export, inspect, merge, split
     from tuner.evaluation.loading import sources_for
 
     action, sources = "build", arguments.sources
@@ -167,188 +143,3 @@ def run(arguments: Arguments) -> dict:
     return {"build": build, "inspect": inspect, "merge": merge, "split": split, "export": export}[
         action
     ](sources, arguments)
-
-
-DEFAULT = "classic"  # whose terms are counted in games
-
-
-def build(sources: list[str], arguments: Arguments) -> dict:
-    """Build a dataset from games, or from rows."""
-    target = Path(arguments.output[0])
-    require_replaceable(
-        target, (*sources, arguments.params or "", arguments.quiescence, *arguments.terms)
-    )
-    rows = [source for source in sources if holds_rows(source)]
-    if rows and arguments.cluster is not None:
-        raise InputError(
-            f"--cluster {arguments.cluster}: has no use for {rows[0]}, which holds rows; it is for"
-            " reading files of games"
-        )
-    if rows and len(rows) < len(sources):
-        other = next(source for source in sources if source not in rows)
-        raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
-    if arguments.engine is not None:
-        refuse(
-            (f"--engine {arguments.engine}", True, f"has no use for {path}, which are rows already")
-            for path in rows
-        )
-        return rows_of_engine(sources, target, arguments)
-    if rows:
-        return rows_of_files(sources, target, arguments)
-    if arguments.not_linear is not None:
-        raise InputError(
-            f"--not-linear {arguments.not_linear}: {sources[0]} is not a file of rows; leave it"
-            " out, or add --engine COMMAND"
-        )
-    engine, _ = load_engine(arguments.params or DEFAULT, arguments.terms, add_missing=True)
-    reading = Reading(**arguments.given_for(Reading))
-    with TerminalDisplay() as display, executor_of(arguments.cluster, 1, display) as executor:
-        display.begin("reading")
-        data, report = build_dataset(
-            engine,
-            sources,
-            target,
-            reading.reading,
-            quiescence_of(engine, reading.judge),
-            display.note,
-            display.reading,
-            executor=executor if arguments.cluster is not None else None,
-        )
-        display.note(report_line(report.total))
-    result = {
-        "dataset": str(target),
-        "games": data.games,
-        "positions": data.positions,
-        "read": asdict(report.total),
-    }
-    if not arguments.json:
-        print(written_line(data))
-    return result
-
-
-def export(sources: list[str], arguments: Arguments) -> dict:
-    """Write a dataset as rows."""
-    target = Path(arguments.output[0])
-    writer_of(target)
-    if os.path.lexists(target) and target.suffix != ".npz":  # others do not say who wrote them
-        raise InputError(
-            f"{target}: exists; no file of rows is overwritten but .npz of ours; choose another"
-            " name"
-        )
-    require_writable(target, ROWS, sources)
-    data = open_dataset(sources[0])
-    number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
-    if not len(data.text):
-        show_note(
-            f"{sources[0]}: holds counts, but not the positions that were counted: the rows have no"
-            " `fen`"
-        )
-    if not arguments.json:
-        print(
-            f"wrote {target}: {number:,} rows of {data.columns:,} columns,"
-            f" {target.stat().st_size / 1e6:.1f} MB"
-        )
-    return {"rows": str(target), "positions": number, "columns": data.columns}
-
-
-def inspect(sources: list[str], arguments: Arguments) -> dict:
-    """Summarise a dataset."""
-    data = open_dataset(sources[0])
-    layout = data.layout
-    summary = {
-        "dataset": sources[0],
-        "sources": data.manifest["sources"],
-        "options": data.manifest["options"],
-        **summarise(data, layout),
-    }
-    if not arguments.json:
-        console = output_console()
-        print(
-            f"{sources[0]}: {data.manifest['game']}, from"
-            f" {', '.join(s['file'] for s in data.manifest['sources'])}"
-        )
-        print("\n".join("  " + line for line in summary_lines(summary)) + "\n")
-        _show_results(console, data.manifest["game"], summary)
-        show_table(
-            console,
-            "how often parameters apply",
-            ["parameter", "numbers", "positions", "rarest number", "never"],
-            [_use_row(place, summary["use"]) for place in layout.places],
-        )
-    return summary
-
-
-def _show_results(console: Console, game: str, summary: dict) -> None:
-    """Show the results of positions by phase or stage; nothing where labels stand for results, or
-    with one stage."""
-    if (
-        len(summary["stages"]) == 1
-        or 2 * sum(sum(part["results"]) * part["positions"] for part in summary["results_by_phase"])
-        < summary["positions"]
-    ):
-        return
-    what = "phase" if summary["phases"] > 1 else "stage"
-    heads, chosen = ["win %", "draw %", "loss %"], [0, 1, 2]
-    if "points" in summary:  # there are no draws
-        heads, chosen = [f"{side} wins %" for side in wording_of(game).sides], [0, 2]
-    show_table(
-        console,
-        f"results by {what}",
-        [what, "positions", *heads],
-        [
-            [
-                stage_of(summary, part["phase"]),
-                f"{part['positions']:,}",
-                *(f"{100 * part['results'][i]:.1f}" for i in chosen),
-            ]
-            for part in summary["results_by_phase"]
-        ],
-    )
-
-
-def _use_row(place: Place, use: dict[str, int]) -> list[str]:
-    numbers = [use[label] for label in place.labels()]
-    applied = [n for n in numbers if n]
-    return [
-        place.path,
-        str(place.size),
-        f"{max(numbers):,}",
-        f"{min(applied):,}" if applied else "-",
-        str(numbers.count(0) or ""),
-    ]
-
-
-def merge(sources: list[str], arguments: Arguments) -> dict:
-    """Merge datasets into one."""
-    require_replaceable(Path(arguments.output[0]), sources)
-    data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
-    if not arguments.json:
-        print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
-    return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
-
-
-def split(sources: list[str], arguments: Arguments) -> dict:
-    """Split a dataset into two without a common opening."""
-    if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
-        raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
-    for target in arguments.output:
-        require_replaceable(Path(target), sources)
-    data = open_dataset(sources[0])
-    kept, held = split_games(data, arguments.held_out, arguments.seed)
-    for games, target in zip((kept, held), arguments.output, strict=True):
-        if len(games) == 0:
-            raise InputError(f"{target}: would hold no game; choose another share or seed")
-    what = f"split by opening, held out {arguments.held_out:g}, seed {arguments.seed}"
-    written = [
-        part(data, games, Path(target), what)
-        for games, target in zip((kept, held), arguments.output, strict=True)
-    ]
-    if not arguments.json:
-        for data in written:
-            print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
-    return {
-        "datasets": [
-            {"dataset": str(data.path), "games": data.games, "positions": data.positions}
-            for data in written
-        ]
-    }

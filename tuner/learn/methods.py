@@ -1,11 +1,11 @@
-"""The methods of `tuner tune`: what each needs and uses, and the settings of a run with every
-default filled in."""
+"""The settings of a run of `tuner tune` with every default of its method filled in, and what is
+refused."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.setup import DRAWS, FitOptions
 from tuner.learn.build import expand
+from tuner.learn.method_table import METHODS, TARGETS, Method
 from tuner.learn.searches import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
@@ -91,42 +92,12 @@ SEARCH_DEPTH = 4  # plies
 # centipawns, prior around the starting weights: in matches 0 Elo where 10 lost 60, and no worse
 # held-out loss
 SCORE_TRUST = 5.0
-SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
 LATER_LAMBDA = 0.7  # blended with later scores
 TEACHER_NODES = 5000  # per search
 OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 
 
-@dataclass(frozen=True)
-class Method:
-    """The options that a method of `tuner tune` uses, among those that not all methods use.
-
-    `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them;
-    `searches`: it searches positions; `temporal`: it solves TD(lambda) rather than a regression;
-    `targets` are those of --targets; `positions` are those read by default."""
-
-    learners: tuple[str, ...] = tuple(LEARNERS)
-    targets: str | None = None
-    searches: bool = False
-    temporal: bool = False
-    lambda_: float | None = None
-    rounds: int | None = None
-    positions: str = "auto"
-
-
-TEMPORAL = tuple(name for name, learner in LEARNERS.items() if learner.solve)
-METHODS = {
-    "logistic": Method(targets="results"),
-    "scores": Method(targets="scores", lambda_=SCORE_LAMBDA),
-    "rootstrap": Method(targets="search", searches=True, lambda_=0.0, rounds=1),
-    "td": Method(TEMPORAL, temporal=True, lambda_=0.7),
-    # leaves are quiet for any position
-    "td-leaf": Method(
-        TEMPORAL, searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"
-    ),
-}
-TARGETS = {method.targets: name for name, method in METHODS.items() if method.targets}
 PRIORS = {"rootstrap": SEARCH_TRUST, "scores": SCORE_TRUST}  # in place of "auto"
 
 

@@ -14,7 +14,7 @@ from tuner.options.option import as_field, option, require_sense
 from tuner.options.parser import nearest
 from tuner.options.shared import TERMS, Reading, device, gradient, step, workers
 
-TARGETS = KeysOf("tuner.learn.methods", "TARGETS")
+TARGETS = KeysOf("tuner.learn.method_table", "TARGETS")
 ENGINE = "take scores from searches of this engine, such as uci:stockfish"
 TEACHER_NODES = "nodes per search of the teacher (default: 5000)"
 
@@ -53,7 +53,7 @@ class TuneOptions(Reading):
         " --teacher or with --own-games alone, rootstrap if there are games and an evaluation to"
         " search with, else logistic",
         default="auto",
-        choices=KeysOf("tuner.learn.methods", "METHODS", "auto"),
+        choices=KeysOf("tuner.learn.method_table", "METHODS", "auto"),
     )
     targets: str | None = option(
         "what positions are learned from: results of games (--method logistic), scores of searches"

@@ -200,8 +200,9 @@ def test_nothing_imports_dask_without_the_option(tmp_path):
     code = (
         "import sys; from tuner.cli import main; main(['match', 'tictactoe/random',"
         " 'tictactoe/random', '--games', '2']); import tuner.play.selfplay.weights,"
-        " tuner.play.own_games.run, tuner.learn.run, tuner.commands.dataset; print([name for name"
-        " in sys.modules if name.split('.')[0] in ('dask', 'distributed', 'tornado')])"
+        " tuner.play.own_games.run, tuner.learn.run, tuner.commands.dataset_actions;"
+        " print([name for name in sys.modules"
+        " if name.split('.')[0] in ('dask', 'distributed', 'tornado')])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
