@@ -31,3 +31,17 @@ def test_the_workflow_runs_on_the_oldest_and_the_newest_python():
         for target in targets
         if not re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
     ] == []
+
+
+def test_the_fast_tests_of_the_makefile_are_there():
+    """Pytest runs nothing at all where one of many files is missing."""
+    fast = re.search(r"^FAST := (.*?)\n\n", (REPOSITORY / "Makefile").read_text(), re.M | re.S)
+    assert fast is not None
+    text = "tests/ " + fast[1].replace("\\\n", " ")
+    for prefix, names in re.findall(r"\$\(addprefix ([\w/]+), ([^()]*)\)", text):
+        for name in names.split():
+            assert (REPOSITORY / "tests" / prefix / name).exists(), f"{prefix}{name}"
+    for name in re.sub(
+        r"\$\(addprefix [\w/]+, [^()]*\)|\$\(addprefix tests/,|\)|^tests/ ", "", text
+    ).split():
+        assert (REPOSITORY / "tests" / name).exists(), name
