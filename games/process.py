@@ -30,6 +30,7 @@ LONGEST_LINE = 1 << 20  # bytes
 KEPT_COMPLAINTS = 1 << 12  # bytes
 COMPLAINT_SECONDS = 0.5
 QUIT_SECONDS = 1.0
+GUARD_SECONDS = 10.0
 
 
 class Killable(Protocol):
@@ -40,6 +41,42 @@ class Killable(Protocol):
 
 
 alive: set[Killable] = set()
+
+GUARDED = "EVALTUNE_GUARDED"  # in the environment of what is started: marks, one for each tuner
+# waits for the end of its input, then kills what has the mark until nothing is left
+GUARD = """
+trap '' INT TERM HUP QUIT
+while read -r line; do :; done
+tries=0
+while found=$(grep -lsF "$1" /proc/[0-9]*/environ); [ -n "$found" ] && [ $tries -lt 100 ]; do
+  for each in $found; do each=${each%/environ}; kill -KILL "${each#/proc/}" 2>/dev/null; done
+  tries=$((tries + 1)); sleep 0.05
+done
+"""
+_guards: list[subprocess.Popen] = []
+_guarding = threading.Lock()
+
+
+def guard() -> None:
+    """Make sure that nothing that this process starts from now on outlives it, not even a `kill -9`
+    or a session of its own: a shell waits for the end of this process, and kills whatever has a
+    mark in its environment. Only Linux shows environments; elsewhere a process that is killed
+    leaves its engines to the end of their input."""
+    with _guarding:
+        if _guards or not os.path.exists("/proc/self/environ"):
+            return
+        mark = os.urandom(8).hex()
+        _guards.append(
+            subprocess.Popen(
+                ["/bin/sh", "-c", GUARD, "sh", mark],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env={"PATH": os.environ.get("PATH", os.defpath)},  # without any mark
+            )
+        )
+        os.environ[GUARDED] = f"{os.environ.get(GUARDED, '')}{mark}:"
 
 
 def words_of(command: str, what: str) -> list[str]:
@@ -75,6 +112,7 @@ class EngineProcess:
     def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
         self.command, self._bulk = command, bulk
         words = words_of(command, what)
+        guard()
         try:
             # a session of its own: Ctrl-C does not reach it, and its children can be killed with it
             self._process = subprocess.Popen(
@@ -244,9 +282,14 @@ def cpu_seconds(process: int) -> float | None:
 
 @atexit.register
 def _end_all() -> None:
-    """Kill all engines when this process exits."""
+    """Kill all engines, and whatever else was started, when this process exits."""
     for process in list(alive):
         process.kill()
+    for each in _guards:
+        assert each.stdin is not None
+        each.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            each.wait(GUARD_SECONDS)
 
 
 SILENT = re.compile("no `|printed nothing")

@@ -34,7 +34,8 @@ class ReadOptions:
     """Which games and positions a reader takes.
 
     `positions`: "all", "quiet" (quiescence equals the static evaluation), "resolve" (the leaf of
-    quiescence), or "auto" (the game's choice for the kind of file). `evaluation`: addresses of a
+    quiescence), "moves" (all of a game from the first to the last, with the dice that were rolled
+    there), or "auto" (the game's choice for the kind of file). `evaluation`: addresses of a
     compiled evaluation and of its packed weights, for "quiet" and "resolve"."""
 
     positions: str = "auto"
@@ -170,6 +171,9 @@ class Chance(NamedTuple):
     # all rolls of a position that differ: positions with dice (k, words), and how likely each is
     # (k,)
     rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    # the distinct positions (k, words) that the moves of a roll lead to, before the next roll
+    successors: Callable[[np.ndarray], np.ndarray]
+    before: Callable[[np.ndarray], np.ndarray]  # a position without its dice
 
 
 @dataclass(frozen=True)
@@ -258,6 +262,17 @@ class Game:
     def after(self, words: np.ndarray, move: int, dice: Dice | None = None) -> np.ndarray:
         """Return the position after a move, with the dice rolled for the next one."""
         return self.rolled(self.play(words, move), dice)
+
+    def successors(self, words: np.ndarray) -> np.ndarray:
+        """Return the positions (k, words) after each move of a position, before the next roll."""
+        if self.chance is not None:
+            return self.chance.successors(words)
+        after = [self.play(words, move) for move in self.legal_moves(words)]
+        return np.array(after, np.uint64).reshape(-1, self.words)
+
+    def before_roll(self, words: np.ndarray) -> np.ndarray:
+        """Return a position without its dice, if the game has any."""
+        return words if self.chance is None else self.chance.before(words)
 
     def points_of(self, reward: float) -> int:
         """Return a reward in points."""
@@ -490,6 +505,8 @@ class Contest:
         None
     )
     evaluating: str = "uci"  # the protocol of these engines
+    # an engine that says the values of positions after a move: gnubg:0; InputError
+    rater: Callable[[str], Rater] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(
         default_factory=dict
     )  # of engines' static evaluations, by name
@@ -574,6 +591,17 @@ class Asked:
             self.playable[some],
             self.variant,
         )
+
+
+class Rater(Protocol):
+    """An engine in a process of its own that says what positions after a move are worth."""
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Return the values (n,) in [-1, 1] of positions (n, words), first player's view.
+        InputError if the engine fails."""
+
+    def close(self) -> None:
+        """End the engine."""
 
 
 class Evaluator(Protocol):

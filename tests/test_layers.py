@@ -27,8 +27,8 @@ ROOMS = [
     ["tuner.probe", "tuner.report", "tuner.bench"],
     ["tuner.headroom", "tuner.improve"],
     ["tuner.commands"],
-    ["tuner.api", "tuner.cli"],
-    ["tuner.__main__"],
+    ["tuner.cli"],
+    ["tuner.api", "tuner.__main__"],
     ["tests"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}

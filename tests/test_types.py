@@ -49,9 +49,10 @@ def study(games: Path, folder: Path) -> str:
         teacher="uci:stockfish")
     order: tuner.Measured = tuner.rank_files([folder / "a.yaml", "classic"], games, nodes=100)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
+    better: tuner.Improved = tuner.improve_engine(folder / "improve.yaml", folder / "loop")
     wins: int = match.wins - match.losses
     text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
-    text += f"{left.lines} {order.notes}"
+    text += f"{left.lines} {order.notes} {better.patch}"
     return text + evaluation.compare(learned.evaluation)
 """
 # each line after the first is a mistake, of the kind that follows it

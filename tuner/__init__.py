@@ -22,18 +22,28 @@ if TYPE_CHECKING:
     from tuner.api.evaluation import Evaluation, load
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
     from tuner.api.measuring import Measured, measure_headroom, rank_files
-    from tuner.api.playing import MatchResult, OwnGames, play_games, play_match, write_report
+    from tuner.api.playing import (
+        Improved,
+        MatchResult,
+        OwnGames,
+        improve_engine,
+        play_games,
+        play_match,
+        write_report,
+    )
     from tuner.datasets.dataset import Dataset
 
 __all__ = [
     "Dataset",
     "Evaluation",
+    "Improved",
     "InputError",
     "MatchResult",
     "Measured",
     "OwnGames",
     "Tuned",
     "build_dataset",
+    "improve_engine",
     "load",
     "measure_headroom",
     "open_dataset",
@@ -47,12 +57,14 @@ __all__ = [
 _HOMES = {
     "Dataset": "tuner.datasets.dataset",
     "Evaluation": "tuner.api.evaluation",
+    "Improved": "tuner.api.playing",
     "InputError": "games.streams",
     "MatchResult": "tuner.api.playing",
     "Measured": "tuner.api.measuring",
     "OwnGames": "tuner.api.playing",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
+    "improve_engine": "tuner.api.playing",
     "load": "tuner.api.evaluation",
     "measure_headroom": "tuner.api.measuring",
     "open_dataset": "tuner.api.learning",

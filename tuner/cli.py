@@ -286,8 +286,15 @@ def _parsed(arguments: list[str]) -> argparse.Namespace | None:
 
 
 def require_command(words: Sequence[str]) -> None:
-    """Exit with status 2 and one line for a command whose words are wrong."""
-    _parsed(list(words))
+    """InputError for a command whose words are wrong."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            _parsed(list(words))
+    except SystemExit:
+        from games.streams import InputError
+
+        raise InputError(said.getvalue().strip()) from None
 
 
 def perform(words: Sequence[str]) -> dict:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.backgammon.engines.contest import PubevalPlayer, external, reason
+from games.backgammon.engines.contest import PubevalPlayer, external, rater, reason
 from games.backgammon.engines.contest import text as game_text
 from games.backgammon.files import notation, reading
 from games.backgammon.files.draw import draw, picture
 from games.backgammon.files.ids import text_of
 from games.backgammon.files.mat import one_session
-from games.backgammon.rules.board import PLY_SHIFT, STATE, WORDS, start, turn_of
+from games.backgammon.rules.board import PLY_SHIFT, STATE, WORDS, start, turn_of, with_dice
 from games.backgammon.rules.dice import rolled, rolls
-from games.backgammon.rules.play import HIGHEST_POINTS, WHOLE_GAMES, legal_moves, play, points
+from games.backgammon.rules.play import (
+    HIGHEST_POINTS,
+    WHOLE_GAMES,
+    afterstates,
+    legal_moves,
+    play,
+    points,
+)
 from games.backgammon.search import searcher
 from games.record import Chance, Contest, Files, Game, Line, UsualSettings, Wording
 from games.search.expectimax import DEEPEST
@@ -33,6 +40,16 @@ def second_to_move(words: np.ndarray) -> bool:
 def plies(positions: np.ndarray) -> np.ndarray:
     """Return the plies played before positions (n, 5)."""
     return positions[:, STATE].astype(np.int64) >> PLY_SHIFT
+
+
+def successors(words: np.ndarray) -> np.ndarray:
+    """Return the positions (k, 5) that the moves of a roll lead to, before the next one."""
+    return afterstates(words)[0]
+
+
+def before_roll(words: np.ndarray) -> np.ndarray:
+    """Return a position without its dice."""
+    return with_dice(words, (0, 0))
 
 
 GAME = Game(
@@ -67,9 +84,10 @@ GAME = Game(
         players={"pubeval": PubevalPlayer},
         external=external,
         protocols=("gnubg", "ubgi"),
+        rater=rater,
         reason=reason,
     ),
-    chance=Chance(rolled, rolls),
+    chance=Chance(rolled, rolls, successors, before_roll),
     points=HIGHEST_POINTS,
     scale=0.00333,
     wording=Wording("hundredths of a point", "expected points = 3 v", ("X", "O"), False, "checker"),

@@ -110,10 +110,14 @@ class EngineEvaluator:
         self._sent: dict[str, bytes] = {}  # those set so far
         self._in_variant = self._aborted = False
         self._process = EngineProcess(command, f"a {speech.name} engine")
-        self._start()
-        self.set(values)
-        if self._unsent:
-            self._ask(b"", 0, 0)  # an engine that does not survive its options is reported here
+        try:
+            self._start()
+            self.set(values)
+            if self._unsent:
+                self._ask(b"", 0, 0)  # an engine that does not survive its options is reported here
+        except BaseException:
+            self._process.kill()
+            raise
 
     @property
     def options(self) -> Mapping[str, EngineOption]:

@@ -92,6 +92,23 @@ def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
     assert (folder / "history.jsonl").read_bytes() == lines
 
 
+def test_a_match_that_restarts_engines_is_the_same_whatever_they_played_before(tmp_path):
+    """One that remembers what it played before: the second part of a match starts it afresh."""
+    words = ("match", fake("remembers"), fake("remembers"), "--plies", 12, "--concurrency", 1)
+
+    def moves(*more: object) -> list[str]:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        done(*words, *more, "--run", folder)
+        text = (folder / "games.pgn").read_text()
+        return [" ".join(map(str, game.end().board().move_stack)) for game in read(text)]
+
+    one, other = moves("--restart", "--games", 6), moves("--games", 6)
+    assert one[:2] == other[:2] and one[2:] != other[2:]
+    assert sorted(moves("--restart", "--games", 6, "--concurrency", 3)) == sorted(one)
+    assert "restart: true" in (tmp_path / "0" / "config.yaml").read_text()
+    assert "restart" not in (tmp_path / "1" / "config.yaml").read_text().partition("match:")[2]
+
+
 @pytest.mark.parametrize(("engine", "number"), [("uci:toga2", 20), ("xboard:fairymax", 3)])
 @pytest.mark.long
 def test_python_chess_agrees_with_games_of_engines_of_others(tmp_path, engine, number):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterable
@@ -11,15 +12,19 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Start, file_of
-from tuner.io.files import PAGE, replace_file, require_writable
+from tuner.cli import perform, require_command
+from tuner.improve.plan import ImproveSettings, read_plan
+from tuner.improve.rounds import ImproveRun, begin_again
+from tuner.io.files import CONFIG, PAGE, replace_file, require_writable
 from tuner.options.games import GamesOptions
 from tuner.options.match import MatchOptions
+from tuner.options.option import OtherCommands
 from tuner.parallel import OnThreads, available_cpus
 from tuner.play.match.match import MatchRun
 from tuner.play.match.settings import settings_for
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
-from tuner.play.run import new_run
+from tuner.play.run import new_run, resumed_run
 from tuner.report.page import render
 from tuner.report.run import read_run
 
@@ -181,4 +186,44 @@ def play_games(evaluation: Start, output: str | Path, **options: Any) -> OwnGame
         Path(output),
         {key: value for key, value in games.plain.items() if key != "tune"},
         tuple(games.lines[:-1]),
+    )
+
+
+@dataclass(frozen=True)
+class Improved:
+    """What a loop came to: the version that is rated highest, "the first version" if none is
+    surely better; its `patch`, if it is another one; `result`, what `tuner improve --json` prints;
+    and `lines`, what it prints for people."""
+
+    version: str
+    patch: Path | None
+    result: dict[str, Any]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<Improved: {self.version} is kept>"
+
+
+@typed
+def improve_engine(plan: str | Path, run: str | Path) -> Improved:
+    """Make an engine stronger as `plan`, a file of YAML, says (docs/improve.md), and keep
+    everything in the folder `run`; if that is there, its loop goes on. The commands of its steps
+    report on standard error. InputError names a mistake in one line."""
+    folder = Path(run)
+    make = functools.partial(ImproveRun, commands=OtherCommands(require_command, perform))
+    begin_again(folder)
+    if (folder / CONFIG).exists():
+        outcome = resumed_run(ImproveRun, folder, None, None, KeptNotes(), make=make)
+    else:
+        settings = ImproveSettings(plan=read_plan(Path(plan)))
+        outcome = new_run(make(settings, None, KeptNotes()), folder, None, "tuner.improve_engine")
+    patch = outcome.plain.get("patch")
+    return Improved(
+        outcome.plain["kept"],
+        None if patch is None else Path(patch),
+        outcome.plain,
+        tuple(outcome.lines),
     )

@@ -42,7 +42,7 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, finish
     from tuner.improve.plan import ImproveSettings, read_plan
-    from tuner.improve.rounds import ImproveRun
+    from tuner.improve.rounds import ImproveRun, begin_again
     from tuner.play.run import new_run, resumed_run
 
     make = functools.partial(ImproveRun, commands=arguments.commands, cluster=arguments.cluster)
@@ -55,5 +55,7 @@ def run(arguments: Arguments) -> dict:
             raise InputError("improve: expected PLAN, or --resume DIR; see tuner improve --help")
         settings = ImproveSettings(plan=read_plan(Path(arguments.plan)))
         folder = Path(arguments.run) if arguments.run else None
+        if folder is not None:
+            begin_again(folder)
         result = new_run(make(settings, None, display), folder, None, arguments.text)
     return finish(arguments, result.lines, result.plain, result.interrupted)

@@ -110,6 +110,22 @@ class Bootstrap:
 
 
 @dataclass(frozen=True)
+class Choices:
+    """What the choices of a file among the moves of rolls lose by the values of a teacher: points a
+    roll with half of a 95 % interval, and the share of best choices, before and after; over rolls
+    that were held out, or else learned from."""
+
+    before: float
+    before_error: float
+    after: float
+    after_error: float
+    best_before: float
+    best_after: float
+    rolls: Count
+    held_out: bool
+
+
+@dataclass(frozen=True)
 class Result:
     """What a fit is: its data, method and losses, and the commands to run next. Also `learned` of
     the parameter file."""
@@ -143,6 +159,8 @@ class Result:
     noise: NoiseCost | None = None
     slopes: list[float] | None = None
     points: PointsError | None = None
+    choices: Choices | None = None
+    teacher: str | None = None
     ratios: list[Ratio] = field(default_factory=list)
     bootstrap: Bootstrap | None = None
     unit: str | None = None

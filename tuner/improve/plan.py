@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 from games.streams import InputError
-from tuner.io.records import Scalar, record
+from tuner.io.records import NUMBER, Kind, Scalar, record
 from tuner.options.parser import nearest
 from tuner.parameters.yaml_tree import YamlNode, plain, read_tree
 
 LIMITS = ("depth", "nodes", "movetime")
-USUAL_LIMIT = {"depth": 6}
+OWN = {  # options of the commands that a loop sets itself
+    "play": "o output run resume games seed option depth nodes json",
+    "read": "o output engine params json",
+    "learn": "o output run resume json",
+}
+FLAGS = {"true": True, "false": False}
+WITH_FLAGS = ("source", "play", "read", "learn")  # elsewhere true and false are texts
+Setting = Annotated[
+    Any,
+    Kind(
+        "a number, a text, true or false",
+        lambda value: isinstance(value, (bool, str)) or NUMBER.holds(value),
+    ),
+]
+USUAL_LIMIT = {"nodes": 5000}
 
 
 @dataclass(frozen=True)
@@ -45,24 +60,26 @@ class Matches:
 @dataclass(frozen=True, kw_only=True)
 class LoopPlan:
     """A loop. `plays` is the command of the engine that plays and `rows` that of the one that
-    prints rows, in the folder once `build` has run there; `against` are other players of the pool;
-    `options` are those of the engine; `read`, `learn` and `play` are more options of `tuner
-    dataset`, `tuner tune` and `tuner games`."""
+    prints rows, in the folder once `build` has run there; `minutes` is about how long all rounds
+    take, from which the numbers of games follow; `against` are other players of the pool; `options`
+    are those of the engine; `read`, `learn` and `play` are more options of `tuner dataset`, `tuner
+    tune` and `tuner games`."""
 
     plays: str
     rows: str
     params: str
     source: SourceFiles
     build: str
+    minutes: float | None = None
     games: int = 4000
     limit: dict[str, float] = field(default_factory=lambda: dict(USUAL_LIMIT))
     match: Matches = Matches()
     rounds: int = 4
     against: list[str] = field(default_factory=list)
     options: dict[str, Scalar] = field(default_factory=dict)
-    play: dict[str, Scalar] = field(default_factory=dict)
-    read: dict[str, Scalar] = field(default_factory=dict)
-    learn: dict[str, Scalar] = field(default_factory=dict)
+    play: dict[str, Setting] = field(default_factory=dict)
+    read: dict[str, Setting] = field(default_factory=dict)
+    learn: dict[str, Setting] = field(default_factory=dict)
     seed: int = 1
 
     @property
@@ -93,11 +110,18 @@ def read_plan(path: Path) -> dict:
     of sources to their folder. InputError names file and line."""
     tree = read_tree(path)
     require_known(tree, LoopPlan, path)
-    found = _with_booleans(plain(tree))
+    found = plain(tree)
+    for name in WITH_FLAGS:
+        if isinstance(part := found.get(name), dict):
+            found[name] = {
+                key: FLAGS.get(value, value) if isinstance(value, str) else value
+                for key, value in part.items()
+            }
     place = str(path)
     if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
         found["match"].setdefault("limit", limit)
     plan = record(LoopPlan, found, place)
+    require_one_length(found, place)
     base = Path(os.path.abspath(path)).parent
     folder = base / plan.source.folder
     source = found["source"] | {"folder": os.path.normpath(folder)}
@@ -108,12 +132,6 @@ def read_plan(path: Path) -> dict:
         found["match"]["openings"] = str(base / plan.match.openings)
     require_possible(record(LoopPlan, found, place), place)
     return found
-
-
-def _with_booleans(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _with_booleans(inner) for name, inner in value.items()}
-    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
 def require_known(node: YamlNode, kind: type, path: Path, what: str = "the plan") -> None:
@@ -135,18 +153,44 @@ def require_known(node: YamlNode, kind: type, path: Path, what: str = "the plan"
             require_known(value, inner, path, key)
 
 
+def require_one_length(found: dict[str, Any], place: str) -> None:
+    """InputError if a plan says both how long it takes and how many games it plays."""
+    match = found.get("match", {})
+    numbers = [
+        *({"games"} & set(found)),
+        *(f"match.{k}" for k in ("games", "pool_games") if k in match),
+    ]
+    if found.get("minutes") is not None and numbers:
+        raise InputError(
+            f"{place}: minutes and {numbers[0]}: numbers of games follow from the minutes; leave"
+            " out one of the two"
+        )
+
+
 def require_possible(plan: LoopPlan, place: str) -> None:
     """InputError for values that no loop can have, and for files that are not there."""
-    for name, limit in (("limit", plan.limit), ("match.limit", plan.match_limit)):
-        if len(limit) != 1 or not set(limit) <= set(LIMITS) or not min(limit.values()) > 0:
+    limits = (("limit", plan.limit, LIMITS[:2]), ("match.limit", plan.match_limit, LIMITS))
+    for name, limit, known in limits:
+        (kind, number), *more = limit.items() if limit else [("", 0.0)]
+        if more or kind not in known or not number > 0 or kind != "movetime" and number % 1:
             raise InputError(
-                f"{place}: {name} is {dict(limit)}, expected one of {', '.join(LIMITS)} and a"
+                f"{place}: {name} is {dict(limit)}, expected one of {', '.join(known)} and a"
                 " number, such as {depth: 6}"
             )
+    if not plan.match.sprt[0] < plan.match.sprt[1]:
+        raise InputError(
+            f"{place}: match.sprt is {list(plan.match.sprt)}, expected the smaller difference first"
+        )
+    for key, own in OWN.items():
+        for name in getattr(plan, key):
+            if str(name).strip("-").replace("-", "_") in own.split():
+                raise InputError(f"{place}: {key}: the loop itself sets {name}; leave it out")
     least = {"games": plan.games, "rounds": plan.rounds, "match.games": plan.match.games}
     for name, number in least.items():
         if number < 1:
             raise InputError(f"{place}: {name} is {number}, expected 1 or more")
+    if plan.minutes is not None and not plan.minutes > 0:
+        raise InputError(f"{place}: minutes is {plan.minutes:g}, expected more than 0")
     for name, number in (("games", plan.match.games), ("pool_games", plan.match.pool_games)):
         if number % 2:
             raise InputError(
@@ -158,14 +202,30 @@ def require_possible(plan: LoopPlan, place: str) -> None:
     folder = Path(plan.source.folder)
     if not folder.is_dir():
         raise InputError(f"{place}: source.folder is {folder}, which is no folder")
+    if re.search(rf"{re.escape(str(folder))}(?![\w.-])", plan.build):
+        raise InputError(
+            f"{place}: build names {folder} itself, expected names relative to the folder: versions"
+            " are built in copies of it"
+        )
+    if len(set(plan.source.files)) < len(plan.source.files):
+        raise InputError(f"{place}: source.files names a file twice")
     for name in plan.source.files:
         inside = Path(os.path.normpath(folder / name))
         if folder not in inside.parents:
             raise InputError(f"{place}: source.files: {name} is not in {folder}, which is copied")
         if not inside.is_file():
             raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
+    named = {"params": plan.params, "source.map": plan.source.map}
+    for name, file in {**named, "match.openings": plan.match.openings}.items():
+        if file is not None and not Path(file).exists():
+            raise InputError(f"{place}: {name}: {file}: no such file")
     for name in ("plays", "rows", "build"):
-        if not getattr(plan, name).strip():
+        text = getattr(plan, name)
+        try:
+            empty = not (text.strip() if name == "build" else shlex.split(player_of(text)[1]))
+        except ValueError as problem:
+            raise InputError(f"{place}: {name}: {text}: {str(problem).lower()}") from None
+        if empty:
             raise InputError(f"{place}: {name} is empty, expected a command")
 
 
@@ -177,6 +237,12 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
             number = f"{value:g}" if isinstance(value, float) else str(value)
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [number])]
     return words
+
+
+def player_of(text: str) -> tuple[str, str]:
+    """Return the protocol and the command of `plays`: UCI unless it begins with another one."""
+    head, colon, rest = text.partition(":")
+    return (head, rest) if colon and head.isalpha() else ("uci", text)
 
 
 def command_in(tree: Path, text: str) -> str:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from games.process import kill_group
+from games.process import guard, kill_group
+from games.process import words_of as words_of_command
+from games.record import find
 from games.streams import InputError, one_line
-from tuner.improve.plan import LoopPlan, command_in, words_of
-from tuner.io.files import sha256_of
+from tuner.improve.plan import LoopPlan, command_in, player_of, words_of
+from tuner.io.files import is_run, sha256_of
+from tuner.parameters.reader import game_of
+from tuner.play.players import OURS, understood
 
-BUILD_SECONDS = 3600.0
+BUILD_SECONDS, LOOK_SECONDS = 3600.0, 1.0
+LARGEST_LOG, LARGEST_END = 64 << 20, 1 << 20  # bytes: of what a build prints, of what is read of it
 BUILT, LOG, PARAMS, TREE = "built", "build.log", "params.yaml", "engine"
+MOST_FAULTS = 0.05  # share of the games of a match
 LARGEST_FOLDER = 4 << 30  # bytes
 NOT_COPIED = (".git", ".hg", ".svn")
 
@@ -50,8 +59,7 @@ class Version:
     @property
     def player(self) -> str:
         """The engine as a player: `uci:COMMAND` unless the plan names another protocol."""
-        head, colon, rest = self.plan.plays.partition(":")
-        protocol, text = (head, rest) if colon and head.isalpha() else ("uci", self.plan.plays)
+        protocol, text = player_of(self.plan.plays)
         return f"{protocol}:{command_in(self.tree, text)}"
 
     @property
@@ -73,31 +81,30 @@ class Version:
         files = [Path(word) for word in words if word.startswith(f"{self.tree}{os.sep}")]
         first = shutil.which(words[0])
         if first is None or not all(path.is_file() for path in files):
+            is_file = Path(words[0]).is_file()
             raise InputError(
-                f"{key}: {getattr(self.plan, key)}: no such program after `{self.plan.build}` in"
-                f" {self.tree}; its output is in {self.folder / LOG}"
+                f"{key}: {getattr(self.plan, key)}:"
+                f" {'is not executable' if is_file else 'no such program'} after"
+                f" `{self.plan.build}` in {self.tree}; its output is in {self.folder / LOG}"
             )
         return files or [Path(first)]
 
 
-def copy_folder(folder: Path, into: Path, run: Path) -> None:
-    """Copy an engine's folder, without its history and without the run. The copy is whole or not
+def copy_folder(folder: Path, into: Path) -> None:
+    """Copy an engine's folder, without its history and without runs. The copy is whole or not
     there. InputError for what cannot be copied."""
     aside = into.with_name(f".{into.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
 
     def left_out(place: str, names: list[str]) -> Iterable[str]:
         for name in names:
-            path = Path(place, name)
-            mode = path.lstat().st_mode
-            if (
-                name in NOT_COPIED
-                or path.resolve() == run.resolve()
-                or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+            mode = (path := Path(place, name)).lstat().st_mode
+            if _is_left_out(path) or not (
+                stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
             ):
                 yield name
 
-    size = sum(path.lstat().st_size for path in files_in(folder, run))
+    size = sum(size for _, _, size in _stamps(folder))
     if size > LARGEST_FOLDER:
         raise InputError(
             f"{folder}: {size >> 20:,} MB, expected the folder of an engine of at most"
@@ -105,27 +112,69 @@ def copy_folder(folder: Path, into: Path, run: Path) -> None:
         )
     try:
         shutil.copytree(folder, aside, symlinks=True, ignore=lambda p, n: set(left_out(p, n)))
+        shutil.rmtree(into, ignore_errors=True)  # of a step that was killed as it ended
         os.replace(aside, into)
     except (OSError, shutil.Error) as problem:
-        first = problem.args[0][0][2] if isinstance(problem, shutil.Error) else problem
-        raise InputError(f"{folder}: cannot be copied to {into}: {first}") from None
+        place, _, why = problem.args[0][0] if isinstance(problem, shutil.Error) else ("", "", "")
+        raise InputError(
+            f"{place or folder}: cannot be copied to {into}: {why or problem}"
+        ) from None
 
 
-def files_in(folder: Path, run: Path) -> Iterator[Path]:
-    """Yield the files of a folder that are copied."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if name not in NOT_COPIED and Path(place, name).resolve() != run.resolve()
-        ]
-        yield from (Path(place, name) for name in names)
+def _is_left_out(path: Path) -> bool:
+    return path.name in NOT_COPIED or is_run(path)
+
+
+def require_players(version: Version) -> None:
+    """InputError for players that do not play the game of the numbers, or are not there."""
+    plan, game = version.plan, find(game_of(Path(version.plan.params)))
+    for key, text in (("plays", version.player), *(("against", one) for one in plan.against)):
+        try:
+            named = understood(text)
+            if named.kind not in OURS:
+                named.protocol_in(game)
+                if key == "against":
+                    words_of_command(named.what, f"a {named.kind} engine")
+            elif named.game not in (None, game.name):
+                raise InputError(f"{text}: plays {named.game}, expected {game.name}")
+        except InputError as problem:
+            raise InputError(f"the plan, {key}: {problem}") from None
+
+
+def require_no_faults(found: Mapping[str, Any], both: bool) -> None:
+    """InputError for a match of which many games were lost by faults of our player, or of both."""
+    faults = [
+        (number, what[2:])
+        for what, number in found.get("forfeits", {}).items()
+        if both or what.startswith("a ")
+    ]
+    if (lost := sum(number for number, _ in faults)) > MOST_FAULTS * found["games"]:
+        kinds = ", ".join(sorted({kind for _, kind in faults}))
+        raise InputError(
+            f"{lost} of {found['games']} games were lost by faults of the engine ({kinds}),"
+            f" expected at most {100 * MOST_FAULTS:.0f} %"
+        )
+
+
+@contextlib.contextmanager
+def untouched(folder: Path) -> Iterator[None]:
+    """InputError if a file of a folder changes during the block, in which a copy of it is built."""
+    before = _stamps(folder)
+    yield
+    if changed := {path for path, *_ in before ^ _stamps(folder)}:
+        raise InputError(
+            f"{min(changed)} changed during the build, which may write into its copy alone: it"
+            " names an absolute path, perhaps in what cmake or configure left in the folder; undo"
+            " the change, and make that relative"
+        )
 
 
 def build(version: Version) -> None:
     """Build a version. InputError, with the last line of the build, if that fails, or if the
     programs are not there afterwards."""
-    log = version.folder / LOG
+    log, problem = version.folder / LOG, ""
+    require_own(version)
+    guard()
     with open(log, "wb") as stream:
         process = subprocess.Popen(
             version.plan.build,
@@ -136,26 +185,57 @@ def build(version: Version) -> None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        end = time.monotonic() + BUILD_SECONDS
         try:
-            status = process.wait(BUILD_SECONDS)
-        except subprocess.TimeoutExpired:
-            status = None
+            while not problem:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK_SECONDS)
+                    break
+                if time.monotonic() > end:
+                    problem = f"took more than {BUILD_SECONDS:g} s"
+                elif log.stat().st_size > LARGEST_LOG:
+                    problem = f"printed more than {LARGEST_LOG >> 20} MB"
         finally:
             kill_group(process.pid)
-            process.wait()
-    if status != 0:
-        how = f"ended with status {status}" if status else f"took more than {BUILD_SECONDS:g} s"
+            status = process.wait()
+    if problem or status:
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         raise InputError(
-            f"the build of {version.name}, `{version.plan.build}`, {how}: {_last_line(log)}; all of"
-            f" it is in {log}"
+            f"the build of {version.name}, `{version.plan.build}`, {problem or how}:"
+            f" {_last_line(log)}; all of it is in {log}"
         )
     for key in ("plays", "rows"):
         version.programs(key)
 
 
+def require_own(version: Version) -> None:
+    """InputError for a file with numbers that a link puts outside of the copy."""
+    for path in version.sources:
+        if version.tree.resolve() not in path.resolve().parents:
+            raise InputError(
+                f"{path}: leads by a link to {path.resolve()}, outside of the copy, where nothing"
+                " may be written; put the file itself into source.folder, or name a larger one"
+            )
+
+
+def _stamps(folder: Path) -> set[tuple[str, int, int]]:
+    """What the files of a folder are at present, without those of runs: their names, the times of
+    their last changes, and their sizes."""
+    found = set()
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_left_out(Path(place, name))]
+        for path in (os.path.join(place, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                found.add((path, (about := os.lstat(path)).st_mtime_ns, about.st_size))
+    return found
+
+
 def _last_line(log: Path) -> str:
     """The last line of a build that says something about an error, or else the last."""
-    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - LARGEST_END))
+        text = stream.read().decode("utf-8", "replace")
+    lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line]
     errors = [line for line in lines if "error" in line.lower() and not line.startswith("make")]
     return one_line((errors or lines or ["it printed nothing"])[0 if errors else -1])[:200]

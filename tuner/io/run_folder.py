@@ -184,7 +184,7 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
             f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}"
         ) from None
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    kind = _kind_of(folder) if CONFIG in names else None
+    kind = kind_of(folder) if CONFIG in names else None
     if kind is not None and kind == section:
         raise InputError(
             f"{folder}: contains a run already; continue it with --resume"
@@ -207,7 +207,7 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         )
 
 
-def _kind_of(folder: Path) -> str | None:
+def kind_of(folder: Path) -> str | None:
     """Return the command of the run in a folder, if its settings show it."""
     try:
         found = KINDS.search(read_whole(folder / CONFIG, LARGEST, "settings"))

@@ -31,6 +31,7 @@ METHODS = {
     "logistic": Method(targets="results"),
     "scores": Method(targets="scores", lambda_=SCORE_LAMBDA),
     "rootstrap": Method(targets="search", searches=True, lambda_=0.0, rounds=1),
+    "moves": Method(("newton", "lbfgs"), targets="moves"),
     "td": Method(TEMPORAL, temporal=True, lambda_=0.7),
     # leaves are quiet for any position
     "td-leaf": Method(
@@ -38,3 +39,4 @@ METHODS = {
     ),
 }
 TARGETS = {method.targets: name for name, method in METHODS.items() if method.targets}
+VALUE_TARGETS = [name for name in TARGETS if name != "moves"]  # of positions on their own

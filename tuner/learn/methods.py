@@ -21,6 +21,7 @@ from tuner.fit.noise import PLAY
 from tuner.fit.setup import DRAWS, FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, TARGETS, Method
+from tuner.learn.moves import Moves, played_choices, rated_choices
 from tuner.learn.searches import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
@@ -74,7 +75,7 @@ def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptio
         settings.fixed,
         settings.only,
         fit_scale,
-        settings.intercept,
+        settings.intercept and settings.method != "moves",
         True,
         settings.seed,
         settings.own_results,
@@ -94,11 +95,21 @@ SEARCH_DEPTH = 4  # plies
 SCORE_TRUST = 5.0
 LATER_LAMBDA = 0.7  # blended with later scores
 TEACHER_NODES = 5000  # per search
+MOVE_TRUST = 20.0  # hundredths of a point, prior around the starting weights
+# centipawns, where moves are searched: in matches of shogi (100 to 200 games, 2,000 nodes) 6 gained
+# 10 +- 50 Elo, 20 and 30 lost 92 +- 62
+PLAYED_TRUST = 6.0
+QUIESCENCE = 0  # plies after each move that is compared: captures alone
+MOVES_PER_GAME = 3  # compared with others, where the positions after them are searched
 OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 
 
-PRIORS = {"rootstrap": SEARCH_TRUST, "scores": SCORE_TRUST}  # in place of "auto"
+PRIORS = {
+    "rootstrap": SEARCH_TRUST,
+    "scores": SCORE_TRUST,
+    "moves": MOVE_TRUST,
+}  # in place of "auto"
 
 
 def resolved(
@@ -135,12 +146,17 @@ def resolved(
         require_rows_suffice(options, name, method, sources)
     else:
         require_possible(options, name, method, game, sources)
+    played = method.targets == "moves" and options.teacher is None
     few = (
-        SEARCHED_PER_GAME
+        MOVES_PER_GAME
+        if played and options.per_game is None and game is not None and game.searchable
+        else SEARCHED_PER_GAME
         if (name == "rootstrap" or options.teacher) and options.per_game is None
         else options.per_game
     )
-    wanted = options.device == "auto" and options.gradient == "analytic"
+    wanted = (
+        options.device == "auto" and options.gradient == "analytic" and method.targets != "moves"
+    )
     no_gpu = why_no_gpu() if wanted else None
     device = (
         options.device
@@ -154,9 +170,21 @@ def resolved(
         method=name,
         targets=method.targets,
         per_game=few or None,
-        positions=method.positions if options.positions == "auto" else options.positions,
+        positions=(
+            "moves"
+            if played
+            else method.positions
+            if options.positions == "auto"
+            else options.positions
+        ),
         quiescence=options.judge,
-        depth=(options.depth or SEARCH_DEPTH) if method.searches else None,
+        depth=(
+            options.depth or SEARCH_DEPTH
+            if method.searches
+            else options.depth or QUIESCENCE
+            if played and game is not None and game.searchable
+            else None
+        ),
         lambda_=(
             options.lambda_
             if options.lambda_ is not None
@@ -171,14 +199,16 @@ def resolved(
         step=STEPS.get(options.gradient) if options.step is None else options.step,
         prior=(
             options.prior
-            if options.prior != "auto" or rows
+            if options.prior != "auto" or rows or (played and game is not None and game.has_dice)
             else OWN_TRUST
             if own_scores
+            else PLAYED_TRUST
+            if played
             else PRIORS.get(name, options.prior)
         ),
         own_scores=own_scores,
         own_results=bool(sources) and all(map(holds_own_games, sources)),
-        nodes=(options.nodes or TEACHER_NODES) if options.teacher else None,
+        nodes=(options.nodes or TEACHER_NODES) if options.teacher and name == "scores" else None,
         own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None,
     )
 
@@ -207,15 +237,29 @@ def unused(
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
     learner, stepwise = f"--learner {options.learner}", LEARNERS[options.learner].stepwise
     asleep = (
-        ("depth", not method.searches, f"{said} searches nothing"),
-        ("rounds", not method.searches, f"{said} searches nothing"),
+        ("depth", not method.searches and method.targets != "moves", f"{said} searches nothing"),
+        ("rounds", not method.searches and method.targets != "moves", f"{said} searches nothing"),
         ("max_difference", method.targets != "scores", f"{said} uses no scores of other programs"),
         ("blend", method.targets != "scores", f"{said} uses no scores of other programs"),
-        ("teacher", method.targets != "scores", f"{said} uses no scores of other programs"),
-        ("nodes", options.teacher is None, "there is no --teacher to search them"),
+        (
+            "teacher",
+            method.targets not in ("scores", "moves"),
+            f"{said} uses no scores of other programs",
+        ),
+        (
+            "nodes",
+            options.teacher is None or method.targets == "moves",
+            "there is no --teacher to search them"
+            if options.teacher is None
+            else f"{options.teacher} has plies in place of nodes",
+        ),
         ("lambda_", method.lambda_ is None, f"{said} learns from results alone, which is lambda 1"),
         ("loss", method.temporal, f"{said} solves an equation instead of minimising a loss"),
         ("bootstrap", method.temporal, f"{said} is not fitted by regression"),
+        *(
+            (option, method.targets == "moves", f"{said} learns from choices, not from results")
+            for option in ("loss", "bootstrap", "gradient", "intercept", "own_games")
+        ),
         ("batch", method.temporal, f"{said} takes a fixed number of whole games a step"),
         ("learning_rate", not stepwise, f"{learner} has no learning rate"),
         ("batch", not stepwise, f"{learner} takes all positions a step"),
@@ -226,7 +270,10 @@ def unused(
     known = {each.name: each for each in options_in(TuneSettings)}
     for field, idle, why in asleep:
         value = getattr(options, field)
-        yield f"{known[field].names[0]} {value}", idle and value != known[field].default, why
+        said_so = (
+            known[field].names[0] if isinstance(value, bool) else f"{known[field].names[0]} {value}"
+        )
+        yield said_so, idle and value != known[field].default, why
     chosen = (
         "rows hold the positions that were chosen"
         if rows
@@ -329,7 +376,10 @@ def require_rows_suffice(
     refuse_first(
         (
             (
-                method.searches or method.temporal or options.teacher is not None,
+                method.searches
+                or method.temporal
+                or method.targets == "moves"
+                or options.teacher is not None,
                 (
                     f"{what}: {rows}, not games that could be searched or followed; learn with"
                     " --method logistic or, from recorded scores, --method scores"
@@ -384,6 +434,37 @@ def require_possible(
                     f"weighs what noise costs in Elo, and strength in {game.name} is points a game",
                     "name a width",
                 ),
+            ),
+            (
+                method.targets == "moves"
+                and game.contest.rater is None
+                and options.teacher is not None,
+                f"--teacher {options.teacher}: no program says the values of moves in {game.name};"
+                " leave it out, to learn from the moves that were played",
+            ),
+            *(
+                (
+                    method.targets == "moves"
+                    and given is not None
+                    and not (options.teacher is None and game.searchable),
+                    no_use(option, "the positions after the moves of a roll are not searched"),
+                )
+                for option, given in (("--depth", options.depth), ("--rounds", options.rounds))
+            ),
+            (
+                method.targets == "moves"
+                and options.teacher is None
+                and options.positions != "auto",
+                no_use(f"--positions {options.positions}", "moves are those of whole games"),
+            ),
+            (
+                method.targets == "moves" and options.run is not None,
+                f"--run {options.run}: its report shows how values predict results, which {said}"
+                " does not learn; leave it out",
+            ),
+            (
+                method.targets == "moves" and options.device not in ("auto", "cpu"),
+                no_use(f"--device {options.device}", f"{said} runs on the CPU"),
             ),
             (
                 method.searches and not game.searchable,
@@ -450,6 +531,14 @@ def retarget_of(
     """Return what replaces the outcomes or positions of games, if anything; `searched` is called
     for each position searched, on the executor; None: on the threads that the options name."""
     executor = executor or OnThreads(options.workers)
+    if METHODS[options.method].targets == "moves":
+        if options.teacher is None:
+            choices = played_choices(engine, parameters, options, executor, searched)
+            return Moves(engine, choices)
+        make = engine.game.contest.rater
+        assert make is not None, "see `require_possible`"
+        rater = make(options.teacher)
+        return Moves(engine, rated_choices(engine, rater, options.seed, searched), rater)
     if METHODS[options.method].temporal:
         return Leaves(
             engine, parameters, options.depth or 0, options.lambda_ or 0.0, executor, searched

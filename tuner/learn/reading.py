@@ -24,6 +24,7 @@ from tuner.fit.device.cpu.device import RangedCpu
 from tuner.fit.device.differences.device import Differences
 from tuner.io.terminal import Display
 from tuner.learn.build import Kept, dataset_of, require_learnable
+from tuner.learn.moves import Moves
 from tuner.learn.scores import ScoreTargets, source_of, with_score_targets
 from tuner.learn.searches import Retarget
 from tuner.options.tune import TuneSettings
@@ -155,7 +156,7 @@ def read_games(
     ) as scores:
         kept = (
             Kept(folder, engine.game, retarget, again, scores, options.lambda_ == 1)
-            if retarget or again or scores
+            if (retarget or again or scores) and not isinstance(retarget, Moves)
             else None
         )
         with kept or contextlib.nullcontext():
@@ -163,11 +164,14 @@ def read_games(
                 engine,
                 sources,
                 folder,
-                options.reading,
+                # moves follow each other; those that are compared are chosen later
+                replace(options.reading, per_game=0)
+                if options.positions == "moves"
+                else options.reading,
                 quiescence_of(engine, options.judge),
                 note,
                 progress,
-                kept,
+                kept or retarget,
             )
     other_targets = options.method in (
         "rootstrap",
@@ -176,7 +180,11 @@ def read_games(
     read = Read(
         data,
         report_line(report) if report else "",
-        kept.results if kept and other_targets else None,
+        retarget.results
+        if isinstance(retarget, Moves)
+        else kept.results
+        if kept and other_targets
+        else None,
         kept.positions if kept else None,
         centipawn=scale_of(engine.game.name) / USUAL_SCALE,
     )

@@ -25,7 +25,10 @@ from tuner.findings.records import Change, Result
 from tuner.fit.prior import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
+from tuner.fit.siblings import SiblingsDevice
+from tuner.fit.tied import TiedDevice
 from tuner.io.records import record
+from tuner.learn.moves import TEMPERATURE
 from tuner.learn.reading import Read
 from tuner.learn.start import Start
 from tuner.options.tune import TuneSettings
@@ -47,6 +50,15 @@ def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
         return (
             f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth"
             f" {options.depth}; --method logistic learns from the results alone"
+        )
+    if options.method == "moves":
+        if options.teacher is None:
+            how = f"of depth {options.depth}" if options.depth else "of captures"
+            leaves = f" at the leaves of searches {how}" if options.depth is not None else ""
+            return f"moves: learns which of the moves{leaves} was played in the games"
+        return (
+            f"moves: learns which of the moves of a roll {options.teacher} values most, one roll of"
+            f" each position; a move behind by far more than {TEMPERATURE:g} points counts little"
         )
     if options.method == "scores":
         source = (
@@ -81,6 +93,21 @@ def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
     )
 
 
+def choices_of(result: FitResult) -> dict:
+    """Return what the choices before and after a fit to moves lose, as plain data, see
+    `tuner.findings.records.Choices`."""
+    held = result.held_out if result.held_out is not None else result.problem
+    device = held.device.device if isinstance(held.device, TiedDevice) else held.device
+    assert isinstance(device, SiblingsDevice), "moves are learned on such a device"
+    found: dict[str, float] = {}
+    for when, weights in (("before", result.reference), ("after", result.weights)):
+        lost = TEMPERATURE * device.lost(held.model, weights)
+        found[when] = round(float(lost.mean()), 5)
+        found[f"{when}_error"] = round(float(1.96 * lost.std() / len(lost) ** 0.5), 5)
+        found[f"best_{when}"] = round(float((lost == 0).mean()), 4)
+    return {**found, "rolls": len(lost), "held_out": result.held_out is not None}
+
+
 def describe(
     start: str,
     output: Path,
@@ -97,14 +124,15 @@ def describe(
     def known(value: float) -> float | None:
         return None if math.isnan(value) else round(value, 7)
 
-    on_own = held_out_change(result)
+    moves = options.method == "moves"  # their losses are of choices, not of positions
+    on_own = None if moves else held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
     words = game.wording if game else Wording()
     labelled = not rows and data.games == data.positions and is_labelled(data)
     centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
     noise = noise_found(result, centipawn) if options.gradient == "analytic" else None
-    loss = loss_as_given(result, on_results, begun.parameters.scale)
+    loss = None if moves else loss_as_given(result, on_results, begun.parameters.scale)
     beside = [
         name
         for name, there in (
@@ -145,7 +173,7 @@ def describe(
         "data": data.manifest["sources"],
         "method": options.method,
         **{key: value for key, value in used.items() if value not in (None, "analytic")},
-        "loss": result.problem.objective.name,
+        "loss": "choices" if moves else result.problem.objective.name,
         "learner": options.learner,
         "iterations": len(result.history) - 1,
         "converged": result.convergence.converged,
@@ -183,9 +211,10 @@ def describe(
         **({"unit": words.unit} if words.unit != Wording().unit else {}),
         **(
             {"points": error_in_points(result, on_results, game.points)}
-            if game and game.in_points
+            if game and game.in_points and not moves
             else {}
         ),
+        **({"choices": choices_of(result)} if moves else {}),
         **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
         "advice": advice(
             result,
@@ -304,7 +333,19 @@ def found_lines(result: Result) -> list[str]:
             f"points    {points.before:.3f} -> {points.after:.3f}  (root mean square error of the"
             f" expected points, {of}; the targets themselves vary by {points.deviation:.3f})"
         )
-    if not results:
+    if choices := result.choices:
+        of = "held-out rolls" if choices.held_out else "rolls learned from"
+        lines.append(
+            f"moves     {choices.before:.4f} +/- {choices.before_error:.4f} ->"
+            f" {choices.after:.4f} +/- {choices.after_error:.4f} points lost a roll, best move"
+            f" {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} %"
+            f"  ({choices.rolls:,} {of}, by the values of {result.teacher})"
+            if result.teacher
+            else f"moves     {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} % of"
+            f" the moves are rated best  ({choices.rolls:,} moves of"
+            f" {'held-out games' if choices.held_out else 'the games learned from'})"
+        )
+    if not results and not choices:
         lines.append(
             f"loss      {result.loss_before:.5f} -> {result.loss_after:.5f}  "
             f"({loss} of the games learned from; none were held out)"

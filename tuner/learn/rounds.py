@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from tuner.fit.temporal import fit_temporal
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.methods import fitting_of, resolved, retarget_of
+from tuner.learn.moves import Moves
 from tuner.learn.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.learn.result import method_line
 from tuner.learn.searches import Leaves
@@ -86,21 +88,24 @@ def fitted_in_rounds(
             read = read_rows(sources, folder, options, note, parameters)
         else:
             retarget = retarget_of(engine, searching, options, display.searched, executor)
-            read = read_games(
-                engine,
-                sources,
-                folder,
-                options,
-                retarget,
-                note,
-                display,
-                searching,
-                executor=executor,
-            )
+            with retarget if isinstance(retarget, Moves) else nullcontext():
+                read = read_games(
+                    engine,
+                    sources,
+                    folder,
+                    options,
+                    retarget,
+                    note,
+                    display,
+                    searching,
+                    executor=executor,
+                )
         note = _nothing
         if given.device == "auto":
             options = without_gpu(options, read)
         device = device_of(engine, read, options, sources, executor)
+        if isinstance(retarget, Moves):
+            device = retarget.device(device, read.data, parameters)
         if first:
             how = method_line(
                 options, engine is None, len(read.data.score) > 0, is_labelled(read.data)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from games.streams import InputError
 from tuner.findings.bootstrap import checked_errors
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
@@ -73,7 +74,7 @@ def tune(
         read, summary, result, options = rounds.fitted if rounds else learn(begun, sources, folder)
         parameters = begun.parameters
         display.begin("computing losses and errors")
-        on_results = results_problems(result, read.results)
+        on_results = results_problems(result, None if options.method == "moves" else read.results)
         plain = describe(start, output, read, options, result, begun, on_results, command)
         if rounds:
             plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
@@ -115,6 +116,11 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
         method = resolved(
             options, game, parameters, sources, engine is None
         ).method  # refuses what the run itself would refuse
+        if method == "moves":
+            raise InputError(
+                "--dry-run: says what results identify, which --targets moves does not learn from;"
+                " leave it out"
+            )
         auto = options.device == "auto"
         options = resolved(
             replace(

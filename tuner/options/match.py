@@ -130,6 +130,11 @@ class MatchOptions:
         " one)",
         metavar="FILE",
     )
+    restart: bool | None = option(
+        "start engines again before each pair of games: some remember the games before, and a match"
+        " that is interrupted would go on otherwise than one that is not",
+        action="store_true",
+    )
     seed: int = seed()
     concurrency: int | None = option(
         "games played at once (default: one per CPU)", POSITIVE_COUNT, metavar="N", resume=True
@@ -144,8 +149,9 @@ class MatchSettings(MatchOptions):
 
     ORDER: ClassVar = (
         "a b names games sprt model alpha beta controls openings order random_plies seed plies"
-        " resign draw hash option_a option_b terms files evaluation luck"
+        " resign draw hash option_a option_b terms files evaluation luck restart"
     )
+    RARE: ClassVar = "restart"
     a: str
     b: str
     names: tuple[str, str] = ("", "")

@@ -171,8 +171,8 @@ def add_to(parser: argparse.ArgumentParser, table: Table) -> None:
 
 @dataclass(frozen=True)
 class OtherCommands:
-    """The other commands, for one that joins them: `require` exits for words that no command has,
-    `perform` returns the result of a command."""
+    """The other commands, for one that joins them: `require` raises InputError for words that no
+    command has, `perform` returns the result of a command."""
 
     require: Callable[[Sequence[str]], None]
     perform: Callable[[Sequence[str]], dict]

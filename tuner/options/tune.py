@@ -15,6 +15,7 @@ from tuner.options.parser import nearest
 from tuner.options.shared import TERMS, Reading, device, gradient, step, workers
 
 TARGETS = KeysOf("tuner.learn.method_table", "TARGETS")
+VALUE_TARGETS = KeysOf("tuner.learn.method_table", "VALUE_TARGETS")
 ENGINE = "take scores from searches of this engine, such as uci:stockfish"
 TEACHER_NODES = "nodes per search of the teacher (default: 5000)"
 
@@ -57,7 +58,8 @@ class TuneOptions(Reading):
     )
     targets: str | None = option(
         "what positions are learned from: results of games (--method logistic), scores of searches"
-        " that the files record (--method scores), or our own search (--method rootstrap)",
+        " that the files record (--method scores), our own search (--method rootstrap), or moves:"
+        " those of the games, or choices of --teacher gnubg:0 (--method moves)",
         choices=TARGETS,
     )
     fixed: str | Iterable[str] = option(
@@ -274,7 +276,7 @@ class ValueOptions(Taught):
     targets: str | None = option(
         "results of games, scores that the files record, or our own search; default: scores with"
         " --teacher, else search if there are games and an evaluation to search with, else results",
-        choices=TARGETS,
+        choices=VALUE_TARGETS,
     )
     depth: int | None = option(
         "depth of our own searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"

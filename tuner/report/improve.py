@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import NormalDist
+from typing import Any
 
 import yaml
 
 from games.streams import InputError
+from tuner.evaluation.loading import load_parameters
 from tuner.io.records import read_lines
 from tuner.io.run_folder import HISTORY
 from tuner.report.charts import points_chart
@@ -18,7 +21,9 @@ from tuner.report.sections import Section, Tile
 from tuner.report.verdict import Verdict
 
 IMPROVE = "improve"  # the section of config.yaml
-PATCH = "improve.patch"
+PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
+MOST_CHANGED = 30
+SURE = NormalDist().inv_cdf(0.95)  # standard errors above the first version, to be a result
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class StepFound:
     difference: float | None = None
     error: float | None = None
     los: float | None = None
+    version: str = ""
     kept: bool | None = None
     ratings: dict[str, list[float]] = field(default_factory=dict)
 
@@ -88,7 +94,13 @@ def improve_page(folder: Path) -> tuple[str, list[Section]]:
     )
     sections = [
         section
-        for section in (_rounds(steps), _ratings(steps), _steps(steps), _repeat(run))
+        for section in (
+            _rounds(steps),
+            _ratings(steps),
+            _changed(folder),
+            _steps(steps),
+            _repeat(run),
+        )
         if section is not None
     ]
     verdicts = [_verdict(folder, steps)]
@@ -104,27 +116,27 @@ def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
 def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
     """Say what the rounds so far came to."""
     judged = _verdicts_of(steps)
-    kept = [step for step in judged if step.found.kept]
     names = (folder.name, "the first version")
-    if not kept:
-        sentence = "No version won so far" if judged else "No version has played yet"
+    if not judged:
+        return Verdict("not decided", names, "No version has played yet", "")
+    ratings = judged[-1].found.ratings
+    bases = [step.found.version for step in judged if step.found.kept]
+    better = [name for name in bases if ratings[name][0] >= SURE * ratings[name][1]]
+    if not better:
+        sentence = "No version is better than the first one with 95 % likelihood so far"
         return Verdict("not decided", names, sentence, f"{len(judged)} were judged by matches")
-    last = kept[-1]
-    name = _name(last)
-    value, error = judged[-1].found.ratings.get(name, [0.0, 0.0])
+    best = max(better, key=lambda name: ratings[name][0])
+    value, error = ratings[best]
     return Verdict(
         "better",
         names,
-        f"{name.capitalize()} is rated {signed(value, 0)} ± {number(1.96 * error, 0)} Elo above"
+        f"{best.capitalize()} is rated {signed(value, 0)} ± {number(1.96 * error, 0)} Elo above"
         " the first version",
         "By all matches of the pool together",
-        f"git apply {folder / PATCH}" if (folder / PATCH).exists() else "The loop has not ended.",
+        f"In your repository: git apply {(folder / PATCH).resolve()}"
+        if (folder / PATCH).exists()
+        else "The loop has not ended.",
     )
-
-
-def _name(step: StepLine) -> str:
-    half = " by half" if step.step.startswith("half") else ""
-    return f"round {step.round}{half}"
 
 
 def _rounds(steps: list[StepLine]) -> Section | None:
@@ -141,7 +153,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
         ]
         rows.append(
             {
-                "name": _name(judged),
+                "name": judged.found.version + ", once more" * judged.step.startswith("last"),
                 "games": by.get((judged.round, "games"), StepFound()).games,
                 "positions": learned.positions,
                 "losses": (learned.loss_before, learned.loss_after),
@@ -174,7 +186,8 @@ def _ratings(steps: list[StepLine]) -> Section | None:
     judged = _verdicts_of(steps)
     if not judged:
         return None
-    found = judged[-1].found.ratings
+    ratings = judged[-1].found.ratings
+    found = dict(sorted(ratings.items(), key=lambda pair: pair[0] != "the first version"))
     names, values = list(found), [rating[0] for rating in found.values()]
     errors = [1.96 * rating[1] for rating in found.values()]
     said = ", ".join(
@@ -193,6 +206,28 @@ def _ratings(steps: list[StepLine]) -> Section | None:
     return Section("ratings", "Ratings", "charts", {"charts": [chart]})
 
 
+def _changed(folder: Path) -> Section | None:
+    """The numbers that the result changes most."""
+    if not (folder / LEARNED).exists():
+        return None
+    first, learned = (load_parameters(folder / path) for path in (START, LEARNED))
+    labels, several = first.layout.labels(), len(first.stages) > 1
+    rows: list[dict[str, Any]] = [
+        {
+            "name": f"{label} {stage}" if several else label,
+            "before": float(first.weights[i, j]),
+            "after": float(learned.weights[i, j]),
+            "change": float(learned.weights[i, j] - first.weights[i, j]),
+        }
+        for i, stage in enumerate(first.stages)
+        for j, label in enumerate(labels)
+        if learned.weights[i, j] != first.weights[i, j]
+    ]
+    rows.sort(key=lambda row: -abs(row["change"]))
+    data = {"rows": rows[:MOST_CHANGED], "changed": len(rows), "numbers": first.weights.size}
+    return Section("changed", "Numbers that changed most", "changed", data)
+
+
 def _steps(steps: list[StepLine]) -> Section:
     """Every step with its time and its command."""
     rows = [
@@ -209,7 +244,7 @@ def _tiles(steps: list[StepLine]) -> list[Tile]:
     )
     return [
         Tile("Rounds", whole(max((step.round for step in judged), default=0))),
-        Tile("Versions kept", whole(sum(bool(step.found.kept) for step in judged))),
+        Tile("Versions taken", whole(sum(bool(step.found.kept) for step in judged))),
         Tile("Games played", whole(games), "to learn from, and in matches"),
         Tile("Time", f"{number(sum(step.seconds for step in steps) / 60, 0)} min"),
     ]

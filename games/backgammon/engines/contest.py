@@ -16,7 +16,7 @@ from games.backgammon.rules.play import (
     legal_moves,
     pubeval_move,
 )
-from games.record import FAULTS, RULES, Choice, Control, PlayedGame, Player
+from games.record import FAULTS, RULES, Choice, Control, PlayedGame, Player, Rater
 from games.streams import InputError
 
 SIDES = "X", "O"
@@ -76,6 +76,20 @@ def text(game: PlayedGame) -> str:
 
 def _named(name: str) -> str:
     return "".join(c if c.isprintable() and c != ":" else " " for c in name)[:30]
+
+
+def rater(text: str) -> Rater:
+    """Start gnubg as `gnubg:PLIES`; InputError for another program, or if that fails."""
+    from games.backgammon.engines.players import GnubgPlayer, gnubg_plies
+
+    protocol, _, plies = text.partition(":")
+    if protocol != "gnubg":
+        raise InputError(
+            f"{text}: says no values of moves, expected gnubg:PLIES, such as --teacher gnubg:0"
+        )
+    player = GnubgPlayer(gnubg_plies(plies))
+    player.start()
+    return player
 
 
 def external(

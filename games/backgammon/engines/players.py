@@ -18,7 +18,8 @@ import numpy as np
 
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.files.notation import parse_move
-from games.backgammon.rules.play import legal_moves
+from games.backgammon.rules.board import turn_of
+from games.backgammon.rules.play import HIGHEST_POINTS, legal_moves
 from games.process import EngineProcess, ProcessPlayer
 from games.record import CRASH, ILLEGAL, STALL, Choice, EngineFault, Forfeit
 from games.streams import InputError
@@ -158,6 +159,27 @@ class GnubgPlayer(BoardPlayer):
             self._end()
             raise Forfeit(CRASH, str(problem)) from None
         return reply.decode("ascii", "replace").strip()
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Return the expected points (n,) without a cube of positions before the roll, a
+        backgammon as 1, first player's view. InputError if the program fails. A Rater."""
+        found = np.empty(len(positions))
+        for i, words in enumerate(positions):
+            question = f"evaluation fibsboard {fibs_board(words)} PLIES {self._plies}"
+            try:
+                reply = self.answer(question + "\n")
+            except Forfeit as problem:
+                raise InputError(f"gnubg: {problem}") from None
+            try:
+                win, gammon, backgammon, lost, lost_more, _ = map(float, reply.split())
+            except ValueError:
+                raise InputError(
+                    f"gnubg: answered {reply[:40]!r} to {question[:20]!r}, expected six numbers;"
+                    " use gnubg 1.07 or later"
+                ) from None
+            points = 2 * win - 1 + gammon + backgammon - lost - lost_more
+            found[i] = (-points if turn_of(words) else points) / HIGHEST_POINTS
+        return found
 
     def close(self) -> None:
         self._end()  # it reads no command while it listens to its socket

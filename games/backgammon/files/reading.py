@@ -70,7 +70,7 @@ def of_file(name: str) -> str | None:
 
 OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings as one can hold out
 WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the others are a selection"
-POSITIONS = ("auto", "all")
+POSITIONS = ("auto", "all", "moves")
 AT_ONCE = 1 << 14  # labelled positions
 
 
@@ -83,7 +83,7 @@ def read(
     if options.positions not in POSITIONS:
         raise InputError(
             f"--positions {options.positions}: backgammon has no quiescence, which tells quiet"
-            f" positions from others; choose {' or '.join(POSITIONS)}"
+            f" positions from others; choose {' or '.join(POSITIONS[:2])}"
         )
     form, stream = opened(str(source))
     counted = _counted(stream, report)
@@ -97,7 +97,8 @@ def read(
         if form == MAT
         else sgf.parse(str(source), counted)
     )
-    yield from policy.batches(_file_game(found, report) for found in games)
+    dice = options.positions == "moves"
+    yield from policy.batches(_file_game(found, report, dice) for found in games)
 
 
 def _counted(stream: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
@@ -124,7 +125,7 @@ def _from_either_side(game: GameRecord) -> np.uint64:
     return hashed(game)
 
 
-def _file_game(found: FoundGame, report: ReadReport) -> FileGame:
+def _file_game(found: FoundGame, report: ReadReport, dice: bool) -> FileGame:
     place, game, fault = found
     if fault is not None:
         return FileGame(place, fault)
@@ -135,7 +136,7 @@ def _file_game(found: FoundGame, report: ReadReport) -> FileGame:
     return FileGame(
         place,
         None,
-        game.line,
+        np.array([*game.rolled, game.line[-1]]) if dice else game.line,
         game.value / HIGHEST_POINTS,
         hashed(game),
         hashed(game, OPENING_PLIES),

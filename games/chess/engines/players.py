@@ -26,7 +26,7 @@ import numpy as np
 from games.chess.engines.gametext import is_chess960
 from games.chess.files.fen import fen
 from games.chess.rules.movegen import move_name, move_named
-from games.process import RestartedPlayer, alive, kill_group, words_of
+from games.process import RestartedPlayer, alive, guard, kill_group, words_of
 from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
 from games.streams import InputError
 
@@ -158,6 +158,7 @@ PROTOCOLS = {"uci": GuardedUci, "xboard": GuardedXBoard}
 
 async def opened(protocol: str, command: list[str]) -> tuple[asyncio.SubprocessTransport, Guarded]:
     """Start an engine in a session of its own, so that Ctrl-C does not reach it."""
+    guard()
     own = {"start_new_session": True} if hasattr(os, "killpg") else {"setpgrp": True}
     return await PROTOCOLS[protocol].popen(command, stderr=asyncio.subprocess.DEVNULL, **own)
 
@@ -222,6 +223,7 @@ class ChessEnginePlayer(RestartedPlayer):
     def start(self) -> None:
         """Start the engine and set its options; InputError if that fails."""
         words = words_of(self._command, f"a {self._protocol} engine")
+        expected = "uciok" if self._protocol == "uci" else "answer"
         try:
             self._process, self._engine = _wait(opened(self._protocol, words), START_SECONDS)
             _wait(self._engine.initialize(), START_SECONDS)
@@ -229,10 +231,10 @@ class ChessEnginePlayer(RestartedPlayer):
             if self._megabytes is not None and "Hash" in self._engine.options:
                 options = {"Hash": str(self._megabytes)} | options
             _wait(self._engine.configure(options), START_SECONDS)
+            expected = "readyok" if self._protocol == "uci" else "answer"
             _wait(self._engine.ping(), START_SECONDS)
         except TimeoutError:
             self._kill()
-            expected = "uciok" if self._protocol == "uci" else "answer"
             raise InputError(
                 f"{self._command}: no {expected} within {START_SECONDS:g} s; is it a"
                 f" {self._protocol} engine? If it answers in a terminal, it does not flush:"

@@ -232,7 +232,7 @@ def windows(
 
 
 ROOM = 4096  # games parsed at a time
-KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
+KINDS = {"all": ALL, "moves": ALL, "quiet": QUIET, "resolve": RESOLVE}
 
 
 class ParsedGames:

@@ -98,7 +98,7 @@ def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:
 
 
 ALL, QUIET, RESOLVE = 0, 1, 2
-KINDS = {"all": ALL, "quiet": QUIET, "resolve": RESOLVE}
+KINDS = {"all": ALL, "moves": ALL, "quiet": QUIET, "resolve": RESOLVE}
 positions_type = types.Array(types.uint64, 2, "C")
 _is_quiet, _resolve = SEARCH.quiescence.is_quiet, SEARCH.quiescence.resolve
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from games.backgammon.engines.contest import rater
 from games.backgammon.engines.players import gnubg_plies
 from games.backgammon.files import mat, sgf
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.rules.board import packed, with_dice
-from games.record import find
+from games.record import Dice, find
 from games.streams import InputError, lines, pieces
 from tests.commands.match_support import play
 from tests.commands.support import done, refused
@@ -79,6 +80,68 @@ def test_gnubg_beats_random_and_takes_no_options():
     assert "gnubg:0: has no option 'x'" in refused(
         "match", "gnubg:0", "pubeval", "--games", 2, "--option-a", "x=1"
     )
+
+
+@needs_gnubg
+def test_the_play_that_gnubg_chooses_has_the_highest_of_its_values():
+    player, random = rater("gnubg:0"), np.random.default_rng(4)
+    words, own = GAME.start(), 0
+    try:
+        for ply in range(60):
+            rolled = GAME.rolled(words, Dice(5, 1))
+            moves = GAME.legal_moves(rolled)
+            after = np.array([GAME.play(rolled, move) for move in moves])
+            view = -1 if GAME.second_to_move(rolled) else 1
+            values = view * player.values(after)
+            if len(moves) > 1:
+                chosen = moves.index(player.choose(rolled[None], moves, None).move)
+                assert values[chosen] == pytest.approx(values.max(), abs=2e-6), ply
+                own += 1
+            words = after[random.integers(len(after))]
+            if GAME.result([words]) is not None:
+                break
+    finally:
+        player.close()
+    assert own > 20
+
+
+@needs_gnubg
+def test_moves_are_learned_from_its_values(tmp_path):
+    games = tmp_path / "games.mat"
+    text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
+    games.write_bytes(b"\n".join(line for _, line in zip(range(6000), text, strict=False)))
+    learn = ("tune", "backgammon/zero", games, "--targets", "moves", "-o", tmp_path / "new.yaml")
+    said = json.loads(done(*learn, "--teacher", "gnubg:0", "--per-game", 2, "--json").out)
+    found = said["choices"]
+    assert found["after"] + found["after_error"] < found["before"] - found["before_error"]
+    assert found["held_out"] and found["best_after"] > 0.4 > found["best_before"]
+    assert said["method"] == "moves" and said["teacher"] == "gnubg:0" and said["loss"] == "choices"
+    again = done(*learn, "--teacher", "gnubg:0", "--per-game", 2, "--json").out
+    assert json.loads(again)["choices"] == found
+    printed = done(*learn, "--teacher", "gnubg:0", "--per-game", 2)
+    assert "points lost a roll" in printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--teacher", "uci:x"), "uci:x: says no values of moves, expected gnubg:PLIES"),
+        (("--teacher", "gnubg:7"), "expected gnubg:PLIES with 0 to 2 plies"),
+        (("--teacher", "gnubg:0", "--run", "run"), "--run run: its report"),
+        (("--teacher", "gnubg:0", "--loss", "mse"), "--loss mse: has no use here"),
+        (("--teacher", "gnubg:0", "--no-intercept"), "--no-intercept: has no use here"),
+        (("--teacher", "gnubg:0", "--nodes", 7), "gnubg:0 has plies in place of nodes"),
+        (("--teacher", "gnubg:0", "--learner", "adam"), "learns with newton, lbfgs"),
+        (("--teacher", "gnubg:0", "--dry-run"), "--dry-run: says what results identify"),
+    ],
+)
+def test_what_moves_cannot_be_learned_with_is_one_line(given, said, tmp_path):
+    games = tmp_path / "games.mat"
+    text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
+    games.write_bytes(b"\n".join(line for _, line in zip(range(600), text, strict=False)))
+    output = () if "--dry-run" in given else ("-o", tmp_path / "new.yaml")
+    assert said in refused("tune", "backgammon/zero", games, "--targets", "moves", *given, *output)
+    assert not (tmp_path / "new.yaml").exists()
 
 
 def imported(path: Path, folder: Path) -> list:

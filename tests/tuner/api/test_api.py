@@ -20,6 +20,7 @@ import tuner
 from games.record import ReadOptions, ReadReport
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
+from tests.tuner.improve.support import Commands, write_engine
 from tuner.options.option import all_in
 
 FENS = [
@@ -549,3 +550,19 @@ def test_bundled_games_are_named_as_on_the_command_line():
         skip_start=40,
     )
     assert found.result["games"] > 4000
+
+
+def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeypatch):
+    """The loop's own commands are those of a test: they play, count and learn nothing."""
+    commands = Commands()
+    monkeypatch.setattr("tuner.api.playing.perform", commands.perform)
+    monkeypatch.setattr("tuner.api.playing.require_command", commands.require)
+    plan = write_engine(tmp_path)
+    found = tuner.improve_engine(plan, tmp_path / "run")
+    assert found.version.startswith("round ") and found.patch == tmp_path / "run" / "improve.patch"
+    assert "git" in str(found) and found.result["rating"]["los"] > 0.95
+    performed = len(commands.words)
+    again = tuner.improve_engine(plan, tmp_path / "run")
+    assert again.lines == found.lines and len(commands.words) == performed
+    with pytest.raises(tuner.InputError, match="no such file"):
+        tuner.improve_engine(tmp_path / "none.yaml", tmp_path / "other")

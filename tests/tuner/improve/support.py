@@ -4,6 +4,8 @@ count and learn are played by functions of a test."""
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -57,6 +59,7 @@ def write_engine(folder: Path, **changes: object) -> Path:
         **changes,
     }
     path = folder / "improve.yaml"
+    plan = {name: value for name, value in plan.items() if value is not None}
     path.write_text(yaml.safe_dump(plan, sort_keys=False))
     return path
 
@@ -64,7 +67,7 @@ def write_engine(folder: Path, **changes: object) -> Path:
 def numbers_of(command: str) -> dict[str, float]:
     """The numbers of the engine that a player or a program of rows is."""
     path = Path(next(word for word in command.removeprefix("uci:").split() if "/" in word))
-    lines = path.read_text().splitlines()
+    lines = path.read_text("latin-1").splitlines()
     found = [float(line.split("=")[1].strip(" {;").split(";")[0].strip("}")) for line in lines[2:]]
     return dict(zip(BEST, found, strict=True))
 
@@ -121,7 +124,8 @@ class Commands:
             return {"positions": 1000}
         a, b = numbers_of(words[1]), words[2]
         elo = strength(a) - (strength(numbers_of(b)) if "/" in b else 0) - self.bias
-        Path(option["--run"]).mkdir()
+        if "--run" in option:
+            Path(option["--run"]).mkdir()
         return {"games": int(option["--games"]), "pentanomial": pairs_of(elo, 200)}
 
 
@@ -137,3 +141,27 @@ def improve(plan: Path | None, run: Path, commands: Commands) -> RunResult:
         return resumed_run(ImproveRun, run, None, None, Display(), make=make)
     settings = ImproveSettings(plan=read_plan(plan))
     return new_run(make(settings, None, Display()), run, None, "tuner improve improve.yaml")
+
+
+def processes(folder: Path) -> list[str]:
+    """The other processes that run in a folder, or whose command names it, and do not end soon."""
+    for _ in range(50):
+        if not (found := _processes(folder)):
+            break
+        time.sleep(0.1)
+    return found
+
+
+def _processes(folder: Path) -> list[str]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if (
+                place.name != str(os.getpid())
+                and str(folder) in f"{command} {os.readlink(place / 'cwd')}"
+            ):
+                found.append(command)
+        except OSError:
+            continue
+    return found

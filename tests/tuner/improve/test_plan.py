@@ -19,7 +19,7 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     assert found.params == str(mine / "start.yaml")
     assert found.source.folder == str(mine / "engine")
     assert found.source.map == str(mine / "names.yaml")
-    assert found.rounds == 4 and found.match_limit == {"depth": 6}
+    assert found.rounds == 4 and found.match_limit == {"nodes": 5000}
 
 
 def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
@@ -37,11 +37,14 @@ def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
         ({"source": {"file": ["a"]}}, "source has no key 'file'; did you mean files?"),
         ({"games": "many"}, 'games is "many", expected a whole number'),
         ({"games": 0}, "games is 0, expected 1 or more"),
+        ({"minutes": 9}, "minutes and games: numbers of games follow from the minutes"),
+        ({"minutes": 9, "games": None}, "minutes and match.games: numbers of games follow"),
+        ({"minutes": -9, "games": None, "match": {}}, "minutes is -9, expected more than 0"),
         ({"rounds": 0}, "rounds is 0, expected 1 or more"),
         ({"match": {"games": 7}}, "match.games is 7, expected an even number"),
         ({"limit": {"depth": 3, "nodes": 5}}, "limit is {'depth': 3, 'nodes': 5}, expected one of"),
-        ({"limit": {"seconds": 3}}, "expected one of depth, nodes, movetime"),
-        ({"limit": {"depth": 0}}, "expected one of depth, nodes, movetime"),
+        ({"limit": {"seconds": 3}}, "expected one of depth, nodes and a number"),
+        ({"limit": {"depth": 0}}, "expected one of depth, nodes and a number"),
         ({"source": {"files": []}}, "source.files is empty"),
         ({"source": {"files": ["eval.c"], "folder": "engine"}}, "eval.c: no such file"),
         ({"source": {"files": ["../x.c"], "folder": "engine"}}, "../x.c is not in"),
@@ -90,3 +93,9 @@ def test_a_plan_whose_sources_are_gone_is_not_resumed(tmp_path):
     shutil.rmtree(tmp_path / "engine")
     with pytest.raises(InputError, match="is no folder"):
         improve(None, tmp_path / "run", Commands())
+
+
+def test_true_and_false_are_flags_of_commands_and_texts_of_engines(tmp_path):
+    plan = write_engine(tmp_path, options={"Book": False}, read={"strict": True})
+    found = record(LoopPlan, read_plan(plan), "plan")
+    assert found.options == {"Book": "false"} and words_of(found.read) == ["--strict"]

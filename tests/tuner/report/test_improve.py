@@ -5,21 +5,23 @@ import json
 import pytest
 
 from games.streams import InputError
-from tests.tuner.improve.support import Commands, improve, write_engine
+from tests.tuner.improve.support import BEST, Commands, improve, write_engine
 from tuner.report.improve import improve_page, read_steps
 
 
 @pytest.fixture(scope="module")
 def loop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loop")
-    result = improve(write_engine(folder, against=["uci:other"]), folder / "run", Commands())
+    result = improve(write_engine(folder, against=["uci:cat"]), folder / "run", Commands())
     return folder / "run", result
 
 
 def test_every_version_is_on_the_page_with_its_matches(loop):
     run, result = loop
     page, sections = improve_page(run)
-    assert [section.name for section in sections] == ["rounds", "ratings", "steps", "repeat"]
+    assert [section.name for section in sections] == [
+        *("rounds", "ratings", "changed", "steps", "repeat")
+    ]
     judged = [step for step in result.plain["steps"] if step["step"].endswith(" verdict")]
     (rounds,) = (section for section in sections if section.name == "rounds")
     assert len(rounds.data["rows"]) == len(judged) >= 2
@@ -27,6 +29,9 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     first = rounds.data["rows"][0]["matches"]
     assert any(text.startswith("the version before:") for text in first)
     assert any(text.startswith("player 1 of the pool:") for text in first)
+    (changed,) = (section for section in sections if section.name == "changed")
+    assert changed.data["rows"][0]["name"] == "material.knight"
+    assert {row["name"] for row in changed.data["rows"]} <= set(BEST)
     kept = result.plain["kept"]
     assert f"{kept.capitalize()} is rated" in page and "git apply" in page
 

@@ -58,6 +58,7 @@ class MatchSpec:
     text: bool
     date: str
     luck: PlayerSpec | None = None  # measures the luck of games with dice
+    restart: bool = False  # engines, before each pair
 
 
 class PairTask(NamedTuple):
@@ -121,6 +122,8 @@ class Pair(NamedTuple):
 
 def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
     """Play a pair of games; None if the match was stopped."""
+    if state.spec.restart:
+        state.close()  # the next game starts them
     try:
         first, second = (play_game(state, task, turn) for turn in (0, 1))
     except Stopped:
@@ -299,6 +302,7 @@ class MatchRun(Run):
                 text,
                 time.strftime("%Y.%m.%d"),
                 self.contestants.luck,
+                bool(settings.restart),
             ),
             pair_text,
         )

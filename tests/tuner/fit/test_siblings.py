@@ -1,0 +1,143 @@
+"""Comparison training: loss, gradient, Hessian and scores of choices, for groups and for pairs of
+siblings, against SciPy's softmax, its differences and its minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from scipy.special import log_softmax
+
+from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
+from tuner.fit.device.cpu.device import CPU
+from tuner.fit.regression import fit
+from tuner.fit.setup import FitOptions, make_problem
+from tuner.fit.siblings import siblings_device
+from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Parameters
+
+LAYOUT = Layout((Place("list", "four", (4,), 0),))
+SIZES = [3, 2, 5]  # siblings of the groups of each game
+GAMES, TEMPERATURE = 60, 40.0
+
+
+@pytest.fixture(scope="module", params=[SIZES, [2] * 5], ids=["groups", "pairs"])
+def made(request, tmp_path_factory):
+    """A sample, its groups, the views of their sides, and the device."""
+    random, sizes = np.random.default_rng(1), np.tile(request.param, GAMES)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    odds = random.random(len(group)) + 0.01
+    targets = odds / np.bincount(group, odds)[group]
+    data = write_sample(
+        tmp_path_factory.mktemp("siblings") / "data",
+        random_coefficients(random, len(group), 4),
+        targets,
+        np.full(GAMES, 10),
+        phase=random.integers(0, PHASES + 1, len(group)),
+        layout=LAYOUT,
+    ).data
+    view = random.choice([-1.0, 1.0], len(sizes))[group]
+    return data, group, view, siblings_device(CPU, data, 2, group, view, TEMPERATURE)
+
+
+def parameters() -> Parameters:
+    weights = np.random.default_rng(2).normal(0, 30, (2, 4))
+    return Parameters("chess", LAYOUT, ("mg", "eg"), weights, SCALE)
+
+
+def options(device, **more) -> FitOptions:
+    return FitOptions(device=device, fit_scale=False, intercept=False, held_out=0.0, **more)
+
+
+def problem_of(made, prior=None):
+    data, _, _, device = made
+    every = np.arange(data.games)
+    return make_problem(data, parameters(), options(device, prior=prior), every, SCALE)
+
+
+def group_losses(made, flat: np.ndarray) -> np.ndarray:
+    """The losses (k,) of the groups, from SciPy's softmax and a dense matrix."""
+    data, group, view, _ = made
+    dense, shares = data.matrix().toarray(), data.shares(2)[:, data.phase]
+    weights = flat.reshape(2, 5)
+    evaluation = view * (shares * (weights[:, :4] @ dense.T)).sum(axis=0)
+    return np.array(
+        [
+            -data.outcome[group == k].astype(float)
+            @ log_softmax(evaluation[group == k] / TEMPERATURE)
+            for k in range(group[-1] + 1)
+        ]
+    )
+
+
+def test_loss_and_derivatives_are_those_of_a_softmax(made):
+    problem = problem_of(made)
+    flat, device = problem.start.ravel(), problem.device
+    loss, gradient = device.loss_gradient(problem.model, problem.start, problem.ranges)
+    assert loss == pytest.approx(group_losses(made, flat).sum(), rel=1e-6)
+    expected = approx_fprime(flat, lambda w: group_losses(made, w).sum(), 1e-4)
+    np.testing.assert_allclose(gradient.ravel(), expected, rtol=1e-4, atol=1e-4)
+
+    def slope(w):
+        return device.loss_gradient(problem.model, w.reshape(2, 5), problem.ranges)[1].ravel()
+
+    columns = [(slope(flat + h) - slope(flat - h)) / 2e-3 for h in 1e-3 * np.eye(10)]
+    matrix = device.gauss_newton(problem.model, problem.start, problem.ranges)
+    np.testing.assert_allclose(matrix, np.array(columns), rtol=1e-5, atol=1e-9)
+    assert not matrix[4].any()  # what siblings share teaches nothing
+
+
+def test_scores_of_games_and_groups_are_their_gradients(made):
+    problem, (_, group, _, device) = problem_of(made), made
+    each = approx_fprime(problem.start.ravel(), lambda w: group_losses(made, w), 1e-4)
+    game = np.repeat(np.arange(GAMES), 10)[np.flatnonzero(np.diff(group, prepend=-1))]
+    games = np.array([each[game == g].sum(axis=0) for g in range(GAMES)])
+    chosen, close = np.array([0, 2, 7]), {"rtol": 1e-3, "atol": 1e-6}
+    found, number = device.score_products(problem.model, problem.start, chosen)
+    np.testing.assert_allclose(found, games[:, chosen].T @ games[:, chosen], **close)
+    assert number == GAMES
+    squares = device.score_squares(problem.model, problem.start)
+    np.testing.assert_allclose(squares, (games**2).sum(axis=0), **close)
+    alone = device.position_products(problem.model, problem.start, problem.ranges)
+    np.testing.assert_allclose(alone, each.T @ each, **close)
+
+
+def test_a_part_of_the_games_is_that_part(made):
+    problem, (_, group, _, device) = problem_of(made), made
+    few = problem.on(np.array([3, 4, 17]))
+    loss, _ = device.loss_gradient(few.model, few.start, few.ranges)
+    game = np.repeat(np.arange(GAMES), 10)[np.flatnonzero(np.diff(group, prepend=-1))]
+    wanted = group_losses(made, few.start.ravel())[np.isin(game, few.games)].sum()
+    assert loss == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("learner", ["newton", "lbfgs"])
+def test_the_fit_is_that_of_scipy(made, learner):
+    data, _, _, device = made
+    result = fit(data, parameters(), options(device, learner=learner, prior=None))
+    start = parameters().weights
+
+    def loss(flat):
+        weights = np.zeros((2, 5))
+        weights[:, :4] = flat.reshape(2, 4)
+        return group_losses(made, weights.ravel()).sum()
+
+    expected = minimize(loss, start.ravel(), method="BFGS", options={"gtol": 1e-4})
+    found = result.parameters.weights
+    assert loss(found.ravel()) <= expected.fun + 1e-3
+    np.testing.assert_allclose(found.ravel(), expected.x, atol=0.3)
+    assert np.isfinite(result.uncertainty.standard_errors[:, :4]).all()
+
+
+def test_what_is_lost_is_the_best_target_over_that_of_the_choice(made):
+    problem, (data, group, view, device) = problem_of(made), made
+    weights = problem.start[:, :4]
+    evaluation = view * (data.shares(2)[:, data.phase] * (weights @ data.matrix().toarray().T)).sum(
+        axis=0
+    )
+    lost = []
+    for k in range(group[-1] + 1):
+        targets = data.outcome[group == k].astype(float)
+        lost.append(np.log(targets.max() / targets[evaluation[group == k].argmax()]))
+    np.testing.assert_allclose(device.lost(problem.model, problem.start), lost, atol=1e-6)
+    assert max(lost) > 0

@@ -1,0 +1,188 @@
+"""Runs that were damaged or begun by mistake, and folders that are odd but no mistake."""
+
+import os
+import resource
+import shutil
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from games.streams import InputError
+from tests.commands.support import refused, tuner
+from tests.tuner.improve.support import Commands, improve, write_engine
+from tests.tuner.improve.test_bad_ways import state
+from tuner.improve.rounds import begin_again
+from tuner.improve.versions import copy_folder
+from tuner.io.run_folder import locked
+
+
+def edit(name: str, old: str, new: str) -> Callable[[Path], object]:
+    def damage(run: Path) -> None:
+        text = (run / name).read_text()
+        assert old in text
+        (run / name).write_text(text.replace(old, new, 1))
+
+    return damage
+
+
+def a_folder(run: Path) -> None:
+    (run / "history.jsonl").unlink()
+    (run / "history.jsonl").mkdir()
+
+
+STEPS, CONFIG = "history.jsonl", "config.yaml"
+DAMAGES = {
+    "a step has another name": (edit(STEPS, '"step":', '"stepp":'), ":1: damaged"),
+    "a step lacks a result": (edit(STEPS, '"pentanomial":', '"pentagonal":'), "damaged"),
+    "a result is another one": (edit(STEPS, '"pentanomial":[', '"pentanomial":[9'), "damaged"),
+    "a round is a word": (edit(STEPS, '"round":1', '"round":"one"'), "damaged"),
+    "the history is a text": (lambda run: (run / STEPS).write_text("hello\n"), ":1: damaged"),
+    "the history is a folder": (a_folder, "Is a directory"),
+    "there are no settings": (lambda run: (run / CONFIG).unlink(), "contains no improve run"),
+    "the settings are no YAML": (lambda run: (run / CONFIG).write_text("a: ["), "cannot be read"),
+    "the settings are of a match": (edit(CONFIG, "improve:", "match:"), "not the settings"),
+    "the settings are of a later version": (
+        edit(CONFIG, "  plan:", "  more: 3\n  plan:"),
+        "not the settings",
+    ),
+    "the plan lacks a key": (edit(CONFIG, "    build:", "    built:"), "lacks 'build'"),
+    "the plan has games in words": (edit(CONFIG, "games: 100", "games: many"), "games is"),
+    "the first version is gone": (lambda run: shutil.rmtree(run / "first"), "restore it"),
+    "a round is gone": (lambda run: shutil.rmtree(run / "round-1"), "restore it"),
+    "the engine's folder is gone": (
+        lambda run: shutil.rmtree(run.parent / "engine"),
+        "which is no folder",
+    ),
+    "the params are gone": (
+        lambda run: (run.parent / "start.yaml").unlink(),
+        "start.yaml: no such file",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_run_is_one_line(tmp_path, name):
+    run = tmp_path / "run"
+    improve(write_engine(tmp_path), run, Commands())
+    damage, said = DAMAGES[name]
+    damage(run)
+    before = {path: found for path, found in state(run).items() if Path(path).is_file()}
+    ran = tuner("improve", "--resume", run)
+    assert ran.status == 2 and said in ran.err.splitlines()[-1]
+    after = state(run)
+    assert all(after[path] == found for path, found in before.items())
+
+
+def test_a_run_is_resumed_by_one_process(tmp_path):
+    improve(write_engine(tmp_path), tmp_path / "run", Commands())
+    with locked(tmp_path / "run"):
+        assert "another process" in refused("improve", "--resume", tmp_path / "run")
+        plan = tmp_path / "improve.yaml"
+        assert "already" in refused("improve", plan, "--run", tmp_path / "run")
+        shutil.rmtree(tmp_path / "run" / "round-1")
+        assert "another process" in refused("improve", plan, "--run", tmp_path / "run")
+    assert "--resume" in refused("improve", plan, "--resume", tmp_path / "run")
+    assert "expected PLAN" in refused("improve")
+    assert "contains no improve run" in refused("improve", "--resume", tmp_path / "engine")
+
+
+def test_a_loop_that_failed_before_its_first_round_begins_again_in_its_folder(tmp_path):
+    plan, run = write_engine(tmp_path, build="exit 3"), tmp_path / "run"
+    with pytest.raises(InputError, match="begin again with tuner improve PLAN --run"):
+        improve(plan, run, Commands())
+    shutil.rmtree(tmp_path / "engine")
+    for path in ("start.yaml", "names.yaml", "improve.yaml"):
+        (tmp_path / path).unlink()
+    plan = write_engine(tmp_path)  # mended
+    begin_again(run)
+    assert improve(plan, run, Commands()).plain["kept"] != "the first version"
+    content = state(run)
+    begin_again(run)
+    assert state(run) == content  # a round was played
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.yaml").write_text("mine: 1\n")
+    begin_again(tmp_path / "mine")
+    assert (tmp_path / "mine" / "config.yaml").exists()
+
+
+def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_path):
+    plan = write_engine(tmp_path)
+    run = tmp_path / "run"
+
+    class Broken(Commands):
+        def perform(self, words):
+            if words[0] == "tune":
+                raise InputError("no room for it")
+            return super().perform(words)
+
+    with pytest.raises(InputError) as problem:
+        improve(plan, run, Broken())
+    said = str(problem.value)
+    assert said.startswith("round 1 of 4, learn: no room for it; tuner improve --resume ")
+    assert said.endswith("does this step again, by the plan in its config.yaml")
+    assert improve(None, run, Commands()).plain["kept"] != "the first version"
+
+
+def test_what_is_no_file_is_not_copied_and_links_stay_links(tmp_path):
+    engine = tmp_path / "engine"
+    (engine / "src" / "deep").mkdir(parents=True)
+    (engine / "src" / "eval.c").write_bytes(b"// \xe9t\xe9\r\nint Pawn = 1;\r\n")
+    (engine / "loop").symlink_to("loop")
+    (engine / "src" / "up").symlink_to("..")
+    (engine / "gone").symlink_to("nowhere")
+    (engine / "name\nof two lines").touch()
+    (engine / os.fsdecode(b"\xff")).touch()
+    (engine / "read-only").touch(0o400)
+    os.mkfifo(engine / "pipe")
+    with socket.socket(socket.AF_UNIX) as stream:
+        here = os.getcwd()
+        os.chdir(engine)  # names of sockets are short
+        try:
+            stream.bind("socket")
+        finally:
+            os.chdir(here)
+    improve(write_engine(tmp_path / "other"), engine / "run-1", Commands())
+    (engine / ".git").mkdir()
+    before = state(engine)
+    copy_folder(engine, tmp_path / "copy")
+    copy_folder(engine, tmp_path / "copy")  # the step was killed before it was noted
+    assert state(engine) == before
+    names = {str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*")}
+    assert names == {
+        *("src", "src/deep", "src/eval.c", "src/up", "loop", "gone", "read-only"),
+        *("name\nof two lines", os.fsdecode(b"\xff")),
+    }
+    assert os.readlink(tmp_path / "copy" / "src" / "up") == ".."
+
+
+def test_a_full_disk_is_one_line(tmp_path):
+    """As large as files may be stands for it."""
+    plan = write_engine(tmp_path)
+    (tmp_path / "engine" / "book.bin").write_bytes(bytes(1 << 16))
+    before = state(tmp_path / "engine")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, limits[1]))
+        ran = tuner("improve", plan, "--run", tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert ran.status == 2 and "before the rounds, copy: " in ran.err.splitlines()[-1], ran
+    assert "book.bin: cannot be copied" in ran.err and "File too large" in ran.err
+    assert state(tmp_path / "engine") == before
+
+
+def test_sources_with_windows_line_ends_and_in_latin_1_stay_so(tmp_path):
+    plan = write_engine(tmp_path)
+    path = tmp_path / "engine" / "src" / "eval.h"
+    text = path.read_text().replace("// the", "// \xe9 the").replace("\n", "\r\n")
+    path.write_bytes(text.encode("latin-1"))
+    run = tmp_path / "run"
+    improve(plan, run, Commands())
+    after = [place.read_bytes() for place in run.glob("round-*/*/engine/src/eval.h")]
+    assert after and all(text.count(b"\r\n") == text.count(b"\n") == 4 for text in after)
+    assert all(text.startswith(b"// \xe9 the numbers") for text in after)

@@ -1,0 +1,188 @@
+"""Comparison training (Tesauro 1989; Hoki and Kaneko 2014): the loss of choices among siblings, the
+positions after the moves of one position, on the device of a fit.
+
+For the siblings i of a group, with evaluations e_i from the view of the side that chooses and
+target probabilities q_i that sum to 1:
+
+p_i = exp(e_i / T) / sum exp(e_j / T)     loss of the group: -sum q_i log p_i
+
+The derivative by e_i is (p_i - q_i) / T and the Hessian (diag p - p p') / T^2: that of a regression
+on differences of siblings, so that what they have in common teaches nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tuner.datasets.dataset import Dataset, places_of
+from tuner.datasets.files import Rows
+from tuner.fit.device.base import Device, Model
+
+
+class Choices(NamedTuple):
+    """The siblings of a pass: their rows (n, d), which add up to groups by `sums` (k, n), the
+    group (n,) of each, the evaluations (n,) over T, less the highest of the group, and the
+    probabilities (n,)."""
+
+    rows: Any
+    sums: Any
+    group: np.ndarray
+    evaluations: np.ndarray
+    chances: np.ndarray
+
+
+@dataclass(frozen=True)
+class SiblingsDevice:
+    """The passes of a regression on choices; evaluations are those of another device. `group` (n,)
+    numbers the groups of positions in ascending order, `rows` (n, stages * (columns + 1)) are their
+    coefficients from the view of the side that chooses, over T. The outcomes of the dataset are the
+    target probabilities."""
+
+    device: Device
+    group: np.ndarray
+    rows: Any
+
+    @property
+    def name(self) -> str:
+        return self.device.name
+
+    @property
+    def workers(self) -> int:
+        return self.device.workers
+
+    def choices(self, weights: np.ndarray, places: np.ndarray) -> Choices:
+        """Return the choices among some positions."""
+        from scipy.sparse import csr_array
+
+        begins = np.flatnonzero(np.diff(self.group[places], prepend=-1))
+        sizes = np.diff(begins, append=len(places))
+        group, rows = np.repeat(np.arange(len(begins)), sizes), self.rows[places]
+        sums = csr_array(
+            (np.ones(len(places)), np.arange(len(places)), np.append(begins, len(places)))
+        )
+        found = rows @ weights.ravel()
+        found -= np.maximum.reduceat(found, begins)[group]
+        odds = np.exp(found)
+        return Choices(rows, sums, group, found, odds / (sums @ odds)[group])
+
+    def lost(self, model: Model, weights: np.ndarray) -> np.ndarray:
+        """Return, for each group, by how much the first of the siblings with the highest
+        evaluation is behind the best one: the logarithm of the ratio of their targets."""
+        places = places_of(model.ranges)
+        found = self.choices(weights, places)
+        targets = np.log(np.maximum(model.data.outcome[places], 1e-37))
+        best = np.flatnonzero(found.evaluations == 0)
+        _, first = np.unique(found.group[best], return_index=True)
+        begins = np.flatnonzero(np.diff(found.group, prepend=-1))
+        return np.asarray(np.maximum.reduceat(targets, begins) - targets[best[first]])
+
+    def loss_gradient(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        places = places_of(ranges)
+        found, targets = self.choices(weights, places), model.data.outcome[places]
+        loss = np.log(found.sums @ np.exp(found.evaluations)).sum() - targets @ found.evaluations
+        return float(loss), (found.rows.T @ (found.chances - targets)).reshape(weights.shape)
+
+    def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        found = self.choices(weights, places_of(ranges))
+        weighted = found.rows.multiply(found.chances[:, None]).tocsr()
+        means = found.sums @ weighted
+        return np.asarray((found.rows.T @ weighted - means.T @ means).todense())
+
+    def _scores(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Any:
+        """Return the gradients (k, d) of the groups of some positions, and a position of each."""
+        places = places_of(ranges)
+        found = self.choices(weights, places)
+        errors = found.chances - model.data.outcome[places]
+        first = places[np.flatnonzero(np.diff(found.group, prepend=-1))]
+        return found.sums @ found.rows.multiply(errors[:, None]).tocsr(), first
+
+    def _by_game(self, model: Model, weights: np.ndarray) -> Any:
+        """Return the gradients (games, d) of groups of games with one identity."""
+        from scipy.sparse import csr_array
+
+        scores, first = self._scores(model, weights, model.whole_games)
+        game = np.searchsorted(model.data.first, first, side="right") - 1
+        owner = model.groups[1][np.searchsorted(model.games, game)]
+        shape = len(model.groups[0]), len(owner)
+        return csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape) @ scores
+
+    def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
+        scores = self._by_game(model, weights)
+        return np.asarray(scores.multiply(scores).sum(axis=0)).ravel()
+
+    def score_products(
+        self, model: Model, weights: np.ndarray, chosen: np.ndarray
+    ) -> tuple[np.ndarray, int]:
+        scores = self._by_game(model, weights)[:, chosen]
+        return np.asarray((scores.T @ scores).todense()), scores.shape[0]
+
+    def position_products(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> np.ndarray:
+        scores, _ = self._scores(model, weights, ranges)
+        return np.asarray((scores.T @ scores).todense())
+
+    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        return self.device.evaluations(model, weights, ranges)
+
+    def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
+        return self.device.evaluate(rows, table)
+
+    def equation(
+        self, model: Model, weights: np.ndarray, games: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        raise NotImplementedError("choices have no temporal differences")
+
+    def equation_matrix(
+        self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
+    ) -> np.ndarray:
+        raise NotImplementedError("choices have no temporal differences")
+
+
+def siblings_device(
+    device: Device,
+    data: Dataset,
+    stages: int,
+    group: np.ndarray,
+    view: np.ndarray,
+    temperature: float,
+) -> SiblingsDevice:
+    """Return the device for a dataset of siblings: the `group` (n,) of each position, its `view`
+    (n,), 1 where the first player chooses and -1 where the second does, and T in centipawns."""
+    from scipy.sparse import csr_array, hstack
+
+    counts = data.matrix()
+    shares = data.shares(stages)[:, data.phase] * view / temperature
+    none = csr_array((data.positions, 1))  # the intercept is the same for all siblings
+    parts = [part for share in shares for part in (counts.multiply(share[:, None]), none)]
+    rows = csr_array(hstack(parts, format="csr"))
+    rows.eliminate_zeros()
+    return SiblingsDevice(device, group, rows)
+
+
+def usual_temperature(
+    data: Dataset, weights: np.ndarray, group: np.ndarray, view: np.ndarray
+) -> float | None:
+    """Return the T, in centipawns, at which the evaluation of weights (stages, columns) predicts
+    the choices of a dataset of siblings best; None if it tells no siblings apart."""
+    from scipy.optimize import minimize_scalar
+
+    counts, shares = data.matrix(), data.shares(len(weights))[:, data.phase]
+    found = view * sum(share * (counts @ part) for share, part in zip(shares, weights, strict=True))
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    found -= np.maximum.reduceat(found, begins)[group]
+    if not found.any():
+        return None
+    chosen = np.add.reduceat(data.outcome * found, begins).sum()
+
+    def loss(log_unit: float) -> float:
+        unit = np.exp(log_unit)
+        return float(np.log(np.add.reduceat(np.exp(found / unit), begins)).sum() - chosen / unit)
+
+    spread = float(np.abs(found).max())
+    bounds = (np.log(spread * 1e-4), np.log(spread * 1e2))
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
