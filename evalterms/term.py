@@ -170,6 +170,17 @@ class Counting(NamedTuple):
     reads: str | None  # what it is declared to read; None: anything
 
 
+class Phase(NamedTuple):
+    """A function that says in which phase a position is, of us and them, compiled like those that
+    count; and the largest phase."""
+
+    function: Any
+    steps: int
+
+
+MOST_STEPS = 255  # of a phase, which datasets keep in eight bits
+
+
 @dataclass
 class Term:
     """A named group of parameters and the functions that count them."""
@@ -181,6 +192,7 @@ class Term:
     # compiled like `Counting.function`, applied to the tapered sums of a side; None: linear
     curve: Any = None
     scales: bool = False  # whether it multiplies the evaluation
+    phase: Phase | None = None  # of the positions, in place of the game's
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -253,6 +265,18 @@ class Term:
             raise ValueError(f"{self.name} scales the evaluation by its sum; leave out `through`")
         self.curve = inlined(function)
         return self.curve
+
+    def phases(self, steps: int) -> Callable:
+        """Decorate a function (us, them) that says in which phase a position is, 0 to `steps`, for
+        the whole evaluation: the same if us and them change places."""
+        if not 0 < steps <= MOST_STEPS:
+            raise ValueError(f"{self.name} has {steps} phases, expected 1 to {MOST_STEPS}")
+
+        def decorated(function: Callable) -> Callable:
+            self.phase = Phase(inlined(function), steps)
+            return self.phase.function
+
+        return decorated
 
 
 def inlined(function: Callable) -> Callable:

@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numba.core import errors, ir, types
@@ -125,12 +126,14 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
     """Yield pairs of `file:line` and message: why a term cannot be compiled, or each trap in it and
     in its callees."""
     sides = [view.side_type if reads is None else view.kept_type for _, reads in term.counting]
-    calls = [
+    calls: list[tuple[Any, tuple[Any, ...]]] = [
         (each.function, (side, side, count_emitter_type))
         for each, side in zip(term.counting, sides, strict=True)
     ]
     if term.curve is not None:
         calls.append((term.curve, (types.float64,) * term.parts))
+    if term.phase is not None:
+        calls.append((term.phase.function, (view.side_type, view.side_type)))
     for function, arguments in calls:
         try:
             function.compile(arguments)
@@ -151,7 +154,8 @@ def complaints(term: Term, view: ModuleType) -> Iterator[tuple[str, str]]:
                 f"{code.co_name} returns {found}, expected float64 for any float64",
             )
             return
-    for function in _reached([each.function for each in term.counting]):
+    own = [] if term.phase is None else [term.phase.function]
+    for function in _reached([*own, *(each.function for each in term.counting)]):
         for compiled in function.overloads.values():
             for line, text in _traps(compiled.type_annotation):
                 yield f"{function.py_func.__code__.co_filename}:{line}", text
@@ -361,6 +365,23 @@ def check_curve(term: Term) -> None:
             raise WrongCount(f"its function returns {value!r} for nothing counted, expected 0")
 
 
+def check_phase(term: Term, view: ModuleType, position: np.ndarray) -> None:
+    """Raise WrongCount unless a term's phase of a position is a whole number in its range, the same
+    from both sides. Plain Python only."""
+    assert term.phase is not None, "asked for terms with phases"
+    function, steps = term.phase
+    first, second = view.first_side(position), view.second_side(position)
+    found = function(first, view.across(second)), function(second, view.across(first))
+    for value in found:
+        if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= value <= steps:
+            raise WrongCount(f"its phase is {value!r}, expected a whole number from 0 to {steps}")
+    if found[0] != found[1]:
+        raise WrongCount(
+            f"its phase is {found[0]} for one side and {found[1]} for the other, expected the same"
+            " if us and them change places"
+        )
+
+
 def try_out(game: str, path: Path) -> str | None:
     """Return the first fault of the terms of a file in one line, or None. Plain Python only."""
     record, view = find(game), importlib.import_module(f"evalterms.{game}.view")
@@ -378,6 +399,8 @@ def try_out(game: str, path: Path) -> str | None:
         for term in terms:
             try:
                 count_checked(term, view, position)
+                if term.phase is not None:
+                    check_phase(term, view, position)
             except Exception as problem:
                 return f"{_fault(problem, path, term)} (in {record.text(position)!r})"
     return None

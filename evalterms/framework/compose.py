@@ -24,12 +24,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from evalterms.framework.check import terms_of_file, verify
 from evalterms.framework.emit import UNIT
 from evalterms.framework.encoding import sources_of
-from evalterms.term import Form, Term, form_of
+from evalterms.term import Form, Phase, Term, form_of
 from games.compile import jit
 
 _SUMS = '''
@@ -66,7 +68,7 @@ def evaluate_keeping(words, weights, sums):
     first_across, second_across = across(first), across(second)
     one, other = kept_key(words)
     place = np.int64((one * FACTOR ^ other) * FACTOR >> SUMS_SHIFT) << 2
-    if sums != 0 and word_at(sums, place) == one and word_at(sums, place + 1) == other:
+    if sums != 0 and word_at(sums, place) == one and word_at(sums, place + 1) == other{same_row}:
         total = np.int64(word_at(sums, place + 2))
     else:
         total = sum_to_keep(kept_side(first), kept_side(first_across), kept_side(second),
@@ -74,7 +76,7 @@ def evaluate_keeping(words, weights, sums):
         if sums != 0:
             put_word(sums, place, one)
             put_word(sums, place + 1, other)
-            put_word(sums, place + 2, np.uint64(total))
+            put_word(sums, place + 2, np.uint64(total)){put_row}
     for turn in range(2):
         emit = score_emitter(weights)
         if turn == 0:
@@ -85,6 +87,8 @@ def evaluate_keeping(words, weights, sums):
         total += score_total(emit) if turn == 0 else -score_total(emit)
     return finish(total, words, first, first_across, second, second_across, weights)
 '''
+_SAME_ROW = " \\\n            and np.int64(word_at(sums, place + 3)) == row_of_step(step_of(words))"
+_PUT_ROW = "\n            put_word(sums, place + 3, np.uint64(row_of_step(step_of(words))))"
 _IMPORTS = """
 from evalterms.{game}.view import kept_key, kept_side, kept_type
 from games.compile.hashset import FACTOR
@@ -95,14 +99,22 @@ SUMS_SHIFT = np.uint64(64 - (SUMS.bit_length() - 1))
 """
 
 
-def kept_text(game: str, kept: Sequence[str], rest: Sequence[str]) -> tuple[str, str, str]:
-    """Return imports, functions and the expression of an evaluation with kept sums; given the calls
-    of functions of terms whose sums are kept, and of the rest."""
+def kept_text(
+    game: str, kept: Sequence[str], rest: Sequence[str], staged: bool
+) -> tuple[str, str, str]:
+    """Return imports, functions and the name of an evaluation with kept sums; given the calls of
+    functions of terms whose sums are kept, and of the rest. `staged`: sums are of a row of
+    weights."""
     if not kept:
         return "", "", "evaluate(words, weights)"
     texts = (
         _IMPORTS.format(game=game),
-        _SUMS.format(kept="\n".join(kept), rest="\n".join(rest or ["    pass"])),
+        _SUMS.format(
+            kept="\n".join(kept),
+            rest="\n".join(rest or ["    pass"]),
+            same_row=_SAME_ROW if staged else "",
+            put_row=_PUT_ROW if staged else "",
+        ),
     )
     return *texts, "evaluate_keeping(words, weights, sums)"
 
@@ -138,11 +150,13 @@ from evalterms.framework.emit import (
     score_emitter,
     score_emitter_type,
     score_total,
+    weights_from,
 )
 from evalterms.term import nonzero, row_at, row_function, words_at
 from evalterms.{game}.view import (
-    PHASES, WORDS, across, first_side, phase_of, second_side, second_to_move, side_type)
+    WORDS, across, first_side, second_side, second_to_move, side_type)
 from games.bits import lowest, without_lowest
+from games.compile import jit
 
 {imports}{kept_imports}
 
@@ -152,7 +166,7 @@ rows_type = types.Array(types.uint64, 2, "C")
 weights_type = types.CPointer(types.int64)
 floats_type = types.CPointer(types.float64)
 row_of = row_function(WORDS)
-{helpers}
+{phases}{helpers}
 
 
 @UNIT.inner(types.void(side_type, side_type, score_emitter_type), forceinline=True)
@@ -214,7 +228,7 @@ def score(words, weights, sums):
     `sums`: the address of a table of zeros, for these weights and this thread alone, in which sums
     are kept; 0: keep none.
     """
-    words = row_of(words)
+    words = row_of(words){at_row}
     value = {kept_value}
     return -value if second_to_move(words) else value
 
@@ -224,7 +238,7 @@ def score(words, weights, sums):
 def scores(positions, weights, out):
     """Evaluate positions (n, words) for the first player, in steps of 1/256 centipawn."""
     for i in range(len(positions)):
-        out[i] = evaluate(positions[i], words_at(weights))
+        out[i] = evaluate(positions[i], {weights_at})
 
 
 @UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32)))
@@ -278,7 +292,7 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
                     us, them, sign = second, first_across, -1
                 row = row_at(rows[i - block])
                 count(us, them, count_emitter(row, sign), count_emitter(row, 1), turn)
-            phases[i] = phase_of(words)
+            phases[i] = step_of(words)
         for i in range(block, stop):
             row = rows[i - block]
             for start_of_chunk in range(0, len(row), 64):
@@ -295,6 +309,32 @@ def coefficients(positions, start, rows, index, counts, ends, phases):
             row[:] = 0
             ends[i] = n
     return len(positions)
+'''
+
+_OWN_PHASE = '''
+STEPS = {steps}
+
+
+@UNIT.inner(types.int64(words_type))
+def step_of(words):
+    """Return the phase of a position by a term's function, first player's view."""
+    step = np.int64(own_phase(first_side(words), across(second_side(words))))
+    return min(max(step, 0), STEPS)
+'''
+
+WHOLE = 1 << 20  # shares of stages that are more than two are whole numbers of its parts
+
+_STAGED = '''
+PHASES = {whole}
+row_of_step = jit.table("{key}_rows", np.array({rows}, np.int64))
+part_of_step = jit.table("{key}_parts", np.array({parts}, np.int64))
+
+
+@UNIT.inner(types.int64(words_type))
+def phase_of(words):
+    """Return the share of the first of the two stages of a position's row of weights, in parts of
+    PHASES."""
+    return part_of_step(step_of(words))
 '''
 
 _TAPERED = '''
@@ -318,13 +358,45 @@ def sum_{name}(us, them, weights, phase):
 '''
 
 
+Rows: TypeAlias = Sequence[tuple[int, float]]
+
+
 def plain_function(function: Callable) -> Callable:
     """Return the Python function behind a compiled one."""
     return getattr(function, "py_func", function)
 
 
-def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
-    """Return the source text of the evaluation with these terms; `key` names its compile unit."""
+def phase_texts(game: str, terms: Sequence[Term], key: str, rows: Rows) -> tuple[str, str]:
+    """Return imports and definitions of the phase of a position, and of its row of weights."""
+    own = phase_in(terms)
+    if own is None:
+        text = f"from evalterms.{game}.view import PHASES as STEPS, phase_of as step_of"
+        definition = ""
+    else:
+        function = plain_function(own.function)
+        text = f"from {function.__module__} import {function.__name__} as own_phase"
+        definition = _OWN_PHASE.format(steps=own.steps)
+    if not rows:
+        return text, definition + "PHASES, phase_of = STEPS, step_of\n"
+    parts = [round(share * WHOLE) for _, share in rows]
+    return text, definition + _STAGED.format(
+        whole=WHOLE, key=key, rows=[row for row, _ in rows], parts=parts
+    )
+
+
+def phase_in(terms: Sequence[Term]) -> Phase | None:
+    """Return the phase that one of the terms has in place of the game's; ValueError for several."""
+    found = [term for term in terms if term.phase is not None]
+    if len(found) > 1:
+        raise ValueError(
+            f"terms {found[0].name} and {found[1].name} both have phases; expected one of them"
+        )
+    return found[0].phase if found else None
+
+
+def glue_text(game: str, terms: Sequence[Term], key: str, rows: Rows = ()) -> str:
+    """Return the source text of the evaluation with these terms; `key` names its compile unit, and
+    `rows` are as for `compose`."""
     form = form_of(terms)
     imports: list[str] = []
     sums: list[str] = []
@@ -365,14 +437,23 @@ def glue_text(game: str, terms: Sequence[Term], key: str) -> str:
         base += term.size
     curved = [i for i, term in enumerate(terms) if term.curve is not None]
     scaling = [i for i, term in enumerate(terms) if term.scales]
-    kept_imports, kept_functions, kept_value = kept_text(game, kept_calls, rest_calls)
+    kept_imports, kept_functions, kept_value = kept_text(game, kept_calls, rest_calls, bool(rows))
+    phase_import, phases = phase_texts(game, terms, key, rows)
+    end, row = len(form.packed(np.zeros(base))), "row_of_step(step_of({words}))"
+    at_row = f"\n    weights = weights_from(weights, {end} * {row.format(words='words')})"
+    of_position = f"{end} * {row.format(words='positions[i]')}"
     helpers = (_TAPERED.format(unit=UNIT) if sums else "") + "\n".join(sums)
     return _GLUE.format(
         game=game,
         key=key,
         columns=base,
         names=", ".join(term.name for term in terms),
-        imports="\n".join(imports),
+        imports="\n".join([phase_import, *imports]),
+        phases=phases,
+        at_row=at_row if rows else "",
+        weights_at=(
+            f"weights_from(words_at(weights), {of_position})" if rows else "words_at(weights)"
+        ),
         helpers=helpers,
         kept_imports=kept_imports,
         kept_functions=kept_functions,
@@ -524,8 +605,10 @@ def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def compose(game: str, terms: Sequence[Term]) -> Composition:
-    """Compile these terms into one evaluation."""
+def compose(game: str, terms: Sequence[Term], rows: Rows = ()) -> Composition:
+    """Compile these terms into one evaluation. `rows` if it has more stages than two: for each step
+    of the phase the row of packed weights, which are those of two stages, and the share of the
+    first of these."""
     view = importlib.import_module(f"evalterms.{game}.view")
     sources = sources_of(Path(__file__).parents[1] / game)
     sources |= {
@@ -552,14 +635,18 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
         if term.curve is not None
     )
     layout += "".join(f" {term.name} scales" for term in terms if term.scales)
-    composed = jit.Unit(f"terms-{game}", lambda: sources, salt=view.CORE.name + layout)
+    if own := phase_in(terms):
+        layout += f" {plain_function(own.function).__name__} to {own.steps}"
+    salt = view.CORE.name + layout
+    counts = jit.Unit(f"terms-{game}", lambda: sources, salt=salt)
+    composed = jit.Unit(f"terms-{game}", lambda: sources, salt=f"{salt} {rows}") if rows else counts
     key = composed.name
     module_name = f"evaltune_glue_{key}"
     with _composing:  # threads of a match may compose the same evaluation at the same time
         if module_name not in sys.modules:
             _units[key] = composed
             path = composed.folder / f"{module_name}.py"
-            text = glue_text(game, terms, key).encode()
+            text = glue_text(game, terms, key, rows).encode()
             if not path.exists() or path.read_bytes() != text:
                 temporary = path.with_suffix(f".{os.getpid()}.tmp")
                 temporary.write_bytes(text)
@@ -569,4 +656,4 @@ def compose(game: str, terms: Sequence[Term]) -> Composition:
             module = importlib.util.module_from_spec(spec)
             sys.modules[module_name] = module
             spec.loader.exec_module(module)
-    return Composition(game, tuple(terms), sys.modules[module_name], key)
+    return Composition(game, tuple(terms), sys.modules[module_name], counts.name)

@@ -30,6 +30,16 @@ def pack(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return (steps[0] << 32) + steps[1]
 
 
+@jit.intrinsic(
+    types.CPointer(types.int64),
+    (types.CPointer(types.int64), types.int64),
+    lambda builder, values: builder.gep(values[0], [values[1]]),
+)
+def weights_from(weights, first):
+    """Return the address of weight `first`."""
+    return weights[first:]
+
+
 class EmitterType(types.Callable):
     """The type of `emit` in compiled code."""
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
-from tuner.datasets.dataset import Dataset
+from tuner.datasets.dataset import Dataset, of_stages
 from tuner.fit.regression import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
 from tuner.fit.temporal import fit_temporal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
+from tuner.parameters.layout import Stages
 from tuner.parameters.parameters import Parameters
 
 GAMES, LENGTH = 300, 20
@@ -140,3 +141,69 @@ def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> t
         for name in ("standard_errors", "naive")
     ]
     return tuple(float((off <= reach * errors).mean()) for errors in kinds)
+
+
+STAGINGS = {
+    "one": Stages(("all",), PHASES),
+    "two": Stages(("mg", "eg"), PHASES),
+    "three": Stages(("mg", "late", "eg"), PHASES, ((24, 24), (8, 10), (0, 0))),
+    "four": Stages(
+        ("opening", "middle", "ending", "mating"), PHASES, ((24, 24), (14, 18), (6, 6), (0, 1))
+    ),
+    "eight buckets": Stages(tuple(f"b{i}" for i in range(8)), 7, tuple((i, i) for i in range(8))),
+    "two buckets of two": Stages(
+        ("mg0", "eg0", "mg1", "eg1"), 19, ((9, 9), (0, 0), (19, 19), (10, 10))
+    ),
+}
+STAGED_GAMES, STAGED_COLUMNS, ALIKE = 250, 3, 8  # games for each stage; positions of a game
+
+
+def staged_weights(stages: Stages) -> np.ndarray:
+    """(stages, columns) that are planted."""
+    shape = (len(stages.names), STAGED_COLUMNS)
+    return np.random.default_rng(shape[0]).normal(0, 110, shape).round()
+
+
+def in_stages(stages: Stages, seed: int, games: int) -> tuple[np.ndarray, ...]:
+    """Counts (n, columns), phase, outcome and game of positions (n,): the outcome of a game comes
+    first, then its positions, each by itself drawn from the model given the outcome, most of them
+    copies of one."""
+    random, weights = np.random.default_rng([seed, 13]), staged_weights(stages)
+    shares = stages.shares(np.arange(stages.phases + 1))
+    outcomes = random.choice([-1, 1], games)  # counts are symmetric
+    wanted = np.repeat(outcomes, ALIKE + 1)
+    counts, phase = np.zeros((len(wanted), STAGED_COLUMNS), np.int64), np.zeros(len(wanted), int)
+    left = np.arange(len(wanted))
+    while len(left):
+        counts[left] = random.integers(-3, 4, (len(left), STAGED_COLUMNS))
+        phase[left] = random.integers(0, stages.phases + 1, len(left))
+        evaluation = ((counts[left] @ weights.T) * shares[:, phase[left]].T).sum(axis=1)
+        p = 0.5 + 0.5 * np.tanh(SCALE * evaluation * wanted[left])
+        left = left[random.random(len(left)) >= p]
+    one = np.arange(len(wanted)).reshape(games, ALIKE + 1)
+    place = np.where(random.random((games, ALIKE)) < COPIED, one[:, :1], one[:, 1:]).ravel()
+    game = np.repeat(np.arange(1, games + 1, dtype=np.uint64), ALIKE)
+    return counts[place], phase[place], np.repeat(outcomes, ALIKE), game
+
+
+def staged_fit(stages: Stages, seed: int) -> FitResult:
+    """A fit to `in_stages`."""
+    games = STAGED_GAMES * len(stages.names)
+    counts, phase, outcome, _ = in_stages(stages, seed, games)
+    data = dataset_of(counts, outcome, games)
+    data = replace(
+        data, phase=phase.astype(np.uint8), manifest={**data.manifest, **of_stages(stages)}
+    )
+    zeros = np.zeros((len(stages.names), STAGED_COLUMNS))
+    layout = flat_layout(STAGED_COLUMNS)
+    start = Parameters(
+        "simulation", layout, stages.names, zeros, SCALE, phases=stages.phases, spans=stages.spans
+    )
+    return fit(data, start, OPTIONS)
+
+
+def share_covered(found: list[FitResult], truth: np.ndarray) -> float:
+    """The share of the weights of all stages whose 95 % interval holds the truth."""
+    off = np.array([np.abs(result.weights[:, :-1] - truth) for result in found])
+    errors = np.array([result.uncertainty.standard_errors[:, :-1] for result in found])
+    return float((off <= 1.96 * errors).mean())

@@ -15,7 +15,6 @@ from tuner.datasets.rows.build import (
     Totals,
     build_rows,
     built_lines,
-    default_phases,
     named,
     read_rows,
 )
@@ -56,14 +55,12 @@ def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> dic
         parameters = scan(sources[0]).parameters(DEFAULT_GAME)
     else:
         parameters = load_parameters(arguments.params, arguments.terms)
-    phases = parameters.phases or default_phases(parameters.game)
     with TerminalDisplay() as display:
         display.begin("reading")
         data, check, totals = build_rows(
             read_rows(sources, parameters, display.note),
             target,
             parameters,
-            phases,
             named(sources),
             arguments.not_linear,
         )

@@ -50,6 +50,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.parameters.diff import aligned, compare, differences, errors_known, union_of
     from tuner.parameters.reader import heading_of, listed, missing_parameters
+    from tuner.parameters.writer import stages_text
 
     names = (arguments.initial, *arguments.learned)
     if arguments.significant and arguments.all:
@@ -81,10 +82,10 @@ def run(arguments: Arguments) -> dict:
             show_note(f"{name} lacks {listed(missing)}, which count as 0")
     files = [aligned(p, layout) for p in read]
     for name, p in zip(names[1:], files[1:], strict=True):
-        if p.stages != files[1].stages:
+        if (p.stages, p.spans) != (files[1].stages, files[1].spans):
             raise InputError(
-                f"{name} has the stages {list(p.stages)}, but {names[1]} has"
-                f" {list(files[1].stages)}; compare each with the first"
+                f"{name} has the stages {stages_text(p)}, but {names[1]} has"
+                f" {stages_text(files[1])}; compare each with the first"
             )
         if arguments.significant and not errors_known(files[0], p):
             raise InputError(

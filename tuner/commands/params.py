@@ -12,7 +12,9 @@ tuner params --from-rows ROWS -o OUT      zeros for the parameters of rows
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,11 +26,11 @@ from tuner.options.kinds import POSITIVE_COUNT
 from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
 from tuner.options.shared import TERMS
 from tuner.parameters.diff import line, summary, terms_line
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place, Spans, Stages, fault_of_spans
 from tuner.parameters.new import STAGES, of_specs, zeros
-from tuner.parameters.parameters import Parameters
-from tuner.parameters.reader import NAME, PHASES, completing, heading_of, missing_parameters
-from tuner.parameters.writer import write_parameters
+from tuner.parameters.parameters import PHASES, Parameters, require_names, staged
+from tuner.parameters.reader import NAME, completing, heading_of, missing_parameters
+from tuner.parameters.writer import stages_text, write_parameters
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:
@@ -93,8 +95,9 @@ TABLE: Table = (
     ),
     Option(
         ("--stages",),
-        "--new, --from-rows: stages of the evaluation, one or two (default: mg eg, or those of the"
-        " game)",
+        "--new, --from-rows, or with -o OUT for a file: stages of the evaluation, one or two"
+        " (default: mg eg, or those of the game), or several with the phases in which each is"
+        " alone: opening=24 middle=10-14 ending=0",
         metavar="NAME",
         nargs="+",
     ),
@@ -107,6 +110,9 @@ TABLE: Table = (
     ),
     TERMS,
 )
+
+
+STAGE = re.compile(r"([^\W\d]\w*)(?:=(\d{1,5})(?:-(\d{1,5}))?)?")
 
 
 def run(arguments: Arguments) -> dict:
@@ -135,7 +141,7 @@ def run(arguments: Arguments) -> dict:
     refuse(
         (
             each.names[-1],
-            each.name in ("game", "stages", "phases"),
+            each.name in ("game", "phases"),
             "only --new and --from-rows use it",
         )
         for each in arguments.typed()
@@ -150,11 +156,13 @@ def run(arguments: Arguments) -> dict:
 def _checked(arguments: Arguments) -> dict:
     """Check and summarise a file, and with --add-missing write it."""
 
-    if arguments.output and not arguments.add_missing:
+    if arguments.output and not (arguments.add_missing or arguments.stages):
         raise InputError(
-            f"-o {arguments.output}: only --add-missing, --new and --from-rows write a file; add"
-            " one, or leave out -o"
+            f"-o {arguments.output}: only --add-missing, --stages, --new and --from-rows write a"
+            " file; add one, or leave out -o"
         )
+    if arguments.stages and not arguments.output:
+        raise InputError("--stages: expected -o OUT, the file to write with these stages")
     path = parameter_path(arguments.params[0])
     heading = heading_of(path)
     if heading.of_rows and arguments.add_missing:
@@ -170,16 +178,18 @@ def _checked(arguments: Arguments) -> dict:
         )
     parameters = load_parameters(path, arguments.terms, arguments.add_missing)
     missing: list[str] = []
-    output = Path(arguments.output) if arguments.add_missing else None
-    if output is not None and known is not None:
+    output = Path(arguments.output) if arguments.output else None
+    if arguments.add_missing and known is not None:
         lacking = missing_parameters(path, known, heading.game)
         missing = [
             place.path
             for place in parameters.layout.places
             if place.term not in heading.terms or place.path in lacking
         ]
+    written = _with_stages(parameters, arguments) if arguments.stages else parameters
+    if output is not None:
         require_writable(output, LEARNED, (str(path), *arguments.terms))
-        write_parameters(output, parameters)
+        write_parameters(output, written)
     without = (
         []
         if known is None
@@ -203,10 +213,10 @@ def _checked(arguments: Arguments) -> dict:
         if without:
             print(f"  terms that take no part: {', '.join(without)}")
         if output is not None:
-            print(
-                f"wrote {shlex.quote(str(output))}: added"
-                f" {', '.join(missing) if missing else 'nothing'}"
-            )
+            added = f"added {', '.join(missing) if missing else 'nothing'}"
+            staging = f"stages {stages_text(written)}, each with the weights of its middle"
+            done = [added] * arguments.add_missing + [staging] * bool(arguments.stages)
+            print(f"wrote {shlex.quote(str(output))}: {'; '.join(done)}")
     return result
 
 
@@ -252,7 +262,7 @@ def _of_sources(arguments: Arguments) -> dict:
         raise InputError(
             "params --from: expected --new --from SOURCE --map MAP [-o OUT], and no names or terms"
         )
-    names, stages = Path(arguments.map), _stages(arguments)
+    names, (stages, _) = Path(arguments.map), _stages(arguments)
     sources = [Path(name) for name in arguments.sources]
     definitions = definitions_in(sources)
     if not arguments.output:
@@ -276,7 +286,7 @@ def _of_sources(arguments: Arguments) -> dict:
     root = read_tree(names).value
     chosen = list(root) if isinstance(root, dict) else []
     specs = shapes_of(names, chosen, stages, definitions)
-    start = zeros(_named_game(arguments), of_specs(specs), stages, arguments.phases or PHASES)
+    start = _zeros_of_rows(arguments, of_specs(specs))
     targets = plan(rounded(start, flipped=bool(arguments.flip)), sources, names)
     parameters = with_numbers(start, targets)
     write_parameters(output, parameters)
@@ -292,12 +302,7 @@ def _of_names(arguments: Arguments) -> Parameters:
                 "--terms: parameters are named, which your engine counts; name terms, or leave out"
                 " --terms"
             )
-        return zeros(
-            _named_game(arguments),
-            of_specs(arguments.params),
-            _stages(arguments),
-            arguments.phases or PHASES,
-        )
+        return _zeros_of_rows(arguments, of_specs(arguments.params))
     if arguments.game not in available():
         raise InputError(
             f"--game {arguments.game}: its terms are not known; name parameters, such as"
@@ -318,18 +323,28 @@ def _of_names(arguments: Arguments) -> Parameters:
     for place in whole.places:
         if place.term in arguments.params:
             places.append(replace(place, first=places[-1].columns.stop if places else 0))
-    stages = find(arguments.game).stages
-    if arguments.stages and tuple(arguments.stages) != stages and len(arguments.stages) != 1:
+    layout = replace(whole, places=tuple(places))
+    return _with_stages(zeros(arguments.game, layout, find(arguments.game).stages), arguments)
+
+
+def _with_stages(parameters: Parameters, arguments: Arguments) -> Parameters:
+    """Return the parameters of a game with the stages that are asked for."""
+    names, spans = _stages(arguments, parameters.stages)
+    usual = find(parameters.game).stages
+    if not spans and len(names) > 1 and names != usual and not parameters.of_rows:
         raise InputError(
             no_use(
-                f"--stages {' '.join(arguments.stages)}",
-                f"{arguments.game} has {' and '.join(stages)}",
-                "give one name for all",
+                f"--stages {' '.join(names)}",
+                f"{parameters.game} has {' and '.join(usual)}",
+                "give one name for all, or the phases in which each is alone, such as"
+                f" {names[0]}={parameters.steps}",
             )
         )
-    return zeros(
-        arguments.game, Layout(tuple(places), whole.files), tuple(arguments.stages or stages)
-    )
+    if fault := fault_of_spans(Stages(names, parameters.steps, spans)):
+        raise InputError(f"--stages: {fault}")
+    found = staged(parameters, names, spans)
+    require_names(found, " ".join(arguments.params), f"--stages there are {', '.join(names)}")
+    return found
 
 
 def _of_rows(arguments: Arguments) -> Parameters:
@@ -341,22 +356,46 @@ def _of_rows(arguments: Arguments) -> Parameters:
         (f"--terms {path}", True, "another program counts the terms of rows")
         for path in arguments.terms
     )
-    stages = _stages(arguments) if arguments.stages else None
-    return scan(arguments.params[0]).parameters(_named_game(arguments), stages, arguments.phases)
+    found = scan(arguments.params[0])
+    stages, spans = _stages(arguments) if arguments.stages else (None, ())
+    phases = arguments.phases or max((high for _, high in spans), default=None)
+    return _spanned(found.parameters(_named_game(arguments), stages, phases), spans)
 
 
-def _stages(arguments: Arguments) -> tuple[str, ...]:
-    """Return the stages of parameters that another program counts."""
-    stages = tuple(arguments.stages or STAGES)
+def _zeros_of_rows(arguments: Arguments, layout: Layout) -> Parameters:
+    """Return zeros for parameters that another program counts."""
+    stages, spans = _stages(arguments)
+    phases = arguments.phases or max((high for _, high in spans), default=PHASES)
+    return _spanned(zeros(_named_game(arguments), layout, stages, phases), spans)
+
+
+def _spanned(parameters: Parameters, spans: Spans) -> Parameters:
+    """Return parameters whose stages have these phases; InputError for phases that cannot be."""
+    found = replace(parameters, spans=spans)
+    if fault := fault_of_spans(found.staging):
+        raise InputError(f"--stages: {fault}")
+    return found
+
+
+def _stages(arguments: Arguments, usual: Sequence[str] = STAGES) -> tuple[tuple[str, ...], Spans]:
+    """Return the stages that are asked for, and the phases in which each is alone if any has
+    some."""
+    given = [
+        found.groups() for text in arguments.stages or usual if (found := STAGE.fullmatch(text))
+    ]
+    names = tuple(name for name, _, _ in given)
+    spans = tuple((int(low), int(high or low)) for _, low, high in given if low)
+    wanted = arguments.stages or usual
     if (
-        len(stages) > 2
-        or len(set(stages)) < len(stages)
-        or not all(stage.isidentifier() for stage in stages)
+        len(given) < len(wanted)
+        or len(set(names)) < len(names)
+        or (len(spans) != len(names) if spans else len(names) > 2)
     ):
         raise InputError(
-            f"--stages {' '.join(stages)}: expected one or two different names, such as mg eg"
+            f"--stages {' '.join(wanted)}: expected one or two different names, such as mg eg, or"
+            " all with the phases in which each is alone, such as opening=24 middle=10-14 ending=0"
         )
-    return stages
+    return names, spans
 
 
 def _named_game(arguments: Arguments) -> str:

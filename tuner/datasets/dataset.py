@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tuner.datasets.files import BY_NONZERO, BY_POSITION, HEADER, Rows
-from tuner.parameters.layout import Layout, Place, shares_of
+from tuner.parameters.layout import Layout, Place, Stages
 
 BLOCK = 1 << 16  # positions processed at a time, between two releases of memory
 APART = 128  # gap in positions above which reading skips it: some pages of each large array
@@ -295,11 +295,21 @@ class Dataset:
     def shares(self, stages: int, scaled: bool = True) -> np.ndarray:
         """Return the share (stages, codes) of each stage in a position for each value of `phase`;
         the last stage's is multiplied by its scale if `scaled`."""
-        tapered = len(self.manifest["stages"])
-        found = shares_of(self.phase_scale[:, 0], self.phases, tapered)
+        found = self.staging.shares(self.phase_scale[:, 0])
         if scaled:
             found[-1] *= self.phase_scale[:, 1]
-        return found.sum(axis=0, keepdims=True) if stages < tapered else found
+        return found.sum(axis=0, keepdims=True) if stages < len(found) else found
+
+    @property
+    def staging(self) -> Stages:
+        """How its stages share the steps of the phase."""
+        return stages_in(self.manifest)
+
+    def staged(self, stages: Stages) -> Dataset:
+        """Return the same positions with other stages; one stage is the mean of those it has."""
+        if len(stages.names) == 1 or stages == self.staging:
+            return self
+        return replace(self, manifest={**self.manifest, **of_stages(stages)})
 
     def texts(self, positions: np.ndarray) -> list[str]:
         """Return the text of some positions (indices), "" where there is none."""
@@ -311,6 +321,22 @@ class Dataset:
             bytes(self.text[a:b]).decode("utf-8", "replace")
             for a, b in zip(begins.tolist(), ends.tolist(), strict=True)
         ]
+
+
+def stages_in(manifest: dict) -> Stages:
+    """Return the stages of a manifest."""
+    spans = tuple((low, high) for low, high in manifest.get("spans", []))
+    return Stages(tuple(manifest["stages"]), manifest["phases"], spans)
+
+
+def of_stages(stages: Stages) -> dict:
+    """Return stages as entries of a manifest; `spans` only if they are not the usual ones."""
+    spans = {"spans": [list(span) for span in stages.spans]}
+    return {
+        "stages": list(stages.names),
+        "phases": stages.phases,
+        **(spans if stages.spans else {}),
+    }
 
 
 def mapped(array: Any) -> mmap.mmap | None:

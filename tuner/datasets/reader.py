@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset, mapped
+from tuner.datasets.dataset import Dataset, mapped, stages_in
 from tuner.datasets.files import (
     ARRAYS,
     FORMAT,
@@ -30,6 +30,7 @@ from tuner.datasets.files import (
 )
 from tuner.io.files import read_whole
 from tuner.parallel import available_cpus, in_order
+from tuner.parameters.layout import fault_of_spans
 
 AGAIN = "build the dataset again"
 
@@ -112,7 +113,7 @@ def _check(
         data.release()
 
 
-MOST_COLUMNS, MOST_DIMENSIONS = 1 << 16, 8
+MOST_COLUMNS, MOST_DIMENSIONS, MOST_STAGES = 1 << 16, 8, 64
 MOST_PHASES = (1 << 16) - 1  # a limit of the type of the array
 # of the manifest: a type, [form] for lists of such, (form, form) for lists of these, {key: form}
 # for mappings with these keys
@@ -133,6 +134,7 @@ FORMS = {
     "optional": [str],
     "wide": bool,
     "shares": [(float, float)],
+    "spans": [(int, int)],
 }
 NOTHING = {
     "apart": [],
@@ -140,13 +142,14 @@ NOTHING = {
     "optional": [],
     "wide": False,
     "shares": [[0, 1]],
+    "spans": [],
 }  # what may be missing
 LIMITS: dict[str, Callable[[Any], bool]] = {
     "phases": lambda n: 0 < n <= MOST_PHASES,
     "games": lambda n: 0 < n < 2**63,
     "positions": lambda n: 0 < n < 2**63,
     "nonzeros": lambda n: 0 <= n < 2**63,
-    "stages": lambda names: len(names) in (1, 2),
+    "stages": lambda names: 0 < len(names) <= MOST_STAGES,
     "layout": lambda layout: (
         0 < sum(_sizes(layout)) <= MOST_COLUMNS
         and len({name for name, _ in layout}) == len(layout)
@@ -277,6 +280,10 @@ def _read_manifest(path: Path) -> dict:
                 f"{path / MANIFEST}: {key} is {'damaged' if key in manifest else 'missing'};"
                 f" {AGAIN}"
             )
+    stages = stages_in(manifest)
+    spanned = len(stages.spans) == len(stages.names) > 1 and not fault_of_spans(stages)
+    if not (spanned if stages.spans else len(stages.names) <= 2):
+        raise InputError(f"{path / MANIFEST}: spans are damaged; {AGAIN}")
     if not _can_be_apart(manifest.get("apart", []), manifest["layout"]):
         raise InputError(f"{path / MANIFEST}: apart is damaged; {AGAIN}")
     return manifest

@@ -124,7 +124,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
         "positions_by_phase": positions.tolist(),
         "average_phase": phase_sum / data.positions,
         "phases": phases,
-        "stages": list(data.manifest["stages"]),
+        "stages": list(data.staging.downward),
         "openings": len(np.unique(data.opening)),
         "duplicate_games": data.games - len(np.unique(data.game)),
         "parameters": layout.size,

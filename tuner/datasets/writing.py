@@ -246,8 +246,8 @@ def merge(datasets: Sequence[Dataset], target: Path) -> Dataset:
     """Merge datasets into one; a game that occurs in several is copied once."""
     first = datasets[0].manifest
     for data in datasets[1:]:
-        for key in ("game", "layout", "terms", "phases", "stages"):
-            if data.manifest[key] != first[key]:
+        for key in ("game", "layout", "terms", "phases", "stages", "spans"):
+            if data.manifest.get(key) != first.get(key):
                 raise InputError(
                     f"{data.path}: differs in {key} from {datasets[0].path}; build both with the"
                     " same terms"
@@ -295,7 +295,7 @@ def part(data: Dataset, games: np.ndarray, target: Path, what: str) -> Dataset:
 def _common(manifest: dict) -> dict:
     always, sometimes = (
         ("program", "game", "layout", "terms", "phases", "stages"),
-        ("apart", "row_check"),
+        ("apart", "row_check", "spans"),
     )
     return {key: manifest[key] for key in (*always, *(key for key in sometimes if key in manifest))}
 

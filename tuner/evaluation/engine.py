@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from tuner.fit.device.base import Device
 from tuner.fit.device.cpu.device import CPU, Cpu
 from tuner.fit.device.cpu.linearised import Linearised, changes, linearise, values
 from tuner.parallel import in_order
-from tuner.parameters.layout import Layout, shares_of
+from tuner.parameters.layout import Layout, Spans, by_phase, shares_of
 from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
 from tuner.parameters.parameters import Parameters
 
@@ -66,6 +67,18 @@ class BoundEvaluation(tuple[int, int]):
     weights: np.ndarray
 
 
+def rows_of(phases: int, spans: Spans) -> tuple[tuple[int, float], ...]:
+    """Return, for each step of the phase, which two stages that follow each other have shares, from
+    0 on, and the share of the one at the larger phase; nothing for stages without spans."""
+    if not spans:
+        return ()
+    shares = shares_of(np.arange(phases + 1), phases, len(spans), spans)[by_phase(spans)]
+    later = np.maximum([np.flatnonzero(share)[-1] for share in shares.T], 1)
+    return tuple(
+        (row, float(shares[row + 1, step])) for step, row in enumerate((later - 1).tolist())
+    )
+
+
 AT_ONCE = 1 << 14  # positions of a task
 
 
@@ -76,11 +89,12 @@ class Engine:
     game: Game
     composition: Composition
     layout: Layout
+    spans: Spans = ()  # of the stages; without them two share the phase, or one has all
 
     @cached_property
     def phases(self) -> int:
-        """Steps of the phase: a position of phase f has the share f / phases of the first stage."""
-        return self.composition.glue.PHASES
+        """Steps of the phase."""
+        return self.composition.glue.STEPS
 
     def packed(self, parameters: Parameters) -> np.ndarray:
         """Return the weights for the compiled evaluation, (columns or more,) int64. ValueError for
@@ -89,7 +103,12 @@ class Engine:
             raise ValueError(
                 f"weights of {parameters.weights.shape[1]} columns, expected {self.layout.size}"
             )
-        return self.composition.form.packed(pack(parameters.weights[0], parameters.weights[-1]))
+        order, weights = by_phase(self.spans) or [-1, 0], parameters.weights
+        if len(weights) == 1:
+            order = [0] * len(order)
+        form = self.composition.form
+        rows = [form.packed(pack(weights[b], weights[a])) for a, b in pairwise(order)]
+        return np.concatenate(rows)
 
     def evaluation(self, parameters: Parameters) -> BoundEvaluation:
         """Return the compiled evaluation with these parameters."""
@@ -150,19 +169,24 @@ class Engine:
             self.composition,
             rows,
             self.table(weights),
-            self._shares(len(weights)),
+            self.shares(len(weights)),
             index,
             ends,
             step,
         )
 
-    def _shares(self, stages: int) -> np.ndarray:
+    def shares(self, stages: int) -> np.ndarray:
         """Return the share (stages, phases + 1) of each stage at each phase."""
-        return shares_of(np.arange(self.phases + 1), self.phases, stages)
+        return shares_of(np.arange(self.phases + 1), self.phases, stages, self.spans)
+
+    @cached_property
+    def rows(self) -> tuple[tuple[int, float], ...]:
+        """How `compose` is told of the stages."""
+        return rows_of(self.phases, self.spans)
 
     def table(self, weights: np.ndarray) -> np.ndarray:
         """Return the weights (phases + 1, columns) at each phase."""
-        return np.ascontiguousarray(self._shares(len(weights)).T @ weights)
+        return np.ascontiguousarray(self.shares(len(weights)).T @ weights)
 
     def searcher(
         self, parameters: Parameters, playing: bool = True, megabytes: int = 16, lean: bool = True
@@ -197,12 +221,14 @@ class Engine:
         """Return the evaluation without the terms whose weights are all zero, equal but faster, and
         its packed weights."""
         packed, terms = self.packed(parameters), self.composition.terms
-        parts = np.split(packed[: self.layout.size], np.cumsum([term.size for term in terms])[:-1])
-        kept = [k for k, part in enumerate(parts) if part.any()] or [0]
+        rows = packed.reshape(max(len(self.spans) - 1, 1), -1)[:, : self.layout.size]
+        parts = np.split(rows, np.cumsum([term.size for term in terms])[:-1], axis=1)
+        kept = [k for k, part in enumerate(parts) if part.any() or terms[k].phase] or [0]
         if len(kept) == len(terms):
             return self.composition, packed
-        found = compose(self.game.name, [terms[k] for k in kept])
-        return found, found.form.packed(np.concatenate([parts[k] for k in kept]))
+        found = compose(self.game.name, [terms[k] for k in kept], self.rows)
+        left = np.concatenate([parts[k] for k in kept], axis=1)
+        return found, np.concatenate([found.form.packed(row) for row in left])
 
     def coefficients(self, positions: np.ndarray) -> Rows:
         """Return the sparse coefficients of positions (n, words): the inputs of
@@ -301,4 +327,4 @@ class MovedPositions:
 def counted_positions(engine: Engine, positions: np.ndarray, stages: int) -> CountedPositions:
     """Return positions (n, words) with analytic derivatives by the weights of so many stages."""
     rows = engine.coefficients(positions)
-    return CountedPositions(engine, rows, shares_of(rows.phase, engine.phases, stages))
+    return CountedPositions(engine, rows, engine.shares(stages)[:, rows.phase])

@@ -23,8 +23,7 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     player's view."""
     rows = engine.coefficients(words[None, :])
     phase, stages = int(rows.phase[0]), list(parameters.stages)
-    first = phase / engine.phases
-    shares = np.array([1.0] if len(stages) == 1 else [first, 1 - first])
+    shares = engine.shares(len(stages))[:, phase]
     labels = engine.layout.labels()
     terms: dict[str, dict] = {}
     curved = engine.composition.curved
@@ -136,7 +135,11 @@ def show(
         [head[i] for i in shown],
         [[row[i] for i in shown] for row in rows],
     )
-    shares = ", ".join(f"{100 * share:.0f} % {stage}" for stage, share in result["shares"].items())
+    shares = ", ".join(
+        f"{100 * share:.0f} % {stage}"
+        for stage, share in result["shares"].items()
+        if share > 0 or len(stages) == 2
+    )
     phase = f"phase {result['phase']} of {result['phases']} ({shares}); " if len(stages) > 1 else ""
     show_lines(console, phase + expected_text(result, words, wins))
 

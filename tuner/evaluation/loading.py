@@ -17,11 +17,11 @@ from evalterms.framework.compose import compose, load_terms
 from evalterms.term import Term
 from games.record import available, find
 from games.streams import InputError, plain_name
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import Engine, rows_of
 from tuner.io.files import BUNDLED, sha256_of
 from tuner.options.option import refuse
-from tuner.parameters.layout import Layout, layout_of
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.layout import Layout, Spans, layout_of
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters, steps_of
 from tuner.parameters.reader import (
     Heading,
     completing,
@@ -47,12 +47,13 @@ class TermFile:
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A game, the names of the terms that are composed into one evaluation, in order, and the
-    user's files of terms."""
+    """A game, the names of the terms that are composed into one evaluation, in order, the user's
+    files of terms, and the spans of the stages."""
 
     game: str
     terms: tuple[str, ...]
     files: tuple[TermFile, ...] = ()
+    spans: Spans = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,10 @@ def spec_of(engine: Engine) -> EngineSpec:
             )
         files.append(TermFile(Path(path).name, Path(path).read_bytes()))
     spec = EngineSpec(
-        engine.game.name, tuple(term.name for term in engine.composition.terms), tuple(files)
+        engine.game.name,
+        tuple(term.name for term in engine.composition.terms),
+        tuple(files),
+        engine.spans,
     )
     with _making:
         _keep(spec, engine)
@@ -125,7 +129,7 @@ def _made(spec: EngineSpec) -> Engine:
             " everywhere"
         )
     terms = tuple(by_name[name] for name in spec.terms)
-    return Engine(find(spec.game), compose(spec.game, terms), layout_of(terms, paths))
+    return _composed(spec.game, terms, paths, spec.spans)
 
 
 SAMPLES = "samples"  # the name of the bundled games of each game
@@ -179,8 +183,12 @@ def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
     return _composed(game, loaded_terms(game, terms), terms)
 
 
-def _composed(game: str, terms: tuple[Term, ...], files: Sequence[str | Path]) -> Engine:
-    return Engine(find(game), compose(game, terms), layout_of(terms, files))
+def _composed(
+    game: str, terms: tuple[Term, ...], files: Sequence[str | Path], spans: Spans = ()
+) -> Engine:
+    layout = layout_of(terms, files)
+    phases = layout.phases or steps_of(game)
+    return Engine(find(game), compose(game, terms, rows_of(phases, spans)), layout, spans)
 
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
@@ -273,7 +281,7 @@ def load_engine(
     taking_part, parameters = _read(path, terms, add_missing)
     if parameters.of_rows:
         read_parameters(path, Layout(()), parameters.game)  # says what cannot be done with it
-    return _composed(parameters.game, taking_part, terms), parameters
+    return _composed(parameters.game, taking_part, terms, parameters.spans), parameters
 
 
 def _read(

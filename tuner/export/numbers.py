@@ -226,6 +226,11 @@ def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
     if tables:
         if len(r.stages) > 1:
             lines.append(f"stages in this order: {', '.join(r.stages)}")
+        if p.spans:
+            alone = ", ".join(f"{stage} {phase}" for stage, phase in p.phases_by_stage().items())
+            lines.append(
+                f"phases (0 to {p.steps}) in which each stage is alone, linear between: {alone}"
+            )
         side = (
             "the row farthest from the owner's side first"
             if r.flipped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -62,6 +62,7 @@ def make_problem(
     `empirical_prior` weights it. If the loss models draws, the scale is increased, so that the
     expected score stays as steep as with the given scale."""
     stages, columns = parameters.weights.shape
+    data = data.staged(replace(parameters.staging, phases=data.phases))
     objective = OBJECTIVES[options.loss]
     start = np.zeros((stages, columns + 1 + objective.widths))
     start[:, :columns] = parameters.weights

@@ -34,7 +34,7 @@ from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
 from tuner.headroom.losses import ResampledSums, cross_entropy, entropy, fitted_scale
 from tuner.headroom.network import OPTIONS, NetworkLogits, learn_on_top
-from tuner.headroom.sample import ValuedSample
+from tuner.headroom.sample import LARGEST, ValuedSample
 from tuner.headroom.trees import MISSING, Inputs, available, boost, importance
 from tuner.io.terminal import Display
 
@@ -73,7 +73,7 @@ def describe(sample: ValuedSample, start: str, found: ModelLogits) -> Headroom:
     own, mass, losses, total = held_losses(
         sample, held, {name: logit[held] for name, logit in found.logits.items()}
     )
-    game, stages = sample.data.manifest["game"], sample.data.manifest["stages"]
+    game, first_stage = sample.data.manifest["game"], sample.first_stage
     trees = "trees" in losses
     whole = Headroom(
         start=start,
@@ -93,8 +93,8 @@ def describe(sample: ValuedSample, start: str, found: ModelLogits) -> Headroom:
         models=model_losses(total, losses),
         scales={name: round(scale, 8) for name, scale in found.scales.items()},
         gains=_gains(total, list(losses)),
-        first_stage=stages[0] if len(stages) > 1 else None,
-        phases=_phases_or_stages(sample, held, losses, mass) if len(stages) > 1 else None,
+        first_stage=first_stage,
+        phases=_phases_or_stages(sample, held, losses, mass) if first_stage else None,
         board=found.board,
         disagreements=disagreements(sample, found),
         columns_of_trees=found.seen if trees else None,
@@ -126,7 +126,7 @@ def _phases_or_stages(
     lines = phases(sample.share[held], sample.opening[held], losses, mass)
     if sample.data.manifest["phases"] > 1:
         return lines
-    stages = sample.data.manifest["stages"]
+    stages = sample.data.staging.downward
     return [replace(line, stage=stages[int(line.from_ == 0)]) for line in lines]
 
 
@@ -497,7 +497,10 @@ def loss_lines(
         return lines
     short, staged = models_in(found.phases[0]), found.phases[0].stage is not None
     lines.append(
-        "by stage:" if staged else f"by the share of the first stage, {found.first_stage}:"
+        "by stage:"
+        if staged
+        else f"by the share of {'the first stage, ' * (found.first_stage != LARGEST)}"
+        f"{found.first_stage}:"
     )
     lines.append(
         f"  {'stage' if staged else 'share':<12}{'positions':>10}"

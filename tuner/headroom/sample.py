@@ -30,6 +30,9 @@ PER_GAME = 16  # positions: more of one game say little more
 FRACTION = float(1 << 32)
 
 
+LARGEST = "the largest phase"
+
+
 @dataclass(frozen=True)
 class ValuedSample:
     """Games of a dataset (g,), ascending, whose positions in order are the sample (n,). `read.data`
@@ -74,10 +77,17 @@ class ValuedSample:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """The share (n,) of the first stage."""
-        return self.data.shares(len(self.data.manifest["stages"]), scaled=False)[0][
-            self.data.phase[self.place]
-        ]
+        """The share (n,) of the first stage; of the largest phase if stages have phases of their
+        own."""
+        stages = self.data.staging
+        usual = replace(stages, names=stages.names[:2], spans=())
+        return usual.shares(self.data.phase_scale[:, 0])[0][self.data.phase[self.place]]
+
+    @property
+    def first_stage(self) -> str | None:
+        """What `share` is the share of; None with one stage."""
+        stages = self.data.staging
+        return LARGEST if stages.spans else stages.names[0] if len(stages.names) > 1 else None
 
     @property
     def values(self) -> str:

@@ -91,8 +91,6 @@ def learned_network(
     )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     _, mass, losses, total = held_losses(sample, held, predicted)
-    stages = sample.data.manifest["stages"]
-    staged = len(stages) > 1
     return file, NetworkMeasurement(
         command=command,
         output=output,
@@ -115,8 +113,12 @@ def learned_network(
             for line in found.epochs
         ],
         best_epoch=min(found.epochs, key=lambda line: line["aside"])["epoch"],
-        first_stage=stages[0] if staged else None,
-        phases=(phases(sample.share[held], sample.opening[held], losses, mass) if staged else None),
+        first_stage=sample.first_stage,
+        phases=(
+            phases(sample.share[held], sample.opening[held], losses, mass)
+            if sample.first_stage
+            else None
+        ),
         game=game.name,
         encoding=encoding.name,
         layers=[encoding.size, *shape.hidden, 1],

@@ -13,7 +13,7 @@ import numpy as np
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, available, find
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.rows.build import Totals, build_rows, default_phases
+from tuner.datasets.rows.build import Totals, build_rows
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.row_engine import RowEngine, counted
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
@@ -71,7 +71,6 @@ def build_engine_rows(
     a teacher finds them. `progress` is called with the number of positions that were answered.
     NothingLeft if the games have no position, InputError for every fault of the engine."""
     game, report, names = game_for(parameters), ReadReport(), []
-    phases = parameters.phases or default_phases(parameters.game)
     options = prepared(reading, quiescence)
 
     def positions() -> Iterator[PositionBatch]:
@@ -85,7 +84,7 @@ def build_engine_rows(
     with RowEngine(command, ExpectedRows(parameters.layout, len(parameters.stages))) as engine:
         rows = _rows(engine, game, positions(), scores, parameters.layout, progress)
         data, check, totals = build_rows(
-            rows, target, parameters, phases, names, not_linear, {"engine": command, **kept}
+            rows, target, parameters, names, not_linear, {"engine": command, **kept}
         )
     if engine.without_row:
         note(

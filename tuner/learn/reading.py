@@ -14,7 +14,7 @@ from games.record import USUAL_SCALE, ReadReport, scale_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
-from tuner.datasets.rows.build import default_phases, rows_of_sources
+from tuner.datasets.rows.build import rows_of_sources
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import load_engine, quiescence_of
@@ -229,9 +229,7 @@ def read_rows(
 ) -> Read:
     """Return the dataset of rows that another program counted. InputError if they do not agree with
     its evaluation."""
-    data = rows_of_sources(
-        sources, folder, start, start.phases or default_phases(start.game), options.not_linear, note
-    )
+    data = rows_of_sources(sources, folder, start, options.not_linear, note)
     centipawn = centipawns_of_classic(data)
     if options.method == "scores":
         return _with_scores(data, sources, folder, options, start)._replace(centipawn=centipawn)

@@ -14,7 +14,7 @@ from tuner.datasets.rows.formats import holds_rows
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.options.tune import TuneSettings
-from tuner.parameters.parameters import Parameters, untapered
+from tuner.parameters.parameters import Parameters, require_names, untapered
 
 
 class Start(NamedTuple):
@@ -49,7 +49,8 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
         engine, parameters = load_engine(start, options.terms)
         game = engine.game
     if options.untapered:
-        parameters = _untapered(start, parameters)
+        parameters = untapered(parameters)
+        require_names(parameters, start, "--untapered there is one number for all stages")
     if options.scale is not None:
         parameters = parameters.with_weights(parameters.weights, scale=options.scale)
     _check_names(parameters, options)
@@ -59,22 +60,6 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
 def _holds_rows(source: str) -> bool:
     """Return whether a source is a file or dataset of rows."""
     return source != "-" and (of_rows(source) if is_dataset(source) else holds_rows(source))
-
-
-def _untapered(start: str, parameters: Parameters) -> Parameters:
-    parameters = untapered(parameters)
-    for what, names in (
-        ("fixed", parameters.fixed),
-        ("bounds", dict(parameters.bounds)),
-        ("prior", dict(parameters.prior)),
-    ):
-        for name in names:
-            if not parameters.mask((name,)).any():
-                raise InputError(
-                    f"{start}: {what} names {name}, but with --untapered there is one number for"
-                    " all stages; leave out the stage"
-                )
-    return parameters
 
 
 def _check_names(parameters: Parameters, options: TuneSettings) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters, tapered, untapered
+from tuner.parameters.parameters import Parameters, staged
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
     NORMAL,
@@ -38,7 +38,7 @@ def union_of(layouts: Sequence[Layout]) -> Layout:
     for place in (place for some in by_term.values() for place in some):
         places.append(replace(place, first=first))
         first += place.size
-    return Layout(tuple(places), layouts[0].files)
+    return Layout(tuple(places), layouts[0].files, layouts[0].phases)
 
 
 def aligned(p: Parameters, layout: Layout) -> Parameters:
@@ -211,11 +211,10 @@ class Comparison:
 def compare(files: Sequence[Parameters]) -> Comparison:
     """Compare files with the first; the others have the same stages.
 
-    A first file with other stages is converted: to the mean of its stages, or to its one stage
-    repeated."""
+    A first file with other stages is converted: to the mean of its stages, or to its weights in the
+    middle of each stage."""
     first, *others = files
-    if first.stages != others[0].stages:
-        first = untapered(first) if len(others[0].stages) == 1 else tapered(first, others[0].stages)
+    first = staged(first, others[0].stages, others[0].spans)
     change = np.round([p.weights - first.weights for p in others], 4)
     error = np.array(
         [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +47,11 @@ class Place:
 @dataclass(frozen=True)
 class Layout:
     """All parameters of an evaluation; `files` are the user's own files of terms, each with the
-    sha256 of its content."""
+    sha256 of its content, `phases` the steps of the phase if one of the terms has its own."""
 
     places: tuple[Place, ...]
     files: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    phases: int | None = field(default=None, compare=False)
 
     @property
     def size(self) -> int:
@@ -126,12 +128,71 @@ def layout_of(terms: Sequence, files: Sequence[str | Path] = ()) -> Layout:
                 )
             )
             first += parameter.size
-    return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files))
+    own = next((term.phase.steps for term in terms if term.phase is not None), None)
+    return Layout(tuple(places), tuple((str(path), sha256_of(path)) for path in files), own)
 
 
-def shares_of(phase: np.ndarray, phases: int, stages: int) -> np.ndarray:
-    """(stages, n): the share of each stage in positions of these phases."""
+Spans = tuple[tuple[int, int], ...]  # of the stages: the first and the last phase
+
+
+def shares_of(phase: np.ndarray, phases: int, stages: int, spans: Spans = ()) -> np.ndarray:
+    """(stages, n): the share of each stage in positions of these phases. In its span a stage is
+    alone; from one span to the next the share is linear. Without spans the first of two stages is
+    alone at `phases`, the last at 0."""
+    found = np.zeros((stages, len(phase)))
     if stages == 1:
-        return np.ones((1, len(phase)))
-    first = phase / phases
-    return np.stack([first, 1 - first])
+        return found + 1
+    spans, phase = spans or ((phases, phases), (0, 0)), phase.astype(np.float64)
+    order = by_phase(spans)
+    for stage, (low, high) in enumerate(spans):
+        found[stage] = (phase >= low) & (phase <= high)
+    found[order[0], phase < spans[order[0]][0]] = 1
+    found[order[-1], phase > spans[order[-1]][1]] = 1
+    for before, after in pairwise(order):
+        low, high = spans[before][1], spans[after][0]
+        between = (phase > low) & (phase < high)
+        found[after, between] = share = (phase[between] - low) / (high - low)
+        found[before, between] = 1 - share
+    return found
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The names of the stages, the steps of the phase, and how the stages share them, see
+    `shares_of`."""
+
+    names: tuple[str, ...]
+    phases: int
+    spans: Spans = ()
+
+    def shares(self, phase: np.ndarray) -> np.ndarray:
+        """(stages, n): the share of each stage in positions of these phases."""
+        return shares_of(phase, self.phases, len(self.names), self.spans)
+
+    @property
+    def downward(self) -> tuple[str, ...]:
+        """The names from the stage of the largest phase on."""
+        return tuple(self.names[stage] for stage in reversed(by_phase(self.spans))) or self.names
+
+
+def fault_of_spans(stages: Stages) -> str | None:
+    """What is wrong with the phases of stages that follow each other or lie beyond the last."""
+    names, spans = stages.names, stages.spans
+    for one, other in pairwise(by_phase(spans)):
+        if spans[one][1] >= spans[other][0]:
+            return (
+                f"stages {names[one]} and {names[other]} are both at phase {spans[other][0]},"
+                " expected phases in which one stage is alone"
+            )
+    for name, (low, high) in zip(names, spans, strict=bool(spans)):
+        if not 0 <= low <= high <= stages.phases:
+            return (
+                f"stage {name} is at phase {low if low == high else f'{low} to {high}'}, expected"
+                f" 0 to {stages.phases}, the steps of the phase"
+            )
+    return None
+
+
+def by_phase(spans: Spans) -> list[int]:
+    """The stages in the order of their spans, from the lowest phase on."""
+    return sorted(range(len(spans)), key=lambda stage: spans[stage])

@@ -3,15 +3,16 @@ their bounds and priors."""
 
 from __future__ import annotations
 
+import importlib
 import logging
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from games.record import USUAL_SCALE, Wording, wording_of
-from games.streams import one_line
+from games.record import USUAL_SCALE, Wording, available, wording_of
+from games.streams import InputError, one_line
 from tuner.parameters.comments import Comment
-from tuner.parameters.layout import Layout
+from tuner.parameters.layout import Layout, Spans, Stages
 
 LOG = logging.getLogger(__name__)
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix
@@ -19,6 +20,7 @@ LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 LARGEST_ERROR = 1e12  # larger standard errors count as unknown
 UNKNOWN = "~"
+PHASES = 24  # steps of the phase of rows, unless they say otherwise: those of chess
 ENGINE_OPTIONS = (  # of `learned`: what an engine calls the options that are parameters
     "engine_options"
 )
@@ -34,7 +36,8 @@ class Parameters:
     name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard
     deviation). `learned` is plain data about the fit, `comments` are those of the file that was
     read, for the file to be written. `phases` are the steps of the phase if another program counts
-    the terms; None if this one does."""
+    the terms; None if this one does. `spans` are the phases in which each stage is alone; without
+    them, the first of two is alone at the largest phase, the last at 0."""
 
     game: str
     layout: Layout
@@ -49,11 +52,27 @@ class Parameters:
     comments: tuple[Comment, ...] = ()
     phases: int | None = None
     tied: tuple[str, ...] = ()
+    spans: Spans = ()
 
     @property
     def of_rows(self) -> bool:
         """Whether another program counts the terms: there are rows to learn from, but no rules."""
         return self.phases is not None
+
+    @property
+    def steps(self) -> int:
+        """Steps of the phase: the file's, those of a term, or the game's."""
+        return self.phases or self.layout.phases or steps_of(self.game)
+
+    @property
+    def staging(self) -> Stages:
+        """How its stages share the steps of the phase."""
+        return Stages(self.stages, self.steps, self.spans)
+
+    def phases_by_stage(self) -> dict[str, str]:
+        """The phases in which each stage is alone, as text, if they are not the usual ones."""
+        texts = (str(low) if low == high else f"[{low}, {high}]" for low, high in self.spans)
+        return dict(zip(self.stages, texts, strict=False))
 
     @property
     def wording(self) -> Wording:
@@ -96,6 +115,23 @@ class Parameters:
         return None if name is None else one_line(str(name))
 
 
+def steps_of(game: str) -> int:
+    """Return the steps of the phase of a game; PHASES for one whose terms are not known."""
+    if game not in available():
+        return PHASES
+    return int(importlib.import_module(f"evalterms.{game}.view").PHASES)
+
+
+def require_names(p: Parameters, file: str, why: str) -> None:
+    """InputError if fixed, bounds, prior or tied name a stage that the parameters do not have."""
+    for what in ("fixed", "bounds", "prior", "tied"):
+        for name in dict(getattr(p, what)) if what in ("bounds", "prior") else getattr(p, what):
+            if not p.mask((name,)).any():
+                raise InputError(
+                    f"{file}: {what} names {name}, but with {why}; leave out the stage"
+                )
+
+
 def untapered(p: Parameters) -> Parameters:
     """The same parameters with one stage, the mean of their stages; bounds and priors are kept."""
     return replace(
@@ -104,11 +140,17 @@ def untapered(p: Parameters) -> Parameters:
         weights=p.weights.mean(axis=0, keepdims=True),
         standard_errors=None,
         tied=(),
+        spans=(),
     )
 
 
-def tapered(p: Parameters, stages: tuple[str, ...]) -> Parameters:
-    """Parameters of one stage with the same weights in each of these stages."""
-    return replace(
-        p, stages=stages, weights=p.weights.repeat(len(stages), axis=0), standard_errors=None
-    )
+def staged(p: Parameters, stages: tuple[str, ...], spans: Spans = ()) -> Parameters:
+    """The same parameters with other stages: weights are those in the middle of each span. One
+    stage is the mean of all."""
+    if (p.stages, p.spans) == (stages, spans):
+        return p
+    if len(stages) == 1:
+        return replace(untapered(p), stages=stages)
+    middle = np.array([sum(span) / 2 for span in spans or ((p.steps,) * 2, (0, 0))])
+    weights = p.staging.shares(middle).T @ p.weights
+    return replace(p, stages=stages, spans=spans, weights=weights, standard_errors=None)

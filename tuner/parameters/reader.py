@@ -17,12 +17,13 @@ from games.record import available, find, scale_of, wording_of
 from games.streams import InputError, one_line
 from tuner.io.files import BUNDLED
 from tuner.parameters.comments import comments_of
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.layout import Layout, Place, Spans, fault_of_spans
 from tuner.parameters.parameters import (
     DEFAULT_GAME,
     LARGEST_ERROR,
     LARGEST_SD,
     LARGEST_WEIGHT,
+    PHASES,
     SMALLEST_SD,
     UNKNOWN,
     Parameters,
@@ -156,10 +157,8 @@ KEYS = (
     "standard_errors",
     "learned",
 )
-PHASES, MOST_PHASES = (
-    24,
-    1 << 16,
-)  # steps of the phase of rows: the default, that of chess, and one more than the largest
+MOST_PHASES = 1 << 16  # one more than the most steps of the phase of rows
+MOST_STAGES = 64
 LEARNED_NUMBERS = (
     "games",
     "positions",
@@ -374,6 +373,41 @@ class _Reader(Checks):
             )
         return int(value)
 
+    def stages(self, node: YamlNode) -> tuple[tuple[str, ...], Spans]:
+        """Read the names of the stages, and the phases in which each is alone if they are given."""
+        entries = node.value
+        least, most = (2, MOST_STAGES) if isinstance(entries, dict) else (1, 2)
+        if not isinstance(entries, (dict, list)) or not least <= len(entries) <= most:
+            self.fail(
+                node,
+                "stages is missing or not a list of one or two names, such as [mg, eg], or 2 to"
+                f" {MOST_STAGES} names with the phases in which each stage is alone, such as"
+                " {opening: 24, middle: [10, 14], ending: 0}",
+            )
+        names: list[str] = []
+        for item in entries:
+            if not isinstance(item, YamlNode):
+                item = YamlNode(item, node.line, node.start)
+            if not isinstance(item.value, str) or not item.value.isidentifier():
+                self.fail(item, f"a stage is {shown(item)}, expected a name such as mg")
+            names.append(item.value)
+        if len(set(names)) != len(names):
+            self.fail(node, f"stages {names} repeat a name")
+        spans = entries.items() if isinstance(entries, dict) else ()
+        return tuple(names), tuple(self.span(value, name) for name, value in spans)
+
+    def span(self, node: YamlNode, stage: str) -> tuple[int, int]:
+        """Read a phase, or the first and the last of several."""
+        given = node.value if isinstance(node.value, list) else [node]
+        found = [self.number(item, f"a phase of stage {stage}") for item in given]
+        if len(found) not in (1, 2) or any(value != int(value) for value in found):
+            self.fail(
+                node,
+                f"the phases of stage {stage} are {shown(node)}, expected a whole number such as"
+                " 24, or the first and the last, such as [10, 14]",
+            )
+        return int(found[0]), int(found[-1])
+
     def bounds(self, node: YamlNode | None, stages: tuple[str, ...]) -> tuple:
         found = []
         for name, value in (self.mapping(node, "bounds") if node else {}).items():
@@ -431,22 +465,8 @@ class _Reader(Checks):
             self.fail(
                 node, f"game is {shown(node) if 'game' in top else 'missing'}, expected {self.game}"
             )
-        stages_node = top.get("stages")
-        if (
-            stages_node is None
-            or not isinstance(stages_node.value, list)
-            or len(stages_node.value) not in (1, 2)
-        ):
-            self.fail(
-                stages_node or root,
-                "stages is missing or not a list of one or two names, such as [mg, eg]",
-            )
-        for item in stages_node.value:
-            if not isinstance(item.value, str) or not item.value.isidentifier():
-                self.fail(item, f"a stage is {shown(item)}, expected a name such as mg")
-        stages = tuple(item.value for item in stages_node.value)
-        if len(set(stages)) != len(stages):
-            self.fail(stages_node, f"stages {list(stages)} repeat a name")
+        stages_node = top.get("stages", YamlNode([], root.line, root.start))
+        stages, spans = self.stages(stages_node)
         if self.of_rows:
             if not of_rows(top):
                 self.fail(
@@ -465,11 +485,12 @@ class _Reader(Checks):
                 f"phases has no use here: {self.game} has its own; only files with `terms: rows`"
                 " give it",
             )
-        elif len(stages) > 1 and stages != (expected := find(self.game).stages):
+        elif len(stages) > 1 and not spans and stages != (expected := find(self.game).stages):
             self.fail(
                 stages_node,
-                f"stages are {list(stages)}, expected {list(expected)} for {self.game}, or one name"
-                " for all",
+                f"stages are {list(stages)}, expected {list(expected)} for {self.game}, one name"
+                " for all, or stages with their phases, such as"
+                " {opening: 24, middle: [10, 14], ending: 0}",
             )
         if "weights" not in top:
             self.fail(root, "weights is missing")
@@ -507,7 +528,10 @@ class _Reader(Checks):
             () if self.path.is_relative_to(BUNDLED) else comments_of(source),
             phases,
             tied,
+            spans,
         )
+        if fault := fault_of_spans(found.staging) if spans else None:
+            self.fail(stages_node, fault)
         for name in tied:
             chosen = found.mask((name,)).all(axis=0)
             if not chosen.any() or (weights[:, chosen] != weights[0, chosen]).any():

@@ -144,7 +144,11 @@ def _headline(console: Console, found: Comparison, view: View) -> None:
     if not lines or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
     heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[: len(lines)]
-    mean = "" if len(found.stages) == 1 else f", mean of {' and '.join(found.stages)}"
+    mean = (
+        ""
+        if len(found.stages) == 1
+        else f", mean of {', '.join(found.stages[:-1])} and {found.stages[-1]}"
+    )
     title = f"in units of {lines[0]['unit']}{mean}"
     show_table(
         console,

@@ -53,7 +53,7 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
         scale = repr(float(p.scale))
     yield ("game",), f"game: {_key(p.game)}"
     yield ("scale",), f"scale: {scale}"
-    yield ("stages",), f"stages: [{', '.join(p.stages)}]"
+    yield ("stages",), f"stages: {stages_text(p)}"
     if p.of_rows:
         yield ("terms",), f"terms: {ROWS}"
         yield ("phases",), f"phases: {p.phases}"
@@ -88,6 +88,14 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[Place, str]]:
                 {"learned": {key: value}}, sort_keys=False, allow_unicode=True, width=110
             )
             yield ("learned", key), text.partition("\n")[2].rstrip()
+
+
+def stages_text(p: Parameters) -> str:
+    """The stages of a file, with the phases in which each is alone if they are not the usual
+    ones."""
+    if not p.spans:
+        return f"[{', '.join(p.stages)}]"
+    return "{" + ", ".join(": ".join(item) for item in p.phases_by_stage().items()) + "}"
 
 
 def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Place, str]]:

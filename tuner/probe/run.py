@@ -278,7 +278,10 @@ def fitter(parameters: Parameters, workers: int, note: Callable[[str], None]) ->
             )
         with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
             data, *_ = build_rows(
-                rows, Path(folder) / "rows", at, PHASES, [{"file": "probe", "sha256": "-"}]
+                rows,
+                Path(folder) / "rows",
+                replace(at, phases=PHASES),
+                [{"file": "probe", "sha256": "-"}],
             )
             require_learnable(data)
             result = fit(

@@ -25,7 +25,7 @@ from tuner.findings.records import (
 from tuner.io.records import Count, Scalar, read_json, read_lines, record
 from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, aligned, compare
-from tuner.parameters.parameters import Parameters, tapered, untapered
+from tuner.parameters.parameters import Parameters, staged
 from tuner.parameters.reader import heading_of
 from tuner.report.headroom import read_headroom
 from tuner.report.match import Match, read_match
@@ -247,8 +247,4 @@ def _initial(
             f"{path}:{heading.line}: game is {heading.game!r}, expected {learned.game}"
         )
     initial = aligned(load_parameters(path, terms, add_missing=True), learned.layout)
-    if initial.stages != learned.stages:
-        initial = (
-            untapered(initial) if len(learned.stages) == 1 else tapered(initial, learned.stages)
-        )
-    return initial, started
+    return staged(initial, learned.stages, learned.spans), started

@@ -682,7 +682,7 @@ def _data(run: ShownLearningRun) -> Section | None:
         )
         if n is not None and total and (n or not in_points(run.points)) and not run.labelled
     ]
-    chart = run_charts.phase_chart(summary.phases, run.learned.stages)
+    chart = run_charts.phase_chart(summary.phases, run.learned.staging.downward)
     if not (listed or shares or chart):
         return None
     return Section(

@@ -102,7 +102,7 @@ BUILDS = {
         "ended with status 2",
         plan={"build": "printf '\\033[31merror: \\377\\001 no\\033[0m\\n'; exit 2"},
     ),
-    "prints without end": Way("printed more than", plan={"build": "yes error"}),
+    "prints without end": Way("printed more than", plan={"build": "while :; do echo error; done"}),
     "is no command of a shell": Way("ended with status 2", plan={"build": "make 'all"}),
     "is no program": Way("ended with status 127", plan={"build": "no-such-make all"}),
     "needs a file beside the folder": Way(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.tuner.datasets.rows.support import PHASES, SMALL, STAGES, random_rows
+from tests.tuner.datasets.rows.support import SMALL, STAGES, random_rows
 from tuner.datasets.rows.build import build_rows, only
 from tuner.datasets.rows.writing import batches_of
 from tuner.learn.build import selected
@@ -14,7 +14,7 @@ def test_everything_that_rows_hold_is_selected(tmp_path):
     batch = random_rows(1, 300)
     batch = only(batch, np.isfinite(batch.outcome))
     parameters = Parameters("chess", SMALL, STAGES, np.zeros((2, SMALL.size)))
-    data, _, _ = build_rows([batch], tmp_path / "all", parameters, PHASES, [])
+    data, _, _ = build_rows([batch], tmp_path / "all", parameters, [])
     keep = np.random.default_rng(2).random(data.positions) < 0.6
     chosen = selected(data, keep, tmp_path / "some")
     (wanted,), (found,) = list(batches_of(data)), list(batches_of(chosen))

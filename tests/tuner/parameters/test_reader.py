@@ -9,7 +9,7 @@ from games.record import available
 from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
-from tuner.parameters.parameters import LARGEST_WEIGHT, tapered, untapered
+from tuner.parameters.parameters import LARGEST_WEIGHT, staged, untapered
 from tuner.parameters.reader import game_of, missing_parameters, read_parameters
 from tuner.parameters.yaml_tree import DEEPEST, LARGEST, read_tree
 
@@ -437,7 +437,7 @@ def test_untapered_parameters_are_the_mean_of_the_stages(tmp_path):
 
 
 def test_tapered_parameters_have_the_same_weights_in_every_stage(tmp_path):
-    p = tapered(untapered(read(tmp_path, GOOD)), ("mg", "eg"))
+    p = staged(untapered(read(tmp_path, GOOD)), ("mg", "eg"))
     assert (
         p.stages == ("mg", "eg")
         and p.weights.tolist() == [[105.125, -0.25, 0, 0, 0, 0, 6.5, 7.5, 8.5]] * 2

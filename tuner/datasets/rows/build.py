@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from games.record import available
 from games.streams import InputError
-from tuner.datasets.dataset import Dataset, Rows
+from tuner.datasets.dataset import Dataset, Rows, of_stages
 from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.check import RowCheck, check_rows, sample_of, tolerance
@@ -22,7 +20,6 @@ from tuner.datasets.rows.values import RowBatch
 from tuner.datasets.writing import WideWriter, merge
 from tuner.io.files import sha256_of
 from tuner.parameters.parameters import Parameters
-from tuner.parameters.reader import PHASES
 from tuner.version import __version__
 
 TERMS = "rows"  # in place of the name of the terms, in a manifest
@@ -41,14 +38,6 @@ class Totals:
     games: int = 0
 
 
-def default_phases(game: str) -> int:
-    """Return the steps of the phase of rows for a parameter file that does not give them, because
-    we count the game's terms."""
-    if game not in available():
-        return PHASES
-    return int(importlib.import_module(f"evalterms.{game}.view").PHASES)
-
-
 def of_rows(path: str | Path) -> bool:
     """Return whether a dataset, which is not damaged, holds rows that another program counted."""
     return open_dataset(path, check=False).manifest["terms"] == TERMS
@@ -58,7 +47,6 @@ def build_rows(
     batches: Iterable[RowBatch],
     target: Path,
     parameters: Parameters,
-    phases: int,
     sources: list[dict],
     not_linear: str | None = None,
     options: dict | None = None,
@@ -70,7 +58,8 @@ def build_rows(
     engines have more pieces than at the start. `not_linear` names a part of the evaluation that
     counts cannot express: what the rows lack then goes into `rest`. `options` are kept in the
     manifest. InputError if no row is left, or most have such a phase."""
-    totals, last = Totals(), None
+    totals, last, stages = Totals(), None, parameters.staging
+    phases = stages.phases
     writer = WideWriter(target)
     with writer:
 
@@ -84,7 +73,7 @@ def build_rows(
                     totals.largest = max(totals.largest, int(batch.phase.max()))
                     batch = only(batch, ~above)
                 if not_linear is not None:
-                    batch = _with_remainder(batch, parameters, phases)
+                    batch = _with_remainder(batch, parameters)
                 yield batch
                 known = ~np.isnan(batch.outcome)
                 totals.without_result += int((~known).sum())
@@ -110,9 +99,7 @@ def build_rows(
 
         check = None
         if parameters.weights.any():
-            check = check_rows(
-                written(), parameters.weights, phases, parameters.layout, parameters.stages
-            )
+            check = check_rows(written(), parameters.weights, parameters.layout, stages)
         else:
             for _ in written():
                 pass
@@ -136,8 +123,7 @@ def build_rows(
             "options": {**(options or {}), **({"not_linear": not_linear} if not_linear else {})},
             "layout": parameters.layout.describe(),
             "terms": TERMS,
-            "phases": phases,
-            "stages": list(parameters.stages),
+            **of_stages(stages),
             "row_check": _plain(check) if check else None,
         }
         writer.finish(manifest)
@@ -167,7 +153,6 @@ def rows_of_sources(
     sources: Sequence[str],
     folder: Path,
     parameters: Parameters,
-    phases: int,
     not_linear: str | None,
     note: Note,
 ) -> Dataset:
@@ -187,7 +172,6 @@ def rows_of_sources(
             read_rows(files, parameters, note),
             folder / "rows",
             parameters,
-            phases,
             named(files),
             not_linear,
         )
@@ -254,7 +238,7 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
             f" {parameters.layout.size}, or others, or in another order); build the dataset again"
             " with this parameter file"
         )
-    if len(parameters.stages) > len(manifest["stages"]):
+    if len(manifest["stages"]) == 1 < len(parameters.stages):
         raise InputError(
             f"{data.path}: has one stage, expected {' and '.join(parameters.stages)}; build it"
             " again from rows with phases"
@@ -290,10 +274,10 @@ def only(batch: RowBatch, keep: np.ndarray) -> RowBatch:
     )
 
 
-def _with_remainder(batch: RowBatch, parameters: Parameters, phases: int) -> RowBatch:
+def _with_remainder(batch: RowBatch, parameters: Parameters) -> RowBatch:
     """Return the batch with a `rest` that makes its evaluations those of the engine, beyond
     rounding."""
-    sample = sample_of(batch, parameters.layout.size, len(parameters.stages), phases)
+    sample = sample_of(batch, parameters.layout.size, parameters.staging)
     lacking = sample.evaluation - sample.predicted(parameters.weights)
     beyond = ~(np.abs(lacking) <= tolerance(sample.evaluation, sample.scale)) & ~np.isnan(lacking)
     return batch._replace(rest=(batch.rest + np.where(beyond, lacking, 0.0)).astype(np.float32))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, vstack
 
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Layout, Place, shares_of
+from tuner.parameters.layout import Layout, Place, Stages
 
 MOST_COUNT = 20  # of a term that is missing in one position
 SMALLEST_WEIGHT = 5.0  # centipawns; with smaller ones any difference is nearly a multiple
@@ -148,9 +148,9 @@ class RowSample:
         return RowSample(self.counts[rows], self.factors[:, rows], **values)
 
 
-def sample_of(batch: RowBatch, columns: int, stages: int, phases: int) -> RowSample:
+def sample_of(batch: RowBatch, columns: int, stages: Stages) -> RowSample:
     """Return all rows of a batch."""
-    factors = shares_of(batch.phase, phases, stages)
+    factors = stages.shares(batch.phase)
     factors[-1] *= batch.scale
     counts = csr_array(
         (batch.count.astype(np.float64), batch.index, batch.row), shape=(len(batch.phase), columns)
@@ -644,11 +644,33 @@ SCALES = 4  # different factors of the last stage
 MOST_FACTOR = 1.02  # of the last stage
 
 
-def taper_faults(view: Trial, phases: int, stages: Sequence[str]) -> tuple[RowFault, ...]:
+def taper_faults(view: Trial, stages: Stages) -> tuple[RowFault, ...]:
     """Return the fault of the taper that explains the differences, or nothing."""
-    if len(stages) < 2:
+    if len(stages.names) < 2:
         return ()
-    return _steps(view, phases, stages) or _scaled(view, stages)
+    taper = _shifted(view, stages) if stages.spans else _steps(view, stages.phases, stages.names)
+    return taper or _scaled(view, stages.names)
+
+
+def _shifted(view: Trial, stages: Stages) -> tuple[RowFault, ...]:
+    """Return the fault of a phase that is one too large or too small, as of buckets counted from
+    1."""
+    for shift, what in ((1, "large"), (-1, "small")):
+        factors = stages.shares(np.clip(view.sample.phase - shift, 0, stages.phases))
+        factors[-1] *= view.sample.scale
+        explained = view.explained(view.sample.predicted(view.weights, factors))
+        if explained is not None:
+            return (
+                RowFault(
+                    "taper",
+                    "",
+                    f"The phase of the rows is one too {what}: buckets count from 0 to"
+                    f" {stages.phases}. Print it so, or correct the phases of `stages` in the"
+                    " parameter file.",
+                    explained,
+                ),
+            )
+    return ()
 
 
 def _steps(view: Trial, phases: int, stages: Sequence[str]) -> tuple[RowFault, ...]:
@@ -767,9 +789,8 @@ class Base:
 def diagnose(
     sample: RowSample,
     weights: np.ndarray,
-    phases: int,
     layout: Layout,
-    stages: Sequence[str],
+    stages: Stages,
     used: np.ndarray,
 ) -> tuple[RowFault, ...]:
     """Return the faults that explain the differences, first the one to mend first; `used`
@@ -785,7 +806,7 @@ def diagnose(
         view = trial.of(base.sample)
         if base.fault and (explained := view.explained(base.sample.predicted(weights))) is not None:
             return (RowFault(base.fault[0], "", base.fault[1], explained),)
-        if found := _single(_searched(view), view, layout, stages, unused, phases):
+        if found := _single(_searched(view), view, layout, stages, unused):
             before = (
                 (RowFault(base.fault[0], "", base.fault[1], found[0].explained),)
                 if base.fault
@@ -834,7 +855,7 @@ def _rounded(trial: Trial) -> tuple[RowFault, ...]:
     return ()
 
 
-def _bases(sample: RowSample, stages: Sequence[str]) -> Iterator[Base]:
+def _bases(sample: RowSample, stages: Stages) -> Iterator[Base]:
     yield Base(sample, None)
     views: list[tuple[RowSample, str, str]] = []
     if (sample.side != 0).mean() >= FEWEST_SIDES:
@@ -842,18 +863,18 @@ def _bases(sample: RowSample, stages: Sequence[str]) -> Iterator[Base]:
             **{**vars(sample), "evaluation": sample.evaluation * np.where(sample.side == -1, -1, 1)}
         )
         views.append((turned, "perspective", _perspective(sample)))
-    if len(stages) > 1:
+    if len(stages.names) > 1:
+        turned_phase = stages.shares(np.maximum(stages.phases - sample.phase, 0))
         for view, _, _ in [(sample, "", ""), *views]:
             if (view.scale == 1).all():
-                views.append(
-                    (RowSample(**{**vars(view), "factors": view.factors[::-1]}), "stages", "")
-                )
+                views.append((RowSample(**{**vars(view), "factors": turned_phase}), "stages", ""))
     for view, kind, text in views:
         if kind == "stages":
+            first, *_, last = stages.downward
             text = (
-                f"The stages are exchanged: phase counts steps of {stages[-1]}, or the weights of"
-                f" {stages[0]} and {stages[-1]} are exchanged in one of the two. phase counts steps"
-                f" of {stages[0]}, and 0 is all {stages[-1]}: correct it there."
+                f"The stages are exchanged: phase counts steps of {last}, or the weights of"
+                f" {first} and {last} are exchanged in one of the two. phase counts steps"
+                f" of {first}, and 0 is all {last}: correct it there."
             )
             if view.evaluation is not sample.evaluation:
                 kind, text = "perspective", f"{_perspective(sample)} {text}"
@@ -922,15 +943,15 @@ def _searched(view: Trial) -> Trial:
 
 
 def _single(
-    searched: Trial, view: Trial, layout: Layout, stages: Sequence[str], unused: Unused, phases: int
+    searched: Trial, view: Trial, layout: Layout, stages: Stages, unused: Unused
 ) -> tuple[RowFault, ...]:
     """Return the fault of one kind that explains the differences of a view, or nothing."""
     searches: list[Callable[[], tuple[RowFault, ...]]] = [
         lambda: _constant(view),
-        lambda: group_faults(searched, view, layout, stages, unused),
+        lambda: group_faults(searched, view, layout, stages.names, unused),
         lambda: missing_faults(view, layout, unused),
-        lambda: taper_faults(view, phases, stages),
-        lambda: wrong_weights(searched, view, layout, stages),
+        lambda: taper_faults(view, stages),
+        lambda: wrong_weights(searched, view, layout, stages.names),
     ]
     return next((found for search in searches if (found := search())), ())
 
@@ -1079,23 +1100,21 @@ def _percent(part: int, whole: int) -> str:
 def check_rows(
     batches: Iterable[RowBatch],
     weights: np.ndarray,
-    phases: int,
     layout: Layout,
-    stages: Sequence[str],
+    stages: Stages,
 ) -> RowCheck:
     """Compare the evaluations of rows with rest + counts · weights, and name the fault that
     explains the difference.
 
-    `weights` is (stages, columns) in centipawns, `phases` the steps of the first stage. All rows
-    are compared; faults are looked for in an even sample of 200,000, and named only if the
-    correction makes the rows agree that did not."""
+    `weights` is (stages, columns) in centipawns. All rows are compared; faults are looked for in an
+    even sample of 200,000, and named only if the correction makes the rows agree that did not."""
     rows = checked = exact = 0
     largest, largest_row, largest_text, total = 0.0, 0, "", 0.0
     used, sampler = np.zeros(layout.size, np.int64), Sampler()
     for batch in batches:
         known = np.flatnonzero(~np.isnan(batch.evaluation))
         used += np.bincount(batch.index, minlength=layout.size)
-        sample = sample_of(batch, layout.size, len(weights), phases)
+        sample = sample_of(batch, layout.size, stages)
         if len(known) < len(batch.phase):
             sample = sample.take(known)
         if len(known):
@@ -1113,7 +1132,7 @@ def check_rows(
     taken = sampler.sample()
     if taken is not None:
         faults = (
-            diagnose(taken, weights, phases, layout, stages, used) if exact < checked else ()
+            diagnose(taken, weights, layout, stages, used) if exact < checked else ()
         ) or side_of_results(taken)
     return RowCheck(
         rows, checked, exact, largest, largest_row, largest_text, total / max(checked, 1), faults

@@ -19,7 +19,8 @@
  *   EVALTUNE_ROW2N(name, row, column, us, n)
  *   EVALTUNE_REST(cp)                     adds centipawns of White's view that are not tuned
  *   EVALTUNE_SCALE(f)                     the factor of the last stage, if it is not 1
- *   EVALTUNE_END(fen, eval, phase)        prints the row: `eval` of White's view, `phase` in steps of the first stage
+ *   EVALTUNE_END(fen, eval, phase)        prints the row: `eval` of White's view, `phase` in steps of the first stage, or as the
+ *                                         parameter file gives each stage its phases; a bucket is a phase
  *   evaltune_serve(one)                   calls one(fen) for each line of standard input (only with EVALTUNE_TRACE)
  *
  * `us` is 0 for White and 1 for Black; write `us != WHITE` if your colours differ. The index of a single number is 0. What only

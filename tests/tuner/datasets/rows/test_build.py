@@ -22,6 +22,7 @@ from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
+from tuner.parameters.layout import Stages
 from tuner.parameters.parameters import Parameters
 
 
@@ -53,7 +54,7 @@ def test_rows_of_our_terms_give_the_native_numbers_and_errors(native, tmp_path, 
     parameters = load_parameters("classic")
     path = str(tmp_path / f"rows{formats.FORMATS[form].suffixes[0]}")
     assert formats.write(path, batches_of(native), native.layout) == native.positions
-    data = rows_of_sources([path], tmp_path, parameters, native.phases, None, quiet)
+    data = rows_of_sources([path], tmp_path, parameters, None, quiet)
     for name in ARRAYS:
         assert np.array_equal(getattr(data, name), getattr(native, name)), name
     if form == "npz":  # equal arrays give equal fits
@@ -69,7 +70,7 @@ def rows_that_fit(weights: np.ndarray, n: int = 3000):
     rows = random_rows(3, n, ENGINE)
     from tuner.datasets.rows.check import sample_of
 
-    sample = sample_of(rows, ENGINE.size, 2, PHASES)
+    sample = sample_of(rows, ENGINE.size, Stages(STAGES, PHASES))
     outcome = np.random.default_rng(5).choice([-1, 0, 1], n).astype(np.float32)
     return rows._replace(evaluation=sample.predicted(weights).astype(np.float32), outcome=outcome)
 
@@ -78,30 +79,25 @@ def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
     weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
     rows, parameters = rows_that_fit(weights), own(weights)
     formats.write(str(tmp_path / "good.npz"), [rows], ENGINE)
-    good = rows_of_sources(
-        [str(tmp_path / "good.npz")], tmp_path / "1", parameters, PHASES, None, quiet
-    )
+    good = rows_of_sources([str(tmp_path / "good.npz")], tmp_path / "1", parameters, None, quiet)
     assert good.manifest["row_check"]["fits"] and good.manifest["row_check"]["checked"] == 3000
     formats.write(str(tmp_path / "bad.npz"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
     with pytest.raises(
         InputError,
         match=r"of 3,000 rows agree with the engine's evaluation: .*; mend the rows, or name the",
     ):
-        rows_of_sources(
-            [str(tmp_path / "bad.npz")], tmp_path / "2", parameters, PHASES, None, quiet
-        )
+        rows_of_sources([str(tmp_path / "bad.npz")], tmp_path / "2", parameters, None, quiet)
     # the refusal stays with a dataset, whether it is opened later or merged
     bad, check, totals = build_rows(
         read_rows([str(tmp_path / "bad.npz")], parameters, quiet),
         tmp_path / "bad.ds",
         parameters,
-        PHASES,
         named([str(tmp_path / "bad.npz")]),
     )
     assert check is not None and not check.fits and totals.rows == 3000
     for sources in ([str(bad.path)], [str(good.path), str(bad.path)]):
         with pytest.raises(InputError, match="rows agree with the engine's evaluation"):
-            rows_of_sources(sources, tmp_path / "3", parameters, PHASES, None, quiet)
+            rows_of_sources(sources, tmp_path / "3", parameters, None, quiet)
 
 
 def test_what_is_not_linear_becomes_a_part_that_is_not_tuned(tmp_path):
@@ -112,7 +108,7 @@ def test_what_is_not_linear_becomes_a_part_that_is_not_tuned(tmp_path):
         str(tmp_path / "rows.npz"), [rows._replace(evaluation=rows.evaluation + safety)], ENGINE
     )
     data = rows_of_sources(
-        [str(tmp_path / "rows.npz")], tmp_path / "1", own(weights), PHASES, "king safety", quiet
+        [str(tmp_path / "rows.npz")], tmp_path / "1", own(weights), "king safety", quiet
     )
     assert data.manifest["row_check"]["fits"] and data.manifest["options"] == {
         "not_linear": "king safety"
@@ -128,7 +124,7 @@ def test_rows_without_a_result_are_left_out(tmp_path):
     outcome = rows.outcome.copy()
     outcome[::4] = np.nan
     data, _, totals = build_rows(
-        [rows._replace(outcome=outcome)], tmp_path / "data", own(weights), PHASES, [{"file": "x"}]
+        [rows._replace(outcome=outcome)], tmp_path / "data", own(weights), [{"file": "x"}]
     )
     assert (totals.rows, totals.without_result, data.positions) == (200, 50, 150)
     assert np.array_equal(data.outcome, outcome[~np.isnan(outcome)])
@@ -139,7 +135,6 @@ def test_rows_without_a_result_are_left_out(tmp_path):
             [rows._replace(outcome=outcome * np.nan)],
             tmp_path / "none",
             own(weights),
-            PHASES,
             [{"file": "x"}],
         )
     assert not (tmp_path / "none").exists()
@@ -162,21 +157,15 @@ def test_rows_without_a_result_are_left_out(tmp_path):
 )
 def test_a_dataset_of_other_rows_is_refused(tmp_path, change, said):
     weights = np.ones((2, ENGINE.size))
-    data, *_ = build_rows(
-        [rows_that_fit(weights, 200)], tmp_path / "data", own(weights), PHASES, []
-    )
+    data, *_ = build_rows([rows_that_fit(weights, 200)], tmp_path / "data", own(weights), [])
     with pytest.raises(InputError) as problem:
-        rows_of_sources(
-            [str(data.path)], tmp_path, replace(own(weights), **change), PHASES, None, quiet
-        )
+        rows_of_sources([str(data.path)], tmp_path, replace(own(weights), **change), None, quiet)
     assert said in str(problem.value) and "\n" not in str(problem.value)
 
 
 def test_damage_is_found(tmp_path):
     weights = np.ones((2, ENGINE.size))
-    data, *_ = build_rows(
-        [rows_that_fit(weights, 200)], tmp_path / "data", own(weights), PHASES, []
-    )
+    data, *_ = build_rows([rows_that_fit(weights, 200)], tmp_path / "data", own(weights), [])
     manifest = json.loads((data.path / "manifest.json").read_text())
     for key, value, said in (
         ("shares", [[0, -1]], "shares is damaged"),

@@ -6,13 +6,14 @@ import pytest
 from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES, Engine, places_with
 from tuner.datasets.rows.check import RowCheck, check_rows
 from tuner.datasets.rows.values import RowBatch
+from tuner.parameters.layout import Stages
 
 SEEDS = range(20)
 NAMES = [place.path for place in ENGINE.places]
 
 
 def check(rows: RowBatch, weights: np.ndarray, phases: int = PHASES) -> RowCheck:
-    return check_rows([rows], weights.astype(np.float64), phases, ENGINE, STAGES)
+    return check_rows([rows], weights.astype(np.float64), ENGINE, Stages(STAGES, phases))
 
 
 def only_fault(found: RowCheck) -> tuple[str, str]:
@@ -254,12 +255,16 @@ def test_rows_without_evaluations_are_not_said_to_fit():
 def test_one_stage_needs_no_phase():
     engine = Engine.random(10)
     rows = engine.rows(phase=0 * engine.phase, evaluation=engine.sums(0))
-    found = check_rows([rows, rows], engine.weights[:1].astype(np.float64), 1, ENGINE, ["all"])
+    found = check_rows(
+        [rows, rows], engine.weights[:1].astype(np.float64), ENGINE, Stages(("all",), 1)
+    )
     assert found.fits and found.rows == 2000
     counts = engine.counts.copy()
     counts[:, places_with("mobility")] *= -1
     flipped = engine.rows(counts=counts, phase=0 * engine.phase, evaluation=engine.sums(0))
-    found = check_rows([flipped], engine.weights[:1].astype(np.float64), 1, ENGINE, ["all"])
+    found = check_rows(
+        [flipped], engine.weights[:1].astype(np.float64), ENGINE, Stages(("all",), 1)
+    )
     assert only_fault(found) == ("term", "mobility.knight")
 
 
@@ -271,7 +276,10 @@ def test_the_sample_of_many_rows_is_bounded(monkeypatch):
     counts = engine.counts.copy()
     counts[:, places_with("pieces.pair")] *= 2
     found = check_rows(
-        [engine.rows(counts=counts)] * 5, engine.weights.astype(np.float64), PHASES, ENGINE, STAGES
+        [engine.rows(counts=counts)] * 5,
+        engine.weights.astype(np.float64),
+        ENGINE,
+        Stages(STAGES, PHASES),
     )
     assert found.rows == 5000 and only_fault(found) == ("term", "pieces.pair")
     assert found.as_dict()["faults"][0]["name"] == "pieces.pair"

@@ -187,8 +187,7 @@ class Cpu:
                 slopes,
                 extra.decay[base + offset : end + offset],
                 curvature,
-                model.data.phases,
-                model.stages,
+                model.shares,
                 part,
             )
             return part

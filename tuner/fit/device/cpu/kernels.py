@@ -438,20 +438,13 @@ def scan(ranges, values, outcome, decay, c):
             following = values[t]
 
 
-@inner(
-    *(
-        types.void(rows, types.int64, types.int64, types.float64, vector_type, types.int64)
-        for rows in ROWS
-    )
-)
-def _add_row(rows, t, phases, factor, y, stages):
+@inner(*(types.void(rows, types.int64, matrix_type, types.float64, vector_type) for rows in ROWS))
+def _add_row(rows, t, shares, factor, y):
     """Add factor * x_t to the dense vector y (stages * width)."""
     index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
-    width = len(y) // stages
-    for stage in range(stages):
-        share = factor
-        if stages == 2:
-            share = factor * (phase[t] / phases if stage == 0 else (phases - phase[t]) / phases)
+    width = len(y) // len(shares)
+    for stage in range(len(shares)):
+        share = factor * shares[stage, phase[t]]
         if share != 0.0:
             base = stage * width
             for k in range(row[t], row[t + 1]):
@@ -467,22 +460,21 @@ def _add_row(rows, t, phases, factor, y, stages):
             vector_type,
             vector_type,
             vector_type,
-            types.int64,
-            types.int64,
+            matrix_type,
             matrix_type,
         )
         for rows in ROWS
     )
 )
-def lambda_gram(rows, ranges, slope, decay, curvature, phases, stages, matrix):
+def lambda_gram(rows, ranges, slope, decay, curvature, shares, matrix):
     """Add the sum of j_t y_t' + curvature_t x_t x_t' to `matrix` (d, d), with y_t = j_t - j_{t+1} +
-    decay_t y_{t+1}.
+    decay_t y_{t+1}. Stages have `shares` (stages, codes).
 
     That is minus the derivative of the sum of c_t j_t with respect to the weights (Bradtke and
     Barto 1996, for c linear)."""
     index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
     size = matrix.shape[0]
-    width = size // stages
+    width = size // len(shares)
     y, whole = np.zeros(size), np.zeros(size)
     for r in range(len(ranges)):
         y[:] = 0.0
@@ -490,16 +482,14 @@ def lambda_gram(rows, ranges, slope, decay, curvature, phases, stages, matrix):
         for t in range(end - 1, begin - 1, -1):
             y *= decay[t]
             if t + 1 < end:
-                _add_row(rows, t + 1, phases, -slope[t + 1], y, stages)
-            _add_row(rows, t, phases, slope[t], y, stages)
+                _add_row(rows, t + 1, shares, -slope[t + 1], y)
+            _add_row(rows, t, shares, slope[t], y)
             if slope[t] == 0.0:
                 continue
             whole[:] = slope[t] * y
-            _add_row(rows, t, phases, curvature[t], whole, stages)
-            for stage in range(stages):
-                share = 1.0
-                if stages == 2:
-                    share = phase[t] / phases if stage == 0 else (phases - phase[t]) / phases
+            _add_row(rows, t, shares, curvature[t], whole)
+            for stage in range(len(shares)):
+                share = shares[stage, phase[t]]
                 if share == 0.0:
                     continue
                 for k in range(row[t], row[t + 1] + 1):
