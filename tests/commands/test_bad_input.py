@@ -216,8 +216,8 @@ CASES = {
         "--add-missing -o classic-full.yaml`"
     ),
     "params classic -o out.yaml": (
-        "-o out.yaml: only --add-missing, --new and --from-rows write a file; add one, or leave "
-        "out -o"
+        "-o out.yaml: only --add-missing, --stages, --new and --from-rows write a file; add one,"
+        " or leave out -o"
     ),
     # datasets
     "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",

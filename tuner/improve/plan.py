@@ -30,6 +30,7 @@ Setting = Annotated[
         lambda value: isinstance(value, (bool, str)) or NUMBER.holds(value),
     ),
 ]
+ROUND_MINUTES = 10  # of a round, where the minutes of all are given: fewer games teach noise
 USUAL_LIMIT = {"nodes": 5000}
 
 
@@ -122,6 +123,8 @@ def read_plan(path: Path) -> dict:
         found["match"].setdefault("limit", limit)
     plan = record(LoopPlan, found, place)
     require_one_length(found, place)
+    if plan.minutes is not None and plan.minutes > 0 and "rounds" not in found:
+        found["rounds"] = min(max(round(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
     base = Path(os.path.abspath(path)).parent
     folder = base / plan.source.folder
     source = found["source"] | {"folder": os.path.normpath(folder)}

@@ -12,7 +12,6 @@ from games.search.searcher import Limits
 from games.streams import InputError
 from tests.games.backgammon.support import rolls_of_games
 from tests.games.support import REPOSITORY
-from tuner.datasets.dataset import shares_of
 from tuner.evaluation.explain import leaf_of
 from tuner.evaluation.loading import load_engine
 from tuner.fit.siblings import usual_temperature
@@ -20,6 +19,7 @@ from tuner.learn.methods import resolved
 from tuner.learn.moves import NEAR, played_choices
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
+from tuner.parameters.layout import shares_of
 
 SAMPLE = REPOSITORY / "games" / "samples" / "pubeval.mat.zst"
 
