@@ -9,11 +9,12 @@ import pkgutil
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 import games
+from games.search.constants import SearchConstant
 from games.search.searcher import Searcher
 from games.streams import InputError
 
@@ -136,6 +137,9 @@ class Wording:
         return "drawn" if not points else f"{self.sides[int(points < 0)]} won"
 
 
+BookMoves: TypeAlias = Callable[[np.ndarray, random.Random], int | None]
+
+
 @dataclass(frozen=True)
 class Files:
     """What a game has of files: the reader, and what is written."""
@@ -156,6 +160,9 @@ class Files:
     openings: Callable[[str, Callable[[str], None]], Openings] | None = (
         None  # of a file; reports skipped lines; InputError
     )
+    # an opening book by its file: a function that draws its move in a position, None if it has
+    # none; None for files that are no such books; InputError
+    book: Callable[[str], BookMoves | None] = lambda path: None
     picture: Callable[[np.ndarray], str] | None = (
         None  # a position as SVG; None: `Game.draw` is used
     )
@@ -174,6 +181,31 @@ class Chance(NamedTuple):
     # the distinct positions (k, words) that the moves of a roll lead to, before the next roll
     successors: Callable[[np.ndarray], np.ndarray]
     before: Callable[[np.ndarray], np.ndarray]  # a position without its dice
+
+
+@dataclass(frozen=True)
+class Stock:
+    """How much is left on the board, as the probability of a win depends on it: a whole number from
+    `low` to `high` to which it is limited, and `anchor`, by which it is divided.
+
+    `published` are coefficients of a and b of the model in `tuner.statistics.wdl` that others use,
+    with `source`, where they stand."""
+
+    count: Callable[[np.ndarray], np.ndarray]  # (n,) of positions (n, words)
+    low: int
+    high: int
+    anchor: int
+    what: str  # that is counted, in words
+    published: tuple[tuple[float, ...], tuple[float, ...]]
+    source: str
+
+    def shares(self, counts: np.ndarray) -> np.ndarray:
+        """Return counts within the limits, in units of the anchor."""
+        return np.clip(counts, self.low, self.high) / self.anchor
+
+    def share(self, count: int) -> float:
+        """Return that of one count."""
+        return min(max(count, self.low), self.high) / self.anchor
 
 
 @dataclass(frozen=True)
@@ -231,6 +263,7 @@ class Game:
     points: int = (
         1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
     )
+    stock: Stock | None = None  # None: nothing leaves the board for good, or nobody asks
     # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
     scale: float = USUAL_SCALE
     wording: Wording = Wording()
@@ -360,6 +393,7 @@ class Control:
     movetime: float | None = None
     base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
+    byoyomi: float = 0.0  # for each move once the clock has run out
     vary: float = 0.0  # the share by which searches of an engine differ from its limit
 
     def drawn(self, dice: random.Random) -> Control:
@@ -376,7 +410,8 @@ class Control:
     def text(self) -> str:
         """The control in words, also for the tags of games."""
         if self.base is not None:
-            return f"{self.base:g}+{self.increment:g}"
+            more = f", byoyomi {self.byoyomi:g}" if self.byoyomi else ""
+            return f"{self.base:g}+{self.increment:g}{more}"
         if self.movetime is not None:
             return f"{self.movetime:g} s a move"
         return f"depth {self.depth}" if self.depth is not None else f"{self.nodes:,} nodes a move"
@@ -398,6 +433,15 @@ class Forfeit(Exception):
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(kind, detail)
         self.kind, self.detail = kind, detail
+
+
+@runtime_checkable
+class Settable(Protocol):
+    """A player whose options can change between games."""
+
+    def set(self, values: Mapping[str, str]) -> None:
+        """Set options before the next game, for which an engine that fails at it is started again.
+        InputError for options that our own player does not have."""
 
 
 class Player(Protocol):
@@ -423,12 +467,13 @@ class Player(Protocol):
 
 
 # how a game ended; FAULTS are ends that no working player causes
-RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS = (
+RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS, TABLES = (
     "rules",
     "plies",
     "resign rule",
     "draw rule",
     "resigns",
+    "tables",
 )
 FAULTS = ILLEGAL, CRASH, STALL, TIME = ("illegal move", "crash", "stall", "time")
 
@@ -486,6 +531,7 @@ class Contest:
 
     # see games.search.searcher; without it, evaluations cannot play
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None
+    constants: tuple[SearchConstant, ...] = ()  # that this search has
     deepest: int | None = (
         None  # the greatest depth of the search, which then has no other limit; None: any limits
     )
@@ -505,6 +551,7 @@ class Contest:
         None
     )
     evaluating: str = "uci"  # the protocol of these engines
+    byoyomi: bool = False  # whether clocks give time for each move once they have run out
     # an engine that says the values of positions after a move: gnubg:0; InputError
     rater: Callable[[str], Rater] | None = None
     patterns: Mapping[str, EvaluationPattern] = field(

@@ -25,7 +25,7 @@ ROOMS = [
     ["tuner.findings"],
     ["tuner.learn"],
     ["tuner.probe", "tuner.report", "tuner.bench"],
-    ["tuner.headroom", "tuner.improve"],
+    ["tuner.headroom", "tuner.improve", "tuner.optimize"],
     ["tuner.commands"],
     ["tuner.cli"],
     ["tuner.api", "tuner.__main__"],
@@ -36,9 +36,9 @@ LAYERS = ["games", "evalterms", "tuner"]
 COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # what makes the samples with Stockfish, and what measures us against python-chess
 SCRIPTS = {Path("games/chess/make_games.py"), Path("games/chess/bench.py")}
-# speak to engines, read tables of endings and draw boards through python-chess
+# speak to engines, read tables of endings and books, and draw boards through python-chess
 THROUGH = {
-    *(Path(f"games/chess/engines/{name}.py") for name in ("players", "endings")),
+    *(Path(f"games/chess/engines/{name}.py") for name in ("players", "endings", "book")),
     Path("games/chess/game.py"),
 }
 SOURCES = [

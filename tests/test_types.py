@@ -50,9 +50,11 @@ def study(games: Path, folder: Path) -> str:
     order: tuner.Measured = tuner.rank_files([folder / "a.yaml", "classic"], games, nodes=100)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
     better: tuner.Improved = tuner.improve_engine(folder / "improve.yaml", folder / "loop")
+    best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
+        nodes=2000, method="spsa")
     wins: int = match.wins - match.losses
     text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
-    text += f"{left.lines} {order.notes} {better.patch}"
+    text += f"{left.lines} {order.notes} {better.patch} {best.better}"
     return text + evaluation.compare(learned.evaluation)
 """
 # each line after the first is a mistake, of the kind that follows it

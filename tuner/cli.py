@@ -36,9 +36,13 @@ GROUPS = {  # each command with what it is wanted for
     },
     "judge": {
         "match": "is it stronger? play two files or engines, with Elo or SPRT",
+        "tournament": "which of several is best? play them all, with ratings",
+        "optimize": "which numbers play best? options, margins, weights, by games",
         "diff": "what changed? compare parameter files",
         "report": "how did a run go? write an HTML page about it",
+        "watch": "how does a run go? serve a page that follows it",
         "rank": "which of many files is best? order them without playing",
+        "wdl": "what is a score worth? chances of a win, draw and loss",
         "eval": "why this value? explain the evaluation of a position",
     },
     "engines": {
@@ -72,7 +76,7 @@ class _Grouped(Help):
     """Help that shows the commands in their groups."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=14)
+        super().__init__(prog, max_help_position=16)
 
     def _format_action(self, action: argparse.Action) -> str:
         if not isinstance(action, argparse._SubParsersAction):

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from games.chess.engines.book import book
 from games.chess.engines.client import PATTERNS, UciEvaluator
 from games.chess.engines.endings import drawn_ending, tablebase
 from games.chess.engines.gametext import reason
@@ -28,6 +29,7 @@ from games.chess.rules.movegen import (
 )
 from games.chess.rules.position import START, WORDS
 from games.chess.search import searcher
+from games.chess.stock import STOCK
 from games.reading import require_own
 from games.record import (
     Contest,
@@ -41,6 +43,7 @@ from games.record import (
     ReadReport,
     Wording,
 )
+from games.search.constants import CONSTANTS
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves
@@ -169,10 +172,12 @@ GAME = Game(
         holds_games=content.holds_games,
         game_text=game_text,
         openings=read_openings,
+        book=book,
         picture=picture,
     ),
     contest=Contest(
         searcher=searcher,
+        constants=CONSTANTS,
         external=external,
         protocols=("uci", "xboard"),
         evaluator=UciEvaluator,
@@ -181,6 +186,7 @@ GAME = Game(
         drawn_ending=drawn_ending,
         tablebase=tablebase,
     ),
+    stock=STOCK,
     wording=Wording(
         sides=("White", "Black"),
         scores=(

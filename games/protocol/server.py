@@ -336,7 +336,7 @@ class Server:
             return
         spins = self._evaluation.spins()
         if name not in spins:
-            more = f" or one of {len(spins)} weights, such as {next(iter(spins))}" if spins else ""
+            more = f" or one of {len(spins)} numbers, such as {next(iter(spins))}" if spins else ""
             names = ", ".join([*self._dialect.options, EVALUATION[0]])
             raise ValueError(f"unknown option {shown(name)}; expected {names}{more}")
         weight = number(name, value, *spins[name][1:])

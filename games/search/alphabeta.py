@@ -6,7 +6,8 @@ null-window nodes from which no earlier position can recur; elsewhere a value de
 the position.
 
 *Playing*: adds null move pruning, late move reductions, check extensions, internal iterative
-reductions, reverse futility pruning, and late move, futility and SEE pruning near the leaves."""
+reductions, reverse futility pruning, and late move, futility and SEE pruning near the leaves, by
+the constants of `games.search.constants`. Depths are remaining depths."""
 
 from __future__ import annotations
 
@@ -91,17 +92,6 @@ def make_harvest(rules: SearchRules, quiescence: Quiescence) -> Callable[..., An
     return harvest
 
 
-# Selectivity of the playing mode. Depths are remaining depths; the values were found by self-play.
-REVERSE_FUTILITY_DEPTH = (
-    6  # up to this depth: return the static evaluation if it exceeds beta by a margin per ply
-)
-NULL_MOVE_DEPTH = 3  # from this depth: null move pruning
-IIR_DEPTH = 4  # from this depth: internal iterative reduction, one ply less without a hash move
-QUIET_PRUNING_DEPTH = 4  # up to this depth: late move pruning and futility pruning of quiet moves
-SEE_PRUNING_DEPTH = 3  # up to this depth: prune captures with a negative SEE
-LMR_DEPTH, LMR_MOVE = 3, 3  # late move reductions: from this depth and this move number
-
-
 def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
     """Build the search of a game: search(c, ply, depth, alpha, beta) -> value of stack[ply] for the
     side to move."""
@@ -127,9 +117,7 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
     path_dependent, won = rules.path_dependent, rules.won
     no_aims, aims_of, gives_check = rules.no_aims, rules.aims, rules.gives_check
     context_type, evaluate, update_pv = quiescence[:3]
-    score_moves, pick_move, update_history, count_unpruned = make_order(
-        rules, context_type, SEE_PRUNING_DEPTH
-    )
+    score_moves, pick_move, update_history, count_unpruned = make_order(rules, context_type)
     quiesce = quiescence.quiesce_knowing
     harvest = make_harvest(rules, quiescence)
     number = types.int64
@@ -242,19 +230,24 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
             static_eval = evaluate(c, key, row)
             if not pv_node and abs(beta) < DECIDED:
                 if (
-                    depth <= REVERSE_FUTILITY_DEPTH and static_eval - c.margin * depth >= beta
+                    depth <= c.reverse_futility_depth
+                    and static_eval - c.reverse_futility_margin * depth >= beta
                 ):  # reverse futility pruning
                     return static_eval
                 # null move pruning
                 if (
-                    depth >= NULL_MOVE_DEPTH
+                    depth >= c.null_move_depth
                     and static_eval >= beta
                     and c.path[ply - 1] != 0
                     and null_move_allowed(p)
                 ):
                     store(c.stack[ply + 1], make_null(p))
                     c.path[ply] = 0
-                    reduction = 3 + depth // 4 + min((static_eval - beta) // (2 * c.margin), 2)
+                    reduction = (
+                        c.null_move_reduction
+                        + depth // c.null_move_divisor
+                        + min((static_eval - beta) // c.null_move_margin, 2)
+                    )
                     value = -search(c, ply + 1, depth - 1 - reduction, -beta, -beta + 1, check)
                     if c.stopped:
                         return 0
@@ -262,7 +255,7 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
                         return (
                             beta if value > DECIDED else value
                         )  # a mate after a null move proves nothing
-            if hash_move == 0 and depth >= IIR_DEPTH:
+            if hash_move == 0 and depth >= c.iir_depth:
                 depth -= 1
 
         moves = c.moves[ply]
@@ -289,11 +282,11 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
             if reducible and best > -DECIDED and not pv_node:
                 # late move pruning and futility pruning, then SEE pruning
                 if (
-                    depth <= QUIET_PRUNING_DEPTH
+                    depth <= c.quiet_pruning_depth
                     and quiet
                     and (
-                        quiet_count > 4 + 2 * depth * depth
-                        or static_eval + c.margin * (depth + 1) <= alpha
+                        quiet_count > c.late_moves[depth]
+                        or static_eval + c.futility_margin * (depth + 1) <= alpha
                     )
                 ):
                     if left == n:  # from here on all quiet moves are pruned that give no check
@@ -301,7 +294,7 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
                     if left == 0:
                         break
                     continue
-                if depth <= SEE_PRUNING_DEPTH and score < 0 and not quiet:
+                if depth <= c.see_pruning_depth and score < 0 and not quiet:
                     continue
             if left < n:
                 left -= 1
@@ -325,7 +318,7 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
                 value = -search(c, ply + 1, depth - 1, -beta, -alpha, checking)
             else:
                 reduction = np.int64(0)  # late move reduction
-                if reducible and depth >= LMR_DEPTH and i >= LMR_MOVE:
+                if reducible and depth >= c.lmr_depth and i >= c.lmr_move:
                     reduction = c.reductions[min(depth, 63), min(i, 63)]
                     if pv_node and reduction > 0:
                         reduction -= 1
@@ -391,7 +384,7 @@ def make_search(rules: SearchRules) -> CompiledSearch:
         check = in_check(load(c.stack[0]))
         if depth < 4 or abs(value) > DECIDED:
             return search(c, 0, depth, -INFINITE, INFINITE, check)
-        half_width = c.margin // 3
+        half_width = c.half_width
         low, high = value - half_width, value + half_width
         while True:
             value = search(c, 0, depth, low, high, check)

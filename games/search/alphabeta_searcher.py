@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from games.search.alphabeta import LENGTH, NODES, PV, VALUE
+from games.search.constants import in_context
 from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, MORE, ROWS, SEEN, UNIT, Context
 from games.search.searcher import Found, Limits, Searcher
 
@@ -40,8 +41,7 @@ class AlphaBetaSearcher:
         self._deepen = deepen
         self._reports = np.zeros((MAX_DEPTH + 1, PV + ROWS), np.int64)
         c["playing"], c["margin"] = playing, round(margin * UNIT)
-        depths = np.log(np.maximum(np.arange(64), 1))
-        c["reductions"] = (0.5 + np.outer(depths, depths) / 2.3).astype(np.int64)
+        self.set_constants({})
         self.weights: object = None  # keeps alive what is bound by its address
         self.resize(megabytes)
         self.harvest(0)
@@ -49,6 +49,12 @@ class AlphaBetaSearcher:
     def bind(self, function: int, weights: int) -> None:
         """Evaluate with the function and the weights at these addresses from now on."""
         self._memory.bind(function, weights)
+
+    def set_constants(self, values: Mapping[str, int]) -> None:
+        """Search with these values of the constants of `games.search.constants`, and the usual ones
+        of all others, from now on."""
+        for name, value in in_context(values, int(self._context[0]["margin"])).items():
+            self._context[name] = value
 
     def resize(self, megabytes: int) -> None:
         """Allocate an empty transposition table of at most so many megabytes."""

@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba.core import types
 
 from games.compile import jit
+from games.search.constants import FIELDS
 from games.search.ordering import LANES
 from games.search.rules import SearchRules
 
@@ -54,10 +55,7 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ("stopped", np.int64),
             ("root_depth", np.int64),
             ("playing", np.int64),  # 1: prune and reduce, 0: exact values
-            (
-                "margin",
-                np.int64,
-            ),  # a small advantage, the unit of pruning margins and aspiration windows
+            ("margin", np.int64),  # a small advantage, the unit of aspiration windows
             ("seed", np.uint64),  # random choice among equal moves at the root; 0: the first
             ("harvest", np.int64),
             ("harvest_room", np.int64),
@@ -82,7 +80,7 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
             ("killers", np.int64, (ROWS, 2)),
             ("history", np.int64, rules.history_size),
-            ("reductions", np.int64, (64, 64)),
+            *FIELDS,  # the constants of the playing mode
             ("pv_lengths", np.int64, ROWS),
             ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
             ("stack", np.uint64, (ROWS, rules.words)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +72,10 @@ class ExpectimaxSearcher:
 
     def choose_by(self, seed: int) -> None:
         self._seed = np.uint64(seed)
+
+    def set_constants(self, values: Mapping[str, int]) -> None:
+        if values:
+            raise ValueError("a search over dice has no constants")
 
     def harvest(self, room: int, iteration: int | None = None) -> None:
         if room:

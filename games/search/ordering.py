@@ -93,7 +93,7 @@ ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash
 
 
 def make_order(
-    rules: SearchRules, context_type: Any, see_pruning_depth: int
+    rules: SearchRules, context_type: Any
 ) -> tuple[Callable, Callable, Callable, Callable]:
     """Build `score_moves`, `pick_move`, `update_history` and `count_unpruned` of a game."""
     inner, position_type, number = rules.unit.inner, rules.position_type, types.int64
@@ -178,7 +178,7 @@ def make_order(
         left = 0
         for k in range(i, n):
             move = move_of(c.ordered[ply, k])
-            if depth > see_pruning_depth and mvv_lva(move) > 0 or gives_check(p, aims, move):
+            if depth > c.see_pruning_depth and mvv_lva(move) > 0 or gives_check(p, aims, move):
                 left += 1
         return left
 

@@ -140,7 +140,7 @@ def make_quiescence(rules: SearchRules) -> Quiescence:
             if depth >= RECAPTURE_PLIES and target(move) != last_target:
                 continue
             if not check:
-                reachable = static_eval + greatest_gain(move) * UNIT + 2 * c.margin
+                reachable = static_eval + greatest_gain(move) * UNIT + c.delta_margin
                 if c.playing and reachable <= alpha:  # delta pruning
                     best = max(best, reachable)
                     continue

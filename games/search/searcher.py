@@ -3,8 +3,8 @@ is one, expectimax another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -70,6 +70,10 @@ class Searcher(Protocol):
         """Seed the random choice among root moves of equal value at depth 1; 0: the first of
         them."""
 
+    def set_constants(self, values: Mapping[str, int]) -> None:
+        """Search with these values of the constants of its game, and the usual ones of all others,
+        from now on. ValueError for a search that has none."""
+
     def harvest(self, room: int, iteration: int | None = None) -> None:
         """Record the first `room` nodes of each search, see `games.search.alphabeta`. ValueError
         for a search that cannot."""
@@ -125,6 +129,21 @@ def limits_of(clock: Clock, overhead: float) -> Limits:
         SHORTEST, min(PATIENCE * share, LARGEST_PART * clock.remaining, clock.remaining - overhead)
     )
     return Limits(seconds=seconds, soft_seconds=min(seconds, max(SHORTEST, BEGIN * share)))
+
+
+def limits_with_byoyomi(clock: Clock, byoyomi: float, overhead: float) -> Limits:
+    """Return the time limits of a move with a clock and, once it has run out, `byoyomi` seconds.
+
+    What every move may take besides the clock is added to the soft limit; the hard limit stays that
+    of the clock and of it."""
+    if byoyomi and clock.remaining <= 0:
+        return limits_of_move(byoyomi, overhead)
+    limits = limits_of(clock, overhead)
+    if not byoyomi or limits.seconds is None or limits.soft_seconds is None:
+        return limits
+    return replace(
+        limits, seconds=limits.seconds + byoyomi / 2, soft_seconds=limits.soft_seconds + byoyomi / 2
+    )
 
 
 def limits_of_move(seconds: float, overhead: float) -> Limits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.record import Contest, Files, Game, Wording
+from games.search.constants import CONSTANTS
 from games.shogi.engines.contest import PATTERNS, evaluator, external, openings
 from games.shogi.files import reading, sfen
 from games.shogi.files.csa import game_text, reason
@@ -79,10 +80,12 @@ GAME = Game(
     ),
     contest=Contest(
         searcher=searcher,
+        constants=CONSTANTS,
         external=external,
         protocols=("usi",),
         evaluator=evaluator,
         evaluating="usi",
+        byoyomi=True,
         patterns=PATTERNS,
         reason=reason,
         lost_in_practice=3000.0,

@@ -164,6 +164,7 @@ def test_every_name_of_a_file_in_a_usage_is_completed():
         "BASE+INC",
         "NAME=VALUE",
         "NAME=N",
+        "NAME=ELO",
         "ROW",
         "ENGINE",
         "GLOB",

@@ -52,6 +52,7 @@ def test_python_chess_reads_the_games_with_their_scores(games):
         *(f"games-0000{n}.pgn.zst" for n in (1, 2, 3)),
         "history.jsonl",
         "lock",
+        "now.json",
         "start.yaml",
     ]
     found = read(text_of(games))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.match_support import PAIR, comparable, games_of, play
-from tests.commands.support import done, tuner
+from tests.commands.support import done, refused, tuner
+from tests.games.chess.engines.contest.test_book import LINES, write_book
 from tests.games.support import REPOSITORY
 
 FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'}"
@@ -253,3 +254,40 @@ def test_a_json_result_is_one_object_even_when_all_is_infinite():
     found = json.loads(done("match", "classic", "random", "--depth", 1, "--games", 2, "--json").out)
     assert found["elo"]["value"] is None and found["points"] == 2.0
     assert io.StringIO(json.dumps(found, allow_nan=False))
+
+
+def test_tables_of_endings_end_games(tmp_path):
+    (tmp_path / "b.epd").write_text("8/8/4k3/8/8/8/1Q5p/4K3 w - -\n8/2k5/8/8/8/8/1Q6/4K2n b - -\n")
+    play(
+        *PAIR,
+        *("--games", 8, "--openings", tmp_path / "b.epd", "--pgn", tmp_path / "a.pgn"),
+        *("--syzygy", REPOSITORY / "tests/games/data/syzygy", "--run", tmp_path / "run"),
+    )
+    ended = [
+        game
+        for game in games_of(tmp_path / "a.pgn")
+        if game.end().comment.endswith("White wins by adjudication: SyzygyTB")
+    ]
+    assert ended
+    for game in ended:
+        board = game.end().board()
+        assert (len(board.piece_map()), board.halfmove_clock) == (3, 0)
+        assert game.headers["Result"] == "1-0"
+        assert game.headers["Termination"] == "adjudication"
+    again = play("--resume", tmp_path / "run")
+    assert again["ends"]["tables"] == len(ended)
+
+
+def test_openings_come_from_a_polyglot_book_by_its_weights(tmp_path):
+    book, games = write_book(tmp_path / "book.bin"), tmp_path / "a.pgn"
+    found = play(
+        *PAIR, "--games", 10, "--openings", book, "--book-plies", 5, "--pgn", games, "--plies", 9
+    )
+    openings = [
+        " ".join(move.uci() for move in list(game.mainline_moves())[:5]) for game in games_of(games)
+    ]
+    assert sorted(openings) == sorted([line for line in LINES if len(line.split()) == 5] * 2)
+    assert openings[::2] == openings[1::2] and found["openings"] == "book.bin"
+    book.write_bytes(book.read_bytes()[:-3])
+    said = refused("match", *PAIR, "--openings", book)
+    assert "book.bin: not a Polyglot book, whose entries are sorted by position" in said

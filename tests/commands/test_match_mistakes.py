@@ -33,16 +33,16 @@ CASES = {
     "match classic uci:": "'': no such program",
     "match classic uci:/bin/false": "/bin/false: exited at once; is it a uci engine?",
     "match classic tictactoe/random": (
-        "classic plays chess, tictactoe/random plays tictactoe: name two players of one game"
+        "classic plays chess, tictactoe/random plays tictactoe: name players of one game"
     ),
     "match shogi/classic classic": (
-        "shogi/classic plays shogi, classic plays chess: name two players of one game"
+        "shogi/classic plays shogi, classic plays chess: name players of one game"
     ),
     "match pubeval tiny.yaml": (
-        "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name two players of one game"
+        "backgammon/pubeval plays backgammon, tiny.yaml plays chess: name players of one game"
     ),
     "match usi:engine backgammon/network": (
-        "usi:engine plays shogi, backgammon/network plays backgammon: name two players"
+        "usi:engine plays shogi, backgammon/network plays backgammon: name players"
     ),
     "match gnubg pubeval": "gnubg: expected gnubg:PLIES with 0 to 2 plies, where 0 is one roll",
     "match uci classic": "'': no such program, expected the command of a uci engine",
@@ -110,7 +110,7 @@ CASES = {
         "--draw moves=3: unknown, expected movenumber=N, movecount=N, score=N"
     ),
     "match classic pesto --option-a Hash=3": (
-        "--option-a Hash: classic is not an external engine and has no options"
+        "classic Hash: chess has no such weight, nor such a constant of its search"
     ),
     "match classic pesto --option-b Hash": "--option-b Hash: expected NAME=VALUE",
     "match classic pesto --pgn nowhere/a.pgn": (

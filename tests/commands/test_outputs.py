@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_parameters
@@ -43,6 +44,12 @@ WRITERS = {
     "match --pgn": (
         "match chess.yaml other.yaml --games 2 --depth 1 --plies 6 --openings book.pgn --pgn {out}",
         ["chess.yaml", "other.yaml", "book.pgn"],
+        ".pgn",
+    ),
+    "tournament --pgn": (
+        "tournament chess.yaml other.yaml --player a.yaml depth=1 --games 2 --depth 1 --plies 6"
+        " --openings book.pgn --pgn {out}",
+        ["chess.yaml", "other.yaml", "a.yaml", "book.pgn"],
         ".pgn",
     ),
     "match uci: --pgn": (
@@ -83,6 +90,8 @@ WRITERS = {
         ".html",
     ),
     "report -o": ("report tuned -o {out}", [], ".html"),
+    "wdl -o": ("wdl scored.epd -o {out}", ["scored.epd"], ".h"),
+    "wdl --page": ("wdl scored.epd --page {out}", ["scored.epd"], ".html"),
 }
 # the same for folders of datasets and of runs
 DATASETS = {
@@ -95,6 +104,13 @@ RUNS = {
     "selfplay": f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --run {{out}}",
     "games": f"games chess.yaml --games 2 {CHESS} -o {{out}}",
     "match": "match b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}",
+    "optimize": (
+        "optimize b.yaml --options lines.txt --games 2 --depth 1 --plies 6 --random-plies 0"
+        " --match-games 0 --run {out}"
+    ),
+    "tournament": (
+        "tournament b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}"
+    ),
 }
 TERMS = """from evalterms.term import Term
 from games.bits import popcount
@@ -123,6 +139,8 @@ def made(tmp_path_factory) -> Path:
     try:
         tictactoe_file(folder, 200)
         (folder / "lines.py").write_text(TERMS)
+        (folder / "lines.txt").write_text("material.pawn.mg, int, 100, 50, 150, 10, 0.002\n")
+        scored_positions(folder / "scored.epd")
         (folder / "values.h").write_text(
             "/*\ngame: tictactoe\nweights:\nlearned:\n*/\nint lines_win = 7;\n"
         )
@@ -346,11 +364,15 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     done(*words(command, "new/deep"))
 
 
-@pytest.mark.parametrize("kind", ["selfplay", "games", "match"])
+@pytest.mark.parametrize("kind", ["selfplay", "games", "match", "tournament"])
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
     for names in (
         ["lock"],
-        ["lock", "a.yaml" if kind == "match" else "start.yaml", ".config.yaml.77.tmp"],
+        [
+            "lock",
+            {"match": "a.yaml", "tournament": "1.yaml"}.get(kind, "start.yaml"),
+            ".config.yaml.77.tmp",
+        ],
     ):
         shutil.rmtree("begun", ignore_errors=True)
         Path("begun").mkdir()

@@ -16,8 +16,12 @@ from tuner.cli import perform, require_command
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
 from tuner.io.files import CONFIG, PAGE, replace_file, require_writable
+from tuner.optimize.best import decided
+from tuner.optimize.run import OptimizeRun
+from tuner.optimize.settings import settings_for as settings_for_numbers
 from tuner.options.games import GamesOptions
 from tuner.options.match import MatchOptions
+from tuner.options.optimize import OptimizeOptions
 from tuner.options.option import OtherCommands
 from tuner.parallel import OnThreads, available_cpus
 from tuner.play.match.match import MatchRun
@@ -186,6 +190,57 @@ def play_games(evaluation: Start, output: str | Path, **options: Any) -> OwnGame
         Path(output),
         {key: value for key, value in games.plain.items() if key != "tune"},
         tuple(games.lines[:-1]),
+    )
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """What an optimisation found: the `best` values by name; whether they are `better` than the
+    given ones, None if no match was played; the `folder` with the files of both; `result`, what
+    `tuner optimize --json` prints; and `lines`, what it prints for people."""
+
+    best: dict[str, float]
+    better: bool | None
+    folder: Path
+    result: dict[str, Any]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<Optimized {len(self.best)} numbers: {self.result['games']:,} games>"
+
+
+class OptimizeNumbers(Protocol[P, R]):
+    """The type of `optimize_numbers`."""
+
+    def __call__(self, player: Evaluation | str | Path, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Find the best values of numbers of a player."""
+
+
+def _optimizes(record: Callable[P, Any]) -> Callable[[Callable[..., R]], OptimizeNumbers[P, R]]:
+    return takes(record)
+
+
+@_optimizes(OptimizeOptions)
+def optimize_numbers(player: Evaluation | str | Path, **options: Any) -> Optimized:
+    """Find the best values of numbers that only games can judge: of an engine "uci:COMMAND", or of
+    an evaluation and its search. `options` names the file of numbers (docs/optimize.md), the others
+    are those of `tuner optimize`. InputError names a mistake in one line."""
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        terms = player.terms if isinstance(player, Evaluation) else ()
+        settings = settings_for_numbers(_player(player, Path(folder) / "a"), options, terms)
+        executor, display = OnThreads(settings.concurrency or available_cpus()), KeptNotes()
+        run = OptimizeRun(settings, None, display, Path(options["options"]))
+        place = None if options.get("run") is None else Path(options["run"])
+        found = decided(new_run(run, place, executor, "tuner.optimize_numbers"), executor, display)
+    return Optimized(
+        found.plain["best"],
+        found.plain.get("better"),
+        Path(found.plain["run"]),
+        found.plain,
+        tuple(found.lines),
     )
 
 

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from games.record import ReadReport
 from games.streams import one_line
-from tuner.io.terminal import Display, duration
+from tuner.io.terminal import Display, Pace, duration
 from tuner.options.option import Arguments
 from tuner.parallel import Executor, OnThreads
 
@@ -52,7 +52,7 @@ class TerminalDisplay(Display):
         self._total: int | None = None
         self._description, self._searched = "", 0
         self._state: Callable[[], str] | None = None
-        self._before: int | None = None  # done before this step began to report
+        self._pace = Pace(None)
         self._started = self._pass_started = self._said = self._updated = time.monotonic()
 
     def __enter__(self) -> TerminalDisplay:
@@ -71,7 +71,8 @@ class TerminalDisplay(Display):
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(description, total=total, text="")
-        self._description, self._total, self._searched, self._before = description, total, 0, None
+        self._description, self._total, self._searched = description, total, 0
+        self._pace = Pace(total)
         self._started = self._said = time.monotonic()
 
     def follow(self, state: Callable[[], str]) -> None:
@@ -122,8 +123,7 @@ class TerminalDisplay(Display):
         self._show(f"{done:,}{of}", done)
 
     def playing(self, text: str, completed: int) -> None:
-        if self._before is None:
-            self._before = completed - 1
+        self._pace.begin_at(completed - 1)
         share = f"  {completed / self._total:.0%}" if self._total else ""
         self._show(f"{text}{share}{self._time_left(completed)}", completed)
 
@@ -139,16 +139,9 @@ class TerminalDisplay(Display):
             self.note(f"{self._description}: {text}")
 
     def _time_left(self, done: int) -> str:
-        """Return the time that the step still needs at its mean speed; nothing within its first
-        second."""
-        if self._total is None:
-            return ""
-        seconds, new = time.monotonic() - self._started, done - (self._before or 0)
-        return (
-            f", {duration(seconds * (self._total - done) / new)} left"
-            if seconds >= 1 and new > 0
-            else ""
-        )
+        """Return the time that the step still needs, as text; nothing if that is not known."""
+        left = self._pace.left(done)
+        return "" if left is None else f", {duration(left)} left"
 
 
 def output_console() -> Console:

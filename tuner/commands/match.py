@@ -41,7 +41,10 @@ TABLE: Table = (
     Title("sequential test"),
     *options_in(MatchOptions, "sprt model alpha beta"),
     Title("games"),
-    *options_in(MatchOptions, "order random_plies plies resign draw luck restart seed"),
+    *options_in(
+        MatchOptions,
+        "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
+    ),
     Title("machine"),
     *options_in(MatchOptions, "concurrency"),
     cluster("play"),

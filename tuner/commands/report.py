@@ -1,4 +1,5 @@
-"""Write one self-contained HTML page about a run of `tune --run`, `selfplay` or `match --run`.
+"""Write one self-contained HTML page about a run of `tune --run`, `selfplay`, `match --run`,
+`tournament --run` or `improve`.
 
 The page shows what was learned, how certain it is, and how to repeat it. It needs no network.
 Matches played with the learned weights are added with --match. What a run of self-play learned
@@ -55,25 +56,28 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
     from tuner.io.records import to_json
-    from tuner.report.improve import IMPROVE, improve_page
     from tuner.report.page import render
+    from tuner.report.pages import PAGES
     from tuner.report.run import read_run, settings_of
 
     folder = Path(arguments.run)
-    loop = IMPROVE in settings_of(folder)
-    if loop:
+    settings = settings_of(folder)
+    kind = next((kind for kind in PAGES if kind in settings), None)
+    if kind:
         refuse(
-            (f"--match {path}", True, "a loop shows its own matches") for path in arguments.match
+            (f"--match {path}", True, f"a page of {kind} shows its own games")
+            for path in arguments.match
         )
         refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
-    found = None if loop else read_run(folder, [Path(match) for match in arguments.match])
+    found = None if kind else read_run(folder, [Path(match) for match in arguments.match])
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
     require_writable(output, KIND, (str(folder), *arguments.match))
     calibration = None
     if found is None:
-        page, sections = improve_page(folder)
+        assert kind is not None, "of a run that was not read as another"
+        page, sections = PAGES[kind](folder, None)
     else:
         found, calibration = _calibrated(found, arguments.calibrate)
         page, sections = render(found)
@@ -81,7 +85,7 @@ def run(arguments: Arguments) -> dict:
     size = output.stat().st_size
     result = {
         "run": str(folder),
-        "kind": found.kind if found else IMPROVE,
+        "kind": found.kind if found else kind,
         "output": str(output),
         "bytes": size,
         "sections": [section.name for section in sections],

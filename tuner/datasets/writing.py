@@ -363,16 +363,20 @@ def copy_positions(
 
 def split_games(data: Dataset, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the games to learn from and the held-out games; no opening is on both sides."""
-    mixed = data.opening ^ np.uint64(seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+    held = held_out_games(data.game, data.opening, share, seed)
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def held_out_games(game: np.ndarray, opening: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """Return which games (g,) are held out, by the identities of games and openings, so that none
+    is on both sides."""
+    mixed = opening ^ np.uint64(seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
     with np.errstate(over="ignore"):
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     held = (mixed >> np.uint64(11)).astype(np.float64) / 2**53 < share
     # a game can occur twice in a merged dataset, under two openings: connected games and openings
     # are all learned from
-    while (
-        both := held
-        & (np.isin(data.game, data.game[~held]) | np.isin(data.opening, data.opening[~held]))
-    ).any():
+    while (both := held & (np.isin(game, game[~held]) | np.isin(opening, opening[~held]))).any():
         held &= ~both
-    return np.flatnonzero(~held), np.flatnonzero(held)
+    return held

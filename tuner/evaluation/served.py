@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # they take most of a second, in which a chess program waits 
 class ServedEvaluation:
     """One evaluation with its search. `read` returns the parameters of a name, or the usual ones
     for None, and `load` the engine for them, too, which takes longer. With `settable`, every weight
-    can be changed without compiling again."""
+    and every constant of the search can be changed without compiling again."""
 
     def __init__(
         self,
@@ -29,31 +29,38 @@ class ServedEvaluation:
         self._places: dict[str, tuple[int, int]] = {}
         self._spins: dict[str, tuple[int, int, int]] = {}
         self._parameters: Parameters | None = None
+        self._constants: dict[str, int] = {}  # of the search
 
     def searcher(self, name: str | None) -> Searcher:
         """Return a search with the parameters of this name, whose weights are the current ones from
         now on."""
         self._engine, parameters = self._load(name)
         self._use(parameters)
-        return self._engine.searcher(self._current, lean=not self._settable)
+        searcher = self._engine.searcher(self._current, lean=not self._settable)
+        searcher.set_constants(self._constants)
+        return searcher
 
     def spins(self) -> dict[str, tuple[int, int, int]]:
-        """Names of all weights, each with its whole number of centipawns, least and greatest;
-        nothing unless settable."""
+        """Names of all weights, each with its whole number of centipawns, least and greatest, and
+        of the constants of the search; nothing unless settable."""
         if self._settable and not self._spins:
             self._use(self._read(None))
         return self._spins
 
     def set(self, name: str, value: int) -> None:
-        """Change a weight, in centipawns; a searcher obeys after `bind`."""
-        stage, column = self._places[name]
-        self._current.weights[stage, column] = value
+        """Change a weight, in centipawns, or a constant of the search; a searcher obeys after
+        `bind`."""
+        if name in self._places:
+            self._current.weights[self._places[name]] = value
+        else:
+            self._constants[name] = value
 
     def bind(self, searcher: Searcher) -> None:
         """Let a searcher use the current weights; its tables hold scores of others until they are
         cleared."""
         assert self._engine is not None, "the searcher is its own"
         self._engine.bind(searcher, self._current)
+        searcher.set_constants(self._constants)
 
     def value(self, words: np.ndarray) -> float:
         """Return the static evaluation of a position (words,) in centipawns, first player's view,
@@ -69,6 +76,7 @@ class ServedEvaluation:
     def _use(self, parameters: Parameters) -> None:
         self._parameters = parameters.with_weights(parameters.weights.copy())
         if self._settable:
+            from games.record import find
             from tuner.export.numbers import each_number, rounded, spin_limits, whole
 
             r = rounded(parameters)
@@ -79,3 +87,5 @@ class ServedEvaluation:
                 name: (whole(r.weights[s, i]), whole(low[s, i]), whole(high[s, i]))
                 for name, s, i in numbers
             }
+            constants = find(parameters.game).contest.constants
+            self._spins |= {each.name: (each.value, each.low, each.high) for each in constants}

@@ -64,7 +64,7 @@ def _text(
     brackets: str,
 ) -> str:
     places = r.parameters.layout.places
-    lines, term = [_comment(line) for line in heading(r, name)], None
+    lines, term = [comment(line) for line in heading(r, name)], None
     for identifier, place in zip(name_all([place.path for place in places]), places, strict=True):
         if place.term != term:
             term = place.term
@@ -74,7 +74,7 @@ def _text(
     return "\n".join(lines) + "\n"
 
 
-def _comment(line: str) -> str:
+def comment(line: str) -> str:
     """A line comment; a backslash at its end, which would continue the comment, is followed by a
     full stop."""
     return f"// {line}" + (" ." if line.endswith(("\\", "??/")) else "")

@@ -39,7 +39,7 @@ from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
 from tuner.play.journal import GrowingFiles, json_line, json_object
 from tuner.play.run import Run, RunResult
-from tuner.statistics.ratings import RatedMatch, Ratings, joint_ratings, measured_elo
+from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
 Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, returns its result
@@ -178,13 +178,13 @@ class Judgement(NamedTuple):
         return f"{self.difference:+.0f} +/- {1.96 * self.error:.0f} Elo"
 
 
-def judged(ratings: Ratings, version: str, other: str) -> Judgement:
+def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
     """Judge a version by the ratings that all matches so far give."""
     difference, error = ratings.difference(version, other)
     return Judgement(difference, error, NormalDist().cdf(difference / error))
 
 
-def best_of(ratings: Ratings, versions: Sequence[Version], first: Version) -> Version:
+def best_of(ratings: JointRatings, versions: Sequence[Version], first: Version) -> Version:
     """Return the version that is rated highest of those that are surely better than the first one;
     the first one if none is."""
     better = [
@@ -256,7 +256,7 @@ class ImproveRun(Run):
     def play(self, folder: Path, playing: Running | None) -> RunResult:
         with Steps(folder, self.plan.rounds, self.display, self._commands.perform) as steps:
             self.steps, self.root = steps, folder.absolute()
-            self.matches: list[RatedMatch] = []
+            self.matches: list[CountedMatch] = []
             first = self._first()
             self._measure_pace(first)
             versions, lines = [first], list[str]()
@@ -574,7 +574,7 @@ class ImproveRun(Run):
             ("games", "pentanomial", "score", "elo", "los", "sprt", "forfeits"),
             require,
         )
-        self.matches.append(measured_elo(version.name, other, found["pentanomial"]))
+        self.matches.append(CountedMatch(version.name, other, found["pentanomial"]))
 
     def _resumable(
         self,

@@ -21,15 +21,15 @@ from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
 BEGINNINGS = re.compile(
-    r"lock|(start|[ab])\.(yaml|npz)|\..*\.tmp"
+    r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp"
 )  # files that may exist before the settings are written
 KINDS = re.compile(
-    rb"^(match|selfplay|games|options|network|improve):", re.MULTILINE
+    rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
 )  # sections of CONFIG
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
 MADE = re.compile(
     r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
-    r"history\.jsonl|findings\.json|\..*\.(tmp|old)"
+    r"now\.json|history\.jsonl|findings\.json|\..*\.(tmp|old)"
 )  # files of tune
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -109,6 +110,29 @@ def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:
     for line in lines:
         line.pad_right(span - len(line))
     return [Text(head.ljust(span)), *lines]
+
+
+class Pace:
+    """How fast a step of `total` things goes since it began, and how long it still takes at that
+    mean speed."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total, self._started = total, time.monotonic()
+        self._before: int | None = None  # done before this step began to report
+
+    def begin_at(self, done: int) -> None:
+        """Say how many were done before; of several reports the first counts."""
+        self._before = done if self._before is None else self._before
+
+    def rate(self, done: int) -> float | None:
+        """Return how many are done in a second; None within the first one, and before any is."""
+        seconds, new = time.monotonic() - self._started, done - (self._before or 0)
+        return new / seconds if seconds >= 1 and new > 0 else None
+
+    def left(self, done: int) -> float | None:
+        """Return the seconds that the step still takes; None if that is not known."""
+        rate = self.rate(done)
+        return None if rate is None or self._total is None else (self._total - done) / rate
 
 
 class Display:

@@ -16,6 +16,7 @@ from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.fit.result import FitResult
 from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.now import NowDisplay
 from tuner.io.run_folder import new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
@@ -30,6 +31,7 @@ from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
+from tuner.play.under_way import games_under_way
 from tuner.version import __version__
 
 NEXT = (
@@ -53,7 +55,7 @@ def tune(
     `command` is recorded in the learned file and the run's folder. Games are played and positions
     searched on the executor; None: on the threads that the options name."""
     executor = executor or OnThreads(options.workers)
-    with _folder(options.run) as folder:
+    with _folder(options.run, display) as (folder, display):
         require_writable(
             output,
             LEARNED,
@@ -109,7 +111,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
             ),
         )
     )
-    with _folder(options.run) as folder:
+    with _folder(options.run, display) as (folder, display):
         display.begin("starting")
         begun = started(start, sources, options)
         engine, game, parameters = begun
@@ -167,13 +169,14 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
 
 
 @contextlib.contextmanager
-def _folder(run: Path | None) -> Iterator[Path]:
+def _folder(run: Path | None, display: Display) -> Iterator[tuple[Path, Display]]:
+    """Yield a folder to work in, and the display, which in the folder of a run is kept there."""
     if run is None:
         with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
-            yield Path(name)
+            yield Path(name), display
     else:
-        with new_folder(run) as folder:
-            yield folder
+        with new_folder(run) as folder, NowDisplay(folder, display, games_under_way) as kept:
+            yield folder, kept
 
 
 def _write_run(

@@ -1,10 +1,11 @@
-"""The options of `tuner match` and `tuner.play_match`, and the settings of their runs."""
+"""The options of `tuner match` and `tuner.play_match`, those that tournaments share, and the
+settings of their runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tuner.options.kinds import (
     COUNT,
@@ -29,26 +30,34 @@ SEARCHES = ("depth", "nodes", "movetime", "base")  # limits without which a sear
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchOptions:
-    """The options of matches. None: not given, and no such limit, file or rule."""
+class PairsOptions:
+    """The options that matches and tournaments share. None: not given, and no such limit, file or
+    rule."""
 
-    games: int | None = option(
-        "number of games, even (default: 100); with --sprt the largest number (default: no limit)",
-        COUNT,
-        metavar="N",
-    )
     depth: int | None = option(
-        "plies per search of both players (default: 4; with dice 1)", POSITIVE_COUNT, metavar="N"
+        "plies per search of all players (default: 4; with dice 1)", POSITIVE_COUNT, metavar="N"
     )
-    nodes: int | None = option("nodes per move of both players", POSITIVE_COUNT, metavar="N")
-    movetime: float | None = option("seconds per move of both players", POSITIVE, metavar="S")
+    nodes: int | None = option("nodes per move of all players", POSITIVE_COUNT, metavar="N")
+    movetime: float | None = option("seconds per move of all players", POSITIVE, metavar="S")
     tc: tuple[float, float] | None = option(
-        "time control of both players: seconds per game + seconds added after each move",
+        "time control of all players: seconds per game + seconds added after each move",
         time_control,
         metavar="BASE+INC",
     )
+    byoyomi: float | None = option(
+        "shogi, with --tc: seconds for each move once those of the game are used up",
+        POSITIVE,
+        metavar="S",
+    )
     openings: str | Path | None = option(
-        "openings: EPD or PGN, for shogi SFEN or CSA, also .gz, .bz2, .zst, .zip", metavar="FILE"
+        "openings: EPD, PGN or a Polyglot book (.bin), for shogi SFEN or CSA, also .gz, .bz2, .zst,"
+        " .zip",
+        metavar="FILE",
+    )
+    book_plies: int | None = option(
+        "with a Polyglot book: openings of N plies, drawn by its weights (default: 8)",
+        POSITIVE_COUNT,
+        metavar="N",
     )
     pgn: str | Path | None = option(
         "write the games to this file as they end, in the usual format of their game; at the end in"
@@ -57,44 +66,10 @@ class MatchOptions:
         resume=True,
     )
     run: str | Path | None = option(
-        "keep the match in this folder, so that it can be resumed", metavar="DIR"
+        "keep everything in this folder, so that it can be resumed", metavar="DIR"
     )
-    depth_a: int | None = option("plies per search of A alone", POSITIVE_COUNT, metavar="N")
-    nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")
-    depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
-    nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
     hash: int | None = option(
         "size of the transposition table (default: 16)", POSITIVE_COUNT, metavar="MB"
-    )
-    option_a: tuple[str, ...] = option(
-        "option of the engine A; may be repeated", default=(), metavar="NAME=VALUE", action="append"
-    )
-    option_b: tuple[str, ...] = option(
-        "option of the engine B; may be repeated", default=(), metavar="NAME=VALUE", action="append"
-    )
-    with_a: str | Path | None = option(
-        "set options of the engine A from a file: weights learned from `tuner probe`, or lines"
-        " NAME=VALUE; --option-a takes precedence",
-        flags="--with --with-a",
-        metavar="FILE",
-    )
-    with_b: str | Path | None = option("the same for the engine B", metavar="FILE")
-    sprt: tuple[float, float] | None = option(
-        "play until the SPRT accepts one of two differences in Elo; in points a game where games"
-        " win several points",
-        float,
-        nargs=2,
-        metavar=("ELO0", "ELO1"),
-    )
-    model: str = option(
-        "Elo model of --sprt (default: normalized); games that win several points have another",
-        choices=("normalized", "logistic"),
-    )
-    alpha: float = option(
-        "probability of accepting ELO1 if ELO0 is true (default: 0.05)", float, 0.05, metavar="P"
-    )
-    beta: float = option(
-        "probability of accepting ELO0 if ELO1 is true (default: 0.05)", float, 0.05, metavar="P"
     )
     order: str = option(
         "order of the openings (default: random)",
@@ -125,6 +100,10 @@ class MatchOptions:
         nargs="+",
         metavar="NAME=N",
     )
+    syzygy: str | None = option(
+        "chess: end games by the Syzygy tables in this folder, at captures and moves of pawns",
+        metavar="DIR",
+    )
     luck: str | None = option(
         "with dice: the parameter file or network that measures luck (default: the best bundled"
         " one)",
@@ -142,40 +121,111 @@ class MatchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchSettings(MatchOptions):
-    """All that the games of a match depend on, and how they are played. `controls` are those of a
-    and b, `evaluation` is a hash of the terms and the program, `files` are the other files that a
-    match depends on, with their sha256. A run records what `ORDER` names."""
+class MatchOptions(PairsOptions):
+    """The options of matches."""
 
-    ORDER: ClassVar = (
-        "a b names games sprt model alpha beta controls openings order random_plies seed plies"
-        " resign draw hash option_a option_b terms files evaluation luck restart"
+    games: int | None = option(
+        "number of games, even (default: 100); with --sprt the largest number (default: no limit)",
+        COUNT,
+        metavar="N",
     )
-    RARE: ClassVar = "restart"
-    a: str
-    b: str
-    names: tuple[str, str] = ("", "")
+    depth_a: int | None = option("plies per search of A alone", POSITIVE_COUNT, metavar="N")
+    nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")
+    depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
+    nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
+    option_a: tuple[str, ...] = option(
+        "option of the engine A; may be repeated", default=(), metavar="NAME=VALUE", action="append"
+    )
+    option_b: tuple[str, ...] = option(
+        "option of the engine B; may be repeated", default=(), metavar="NAME=VALUE", action="append"
+    )
+    with_a: str | Path | None = option(
+        "set options of the engine A from a file: weights learned from `tuner probe`, or lines"
+        " NAME=VALUE; --option-a takes precedence",
+        flags="--with --with-a",
+        metavar="FILE",
+    )
+    with_b: str | Path | None = option("the same for the engine B", metavar="FILE")
+    sprt: tuple[float, float] | None = option(
+        "play until the SPRT accepts one of two differences in Elo; in points a game where games"
+        " win several points",
+        float,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+    )
     model: str = option(
-        "the model of its sequential test, which may be one of points", default="normalized"
+        "Elo model of --sprt (default: normalized); games that win several points have another",
+        choices=("normalized", "logistic"),
     )
-    controls: tuple[dict, dict] = ({"depth": DEFAULT_DEPTH}, {"depth": DEFAULT_DEPTH})
-    openings: str | None = None
-    random_plies: int = DEFAULT_RANDOM_PLIES
+    alpha: float = option(
+        "probability of accepting ELO1 if ELO0 is true (default: 0.05)", float, 0.05, metavar="P"
+    )
+    beta: float = option(
+        "probability of accepting ELO0 if ELO1 is true (default: 0.05)", float, 0.05, metavar="P"
+    )
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A player as the user named it, with its limits and the options of its engine; `flag` gave
+    these, and `copy` names its file in the folder of a run."""
+
+    text: str
+    control: dict[str, Any]
+    options: tuple[str, ...]
+    flag: str
+    copy: str
+
+    @property
+    def limits(self) -> Control:
+        """The limits as a record."""
+        from games.record import Control
+
+        return Control(**self.control)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsSettings:
+    """The settings of all runs of pairs of games, beside their options. `names` are those of the
+    players, `controls` their limits, `evaluation` is a hash of the terms and the program, `files`
+    are the other files that the games depend on, with their sha256."""
+
+    names: tuple[str, ...] = ()
+    controls: tuple[dict, ...] = ()
     terms: tuple[str, ...] = ()
     files: dict[str, str] = field(default_factory=dict)
     evaluation: str | None = None
 
-    def require_sense(self) -> None:
-        """ValueError for numbers that no match can have; all other mistakes are found where
-        settings are used."""
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """The players."""
+        raise NotImplementedError
+
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """Who plays whom, by the numbers of the players."""
+        raise NotImplementedError
+
+    def control(self, side: int) -> Control:
+        """Return the limits of a player."""
+        return self.entrants[side].limits
+
+    @property
+    def conditions(self) -> str:
+        """The limits of all players in words."""
+        texts = dict.fromkeys(self.control(i).text for i in range(len(self.controls)))
+        return " : ".join(texts)
+
+    @property
+    def judge(self) -> str | None:
+        """The name of the evaluation that measures luck, None in games without dice."""
+        luck: str | None = getattr(self, "luck", None)
+        return None if luck is None else Path(luck).stem
+
+    def require_limits(self) -> None:
+        """ValueError for controls that no player can have."""
         from games.record import Control
 
-        require_sense(self)
-        whole().require("random_plies", self.random_plies)
-        if self.games is not None and (self.games < 2 or self.games % 2):
-            raise ValueError(f"games is {self.games}, expected an even number")
-        if self.games is None and self.sprt is None:
-            raise ValueError("games and sprt are both null, expected one of them")
         for control in self.controls:
             if not control or not set(control) <= {each.name for each in fields(Control)}:
                 raise ValueError("controls are not limits of depth, nodes or time")
@@ -194,13 +244,47 @@ class MatchSettings(MatchOptions):
             if not any(control.get(name) for name in SEARCHES):
                 raise ValueError("controls have no limit, expected depth, nodes, movetime or base")
 
+
+@dataclass(frozen=True, kw_only=True)
+class MatchSettings(MatchOptions, PairsSettings):
+    """All that the games of a match depend on, and how they are played. A run records what `ORDER`
+    names."""
+
+    ORDER: ClassVar = (
+        "a b names games sprt model alpha beta controls openings order random_plies seed plies"
+        " resign draw hash option_a option_b terms files evaluation luck restart syzygy book_plies"
+    )
+    RARE: ClassVar = "restart syzygy book_plies"
+    a: str
+    b: str
+    names: tuple[str, str] = ("", "")
+    model: str = option(
+        "the model of its sequential test, which may be one of points", default="normalized"
+    )
+    controls: tuple[dict, dict] = ({"depth": DEFAULT_DEPTH}, {"depth": DEFAULT_DEPTH})
+    openings: str | None = None
+    random_plies: int = DEFAULT_RANDOM_PLIES
+
+    def require_sense(self) -> None:
+        """ValueError for numbers that no match can have; all other mistakes are found where
+        settings are used."""
+        require_sense(self)
+        whole().require("random_plies", self.random_plies)
+        if self.games is not None and (self.games < 2 or self.games % 2):
+            raise ValueError(f"games is {self.games}, expected an even number")
+        if self.games is None and self.sprt is None:
+            raise ValueError("games and sprt are both null, expected one of them")
+        self.require_limits()
+
     @property
-    def judge(self) -> str | None:
-        """The name of the evaluation that measures luck, None in games without dice."""
-        return None if self.luck is None else Path(self.luck).stem
+    def entrants(self) -> tuple[Entrant, ...]:
+        """See `PairsSettings`."""
+        return (
+            Entrant(self.a, self.controls[0], self.option_a, "--option-a", "a.yaml"),
+            Entrant(self.b, self.controls[1], self.option_b, "--option-b", "b.yaml"),
+        )
 
-    def control(self, side: int) -> Control:
-        """Return the limits of a player."""
-        from games.record import Control
-
-        return Control(**self.controls[side])
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """See `PairsSettings`."""
+        return [(0, 1)]

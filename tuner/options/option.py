@@ -227,7 +227,9 @@ class Arguments(argparse.Namespace):
         allowed = [each.names[-1] for each in all_in(self.table) if each.resume]
         for each in self.typed({"resume"}):
             if not each.resume:
-                word = each.names[-1] if each.names[0].startswith("-") else self.given[each.name]
+                given = self.given[each.name]
+                word = given[0] if isinstance(given, list) else given
+                word = each.names[-1] if each.names[0].startswith("-") else word
                 raise InputError(
                     f"{word}: a resumed run keeps its settings; with --resume only "
                     f"{', '.join(allowed[:-1])} and {allowed[-1]} can be given"

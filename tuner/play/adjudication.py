@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES
+from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES, TABLES
 from games.streams import InputError
 from tuner.play.game import CERTAIN, Course, Ending, score_of
 
@@ -92,7 +92,7 @@ def _rule(kind: type[Rule], option: str, words: Sequence[str] | None) -> Rule | 
     return kind(**values)
 
 
-RESIGN, DRAW, ENDING, TABLES = "resign", "draw", "ending", "tables"
+RESIGN, DRAW, ENDING = "resign", "draw", "ending"
 BY_SCORES = (RESIGN, DRAW, ENDING)  # rules that may be wrong; tables are not
 ENDS = (RULES, RESIGN, DRAW, ENDING, TABLES, PLIES)
 

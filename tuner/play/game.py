@@ -7,6 +7,7 @@ dice."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -49,7 +50,9 @@ class Ending(NamedTuple):
 class Course:
     """A game under way: its positions, the moves between them, of which the first `book` are those
     of the opening, and the choices of the players with the seconds that each took. `mover` is the
-    player, 0 or 1, who chose last."""
+    player, 0 or 1, who chose last; `names` are those of the players, for who looks on."""
+
+    names: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -74,6 +77,11 @@ class Course:
     def line(self) -> np.ndarray:
         """The positions so far (n, words)."""
         return self._room[: len(self.moves) + 1]
+
+    @property
+    def whole(self) -> int:
+        """The plies whose positions are there, also while another thread adds a move."""
+        return self.book + len(self.choices)
 
     @property
     def turn(self) -> int:
@@ -115,6 +123,7 @@ class Course:
             self._rolled(words, rolled)
 
 
+UNDER_WAY: dict[int, Course] = {}  # the game that each thread of this process plays now
 Judge: TypeAlias = Callable[[Course], Ending | None]
 
 
@@ -152,6 +161,8 @@ def play_out(
     if stopped():
         raise Stopped
     left, turn = [control.base for control in controls], 0
+    thread = threading.get_ident()
+    UNDER_WAY[thread] = course
     try:
         for turn, player in enumerate(players):
             player.begin(seeds[turn])
@@ -163,15 +174,17 @@ def play_out(
             own, other = left[turn], left[1 - turn]
             begun = clock()
             choice = players[turn].choose(
-                course.line, course.moves, None if own is None else (own, other or own)
+                course.line,
+                course.moves,
+                None if own is None else (own, own if other is None else other),
             )
             used = clock() - begun
             if stopped():
                 raise Stopped
             if own is not None:
-                if own - used < 0:
+                if own + controls[turn].byoyomi - used < 0:
                     raise Forfeit(TIME)
-                left[turn] = own - used + controls[turn].increment
+                left[turn] = max(own - used, 0.0) + controls[turn].increment
             course.add(choice.move)
             course.choices.append(choice)
             course.seconds.append(used)
@@ -180,6 +193,8 @@ def play_out(
         if stopped():
             raise Stopped from None
         return course.forfeited(turn, fault.kind, fault.detail)
+    finally:
+        UNDER_WAY.pop(thread, None)
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import Game, Openings
+from games.record import BookMoves, Game, Openings
 from games.search.searcher import Limits, Searcher
 from games.streams import InputError
 
@@ -75,7 +75,10 @@ class Generator:
         seed: int,
         searcher: Searcher | None,
         note: Callable[[str], None],
+        book: BookMoves | None = None,
+        source: str = "",
     ) -> None:
+        """`book` draws the moves, that of the file `source`; None: all legal moves are alike."""
         self._game, self._plies, self._seed, self._searcher, self._note = (
             game,
             plies,
@@ -83,6 +86,8 @@ class Generator:
             searcher,
             note,
         )
+        self._move = book or self._any_move
+        self._what = f"plies of {source}" if book else "random plies"
         self._lock = threading.Lock()
         self._start = game.start()
         self._found = array("q")  # candidate of each pair
@@ -127,6 +132,11 @@ class Generator:
             line, moves = self._candidate(candidate)
             if len(moves) < self._plies or not self._balanced(line):
                 refused += 1
+                if refused == HOPELESS and self._searcher is None and self._what != "random plies":
+                    raise InputError(
+                        f"no line of {self._plies} {self._what} in {HOPELESS:,} tries; choose fewer"
+                        " with --book-plies"
+                    )
                 if refused == HOPELESS:
                     raise InputError(
                         f"no balanced position after {self._plies} random plies in {HOPELESS:,}"
@@ -136,7 +146,7 @@ class Generator:
                 met += 1
                 if met == PATIENCE:
                     self._note(
-                        f"there are only {len(self._seen)} openings of {self._plies} random plies:"
+                        f"there are only {len(self._seen)} openings of {self._plies} {self._what}:"
                         " they are repeated"
                     )
                     self._begin_again(self._turn + 1)
@@ -156,13 +166,18 @@ class Generator:
         game, dice = self._game, random.Random(f"{self._seed} opening {number}")
         line, moves = [self._start], []
         for _ in range(self._plies):
-            legal = game.legal_moves(line[-1])
-            move = legal[int(dice.random() * len(legal))]
+            move = self._move(line[-1], dice)
+            if move is None:
+                break
             line.append(game.play(line[-1], move))
             if game.result(line) is not None:
                 break
             moves.append(move)
         return line, moves
+
+    def _any_move(self, words: np.ndarray, dice: random.Random) -> int:
+        legal = self._game.legal_moves(words)
+        return legal[int(dice.random() * len(legal))]
 
     def _identity(self, words: np.ndarray) -> int | bytes:
         """A key that ignores move counters: the last word of positions that are searched, else all

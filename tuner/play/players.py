@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import random
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from games.record import Choice, Control, Game, Player, available, find, game_with_player, games_of
-from games.search.searcher import UNLIMITED, Clock, Limits, Searcher, limits_of, limits_of_move
+from games.search.searcher import (
+    UNLIMITED,
+    Clock,
+    Limits,
+    Searcher,
+    limits_of_move,
+    limits_with_byoyomi,
+)
 from games.streams import InputError
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec, parameter_path
 from tuner.evaluation.networks.evaluation import evaluation_of, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile, holds_network
+from tuner.evaluation.own_numbers import with_numbers
 from tuner.export.numbers import settings_of
 from tuner.io.files import BUNDLED
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
@@ -36,8 +46,16 @@ class SearchPlayer:
     the first move generated, and lose by that. The choice is the same in both games of a pair and
     for both sides."""
 
-    def __init__(self, game: Game, searcher: Searcher, control: Control) -> None:
+    def __init__(
+        self,
+        game: Game,
+        searcher: Searcher,
+        control: Control,
+        change: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> None:
+        """`change` gives the searcher other numbers, by their names as options."""
         self._searcher, self._control, self._legal_moves = searcher, control, game.legal_moves
+        self._change = change
         self._limits = (
             Limits(nodes=control.nodes or UNLIMITED)
             if control.depth is None
@@ -50,12 +68,17 @@ class SearchPlayer:
         self._searcher.clear()
         self._searcher.choose_by(random.Random(seed.rsplit("/", 2)[0]).getrandbits(63) | 1)
 
+    def set(self, values: Mapping[str, str]) -> None:
+        assert self._change is not None, "players of matches have it"
+        self._change(values)
+
     def choose(
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
     ) -> Choice:
         limits = self._limits
         if left is not None:
-            limits = limits_of(Clock(left[0], self._control.increment), OVERHEAD)
+            clock = Clock(left[0], self._control.increment)
+            limits = limits_with_byoyomi(clock, self._control.byoyomi, OVERHEAD)
         found = self._searcher.search(line, limits)
         if found.move is None:  # stopped before the first move was searched
             return Choice(self._legal_moves(line[-1])[0])
@@ -130,8 +153,9 @@ class Named:
 @dataclass(frozen=True)
 class PlayerSpec:
     """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for
-    parameters, `network` for a network; `command` and `options` are for engines. `megabytes` of the
-    transposition table; None: an engine's own."""
+    parameters, `network` for a network; `command` is for engines. `options` are those of an engine,
+    or constants of our search. `megabytes` of the transposition table; None: an engine's own.
+    `lean`: the weights stay as they are."""
 
     name: str
     control: Control
@@ -141,6 +165,7 @@ class PlayerSpec:
     command: str = ""
     options: tuple[tuple[str, str], ...] = ()
     megabytes: int | None = None
+    lean: bool = True
 
 
 def make_player(spec: PlayerSpec, game: Game) -> Player:
@@ -150,19 +175,37 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
     if spec.kind == OWN:
         return game.contest.players[spec.command]()
     if spec.kind in (PARAMETERS, NETWORK):
-        return SearchPlayer(
-            game, searcher_of(spec, True, spec.megabytes or MEGABYTES), spec.control
-        )
+        searcher = searcher_of(spec, True, spec.megabytes or MEGABYTES)
+        change = functools.partial(change_numbers, spec, game, searcher)
+        change({})
+        return SearchPlayer(game, searcher, spec.control, change)
     make = game.contest.external
     assert make is not None, "required where the spec was made"
     return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
+
+
+def change_numbers(
+    spec: PlayerSpec, game: Game, searcher: Searcher, values: Mapping[str, str]
+) -> None:
+    """Let the searcher of a player use other numbers than the spec has, by their names as options;
+    weights only if the spec is not lean. InputError for a number that it does not have."""
+    evaluation = spec.evaluation
+    parameters, constants = with_numbers(
+        game,
+        evaluation.parameters if evaluation is not None and not spec.lean else None,
+        {**dict(spec.options), **values},
+        spec.name,
+    )
+    if evaluation is not None and parameters is not None:
+        engine_of(evaluation.engine).bind(searcher, parameters)
+    searcher.set_constants(constants)
 
 
 def searcher_of(spec: PlayerSpec, playing: bool, megabytes: int) -> Searcher:
     """Return a search with the parameters or the network of a player, for one thread."""
     if spec.evaluation is not None:
         return engine_of(spec.evaluation.engine).searcher(
-            spec.evaluation.parameters, playing, megabytes
+            spec.evaluation.parameters, playing, megabytes, spec.lean
         )
     assert spec.network is not None, "of the kinds that search"
     return evaluation_of(spec.network).searcher(playing, megabytes)
@@ -229,14 +272,18 @@ def _name_of(command: str) -> str:
     return Path(words[0]).name if words else command
 
 
-def game_between(a: Named, b: Named) -> str:
-    """The game of both players; InputError if theirs differ."""
-    known = {named.game for named in (a, b) if named.game}
+def game_between(players: Sequence[Named]) -> str:
+    """The game of all players; InputError if theirs differ."""
+    known: dict[str, Named] = {}
+    for named in players:
+        if named.game:
+            known.setdefault(named.game, named)
     if len(known) > 1:
+        a, b = list(known.values())[:2]
         raise InputError(
-            f"{_typed(a)} plays {a.game}, {_typed(b)} plays {b.game}: name two players of one game"
+            f"{_typed(a)} plays {a.game}, {_typed(b)} plays {b.game}: name players of one game"
         )
-    return known.pop() if known else DEFAULT_GAME
+    return next(iter(known), DEFAULT_GAME)
 
 
 def _typed(named: Named) -> str:
@@ -248,12 +295,17 @@ def _typed(named: Named) -> str:
     return named.name if named.game == DEFAULT_GAME else f"{named.game}/{named.name}"
 
 
-def names_of(a: Named, b: Named) -> tuple[str, str]:
+def names_of(players: Sequence[Named]) -> tuple[str, ...]:
     """Names that distinguish the players, as short as possible."""
-    for names in ((a.name, b.name), (a.what, b.what)):
-        if names[0] != names[1]:
-            return names
-    return a.name, f"{b.name} (2)"
+    for names in ([named.name for named in players], [named.what for named in players]):
+        if len(set(names)) == len(names):
+            return tuple(names)
+    seen: Counter[str] = Counter()
+    found = []
+    for named in players:
+        seen[named.name] += 1
+        found.append(named.name if seen[named.name] == 1 else f"{named.name} ({seen[named.name]})")
+    return tuple(found)
 
 
 def search_player(
@@ -273,27 +325,41 @@ def own_player(
     control: Control,
     megabytes: int | None,
     load: Callable[[str], tuple[Engine, Parameters]],
+    options: Mapping[str, str] | None = None,
 ) -> PlayerSpec:
-    """A player in this process; `load` reads a parameter file. InputError for a search that the
-    game does not have."""
-    if named.kind == RANDOM:
-        return PlayerSpec(name, control)
-    if named.kind == OWN:
+    """A player in this process; `load` reads a parameter file, `options` are weights and constants
+    of the search that it changes. InputError for a search that the game does not have, and for
+    options that the player does not have."""
+    options = options or {}
+    if named.kind in (RANDOM, OWN):
+        if options:
+            raise InputError(f"{name} has no options, such as {next(iter(options))}; leave it out")
+        if named.kind == RANDOM:
+            return PlayerSpec(name, control)
         return PlayerSpec(name, control, OWN, command=named.what)
     if game.contest.searcher is None:
         raise InputError(
             f"{game.name} has no search to play {name} with; {game.name}/random can play"
         )
     if named.kind == PARAMETERS:
-        return search_player(name, *load(named.what), control, megabytes)
+        engine, parameters = load(named.what)
+        changed, constants = with_numbers(game, parameters, options, name)
+        assert changed is not None, "of parameters that are there"
+        spec = search_player(name, engine, changed, control, megabytes)
+        return replace(spec, options=_texts(constants))
     _require_limits(control)
     return PlayerSpec(
         name,
         control,
         NETWORK,
         network=network_evaluation(Path(named.what)).file,
+        options=_texts(with_numbers(game, None, options, name).constants),
         megabytes=megabytes,
     )
+
+
+def _texts(constants: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+    return tuple((constant, str(value)) for constant, value in constants.items())
 
 
 def _require_limits(control: Control) -> None:

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (
+    CONFIG,
     begin_folder,
     begin_numbered,
     read_config,
@@ -23,6 +25,7 @@ from tuner.io.run_folder import (
 )
 from tuner.io.terminal import Display
 from tuner.parallel import Executor, Job, Running
+from tuner.play.under_way import games_under_way
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,10 @@ class Run(abc.ABC):
         write_config(place, self.section, self.settings, command)
         yield place
 
+    def set_games(self, games: int) -> None:
+        """Set a new total of games; InputError for one that cannot be."""
+        self.settings = replace(self.settings, games=games)
+
     def note_games(self, games: int, what: str = "games") -> None:
         """Report what an earlier part of the run played."""
         if games:
@@ -108,7 +115,7 @@ def new_run(run: Run, folder: Path | None, executor: Executor | None, command: s
     run.settings = replace(run.settings, **{run.program: program})
     # an error is reported before there is a folder
     with _started(run, executor) as playing, run.folder(folder, command) as place:
-        return run.play(place, playing)
+        return _played(run, place, playing)
 
 
 def resumed_run(
@@ -126,14 +133,25 @@ def resumed_run(
     run.require_output(folder)
     display.begin("starting")
     if games is not None:
-        run.settings = replace(run.settings, games=games)
+        run.set_games(games)
     if run.load(folder) != getattr(run.settings, run.program):
         display.note(
             f"the program or the machine is not the one that the {run.what} began with: games may"
             " differ from here on"
         )
     with _started(run, executor) as playing:
+        return _played(run, folder, playing)
+
+
+def _played(run: Run, folder: Path, playing: Running | None) -> RunResult:
+    """Play in a folder that says what is played now, unless it is removed with the run."""
+    if not (folder / CONFIG).exists():
         return run.play(folder, playing)
+    with NowDisplay(folder, run.display, games_under_way) as run.display:
+        result = run.play(folder, playing)
+        if result.interrupted:
+            run.display.interrupt()
+        return result
 
 
 def _started(

@@ -7,8 +7,6 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-import yaml
-
 from games.streams import InputError
 from tuner.evaluation.loading import load_parameters
 from tuner.io.records import read_lines
@@ -17,7 +15,7 @@ from tuner.report.charts import points_chart
 from tuner.report.formatting import number, signed, whole
 from tuner.report.page import page_of
 from tuner.report.run import ShownRun, settings_of
-from tuner.report.sections import Section, Tile
+from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
 IMPROVE = "improve"  # the section of config.yaml
@@ -78,8 +76,9 @@ def read_steps(folder: Path) -> list[StepLine]:
     return read_lines(folder / HISTORY, StepLine, torn=True)
 
 
-def improve_page(folder: Path) -> tuple[str, list[Section]]:
-    """Return the page of a loop, which may still be running, and its sections."""
+def improve_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
+    """Return the page of a loop, which may still be running, and its sections; `now` is the one of
+    a page that lives."""
     config = settings_of(folder)
     steps = read_steps(folder)
     settings = config[IMPROVE]
@@ -99,13 +98,13 @@ def improve_page(folder: Path) -> tuple[str, list[Section]]:
             _ratings(steps),
             _changed(folder),
             _steps(steps),
-            _repeat(run),
+            options_section(run),
         )
         if section is not None
     ]
     verdicts = [_verdict(folder, steps)]
     return page_of(
-        run, folder.resolve().name, sections, verdicts=verdicts, tiles=_tiles(steps)
+        run, folder.resolve().name, sections, now, verdicts=verdicts, tiles=_tiles(steps)
     ), sections
 
 
@@ -248,17 +247,3 @@ def _tiles(steps: list[StepLine]) -> list[Tile]:
         Tile("Games played", whole(games), "to learn from, and in matches"),
         Tile("Time", f"{number(sum(step.seconds for step in steps) / 60, 0)} min"),
     ]
-
-
-def _repeat(run: ShownRun) -> Section:
-    return Section(
-        "repeat",
-        "Reproduce this run",
-        "repeat",
-        {
-            "command": run.command,
-            "facts": [("version", run.version), ("folder", str(run.folder))],
-            "options": yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip(),
-            "started": "",
-        },
-    )

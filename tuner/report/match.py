@@ -15,7 +15,7 @@ from tuner.options.match import SECTION, MatchSettings
 from tuner.parameters.yaml_tree import read_tree
 from tuner.play.match.journal import read_pairs
 from tuner.play.match.results import Difference, Tally, difference_of, openings_text, result_of
-from tuner.play.match.setup import COPIES, game_of_folder, test_of
+from tuner.play.match.setup import game_of_folder, test_of
 from tuner.statistics.sprt import Sprt
 
 ROWS = 400  # of `running`, at most
@@ -77,7 +77,9 @@ def read_match(folder: Path) -> Match:
         (f"{names['ab'.index(key[0])]} lost by {key[2:]}", n)
         for key, n in sorted(tally.forfeits.items())
     ]
-    a, b = (folder / copy if (folder / copy).exists() else None for copy in COPIES)
+    a, b = (
+        copy if (copy := folder / entrant.copy).exists() else None for entrant in settings.entrants
+    )
     return Match(
         folder,
         names,
@@ -112,7 +114,7 @@ def _read_settings(
             and all(isinstance(name, str) for name in names)
         ):
             raise TypeError("names are not two texts")
-        conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
+        conditions = settings.conditions
         game = game_of_folder(settings, folder)
         return test_of(settings, game), names, conditions, openings_text(settings, game), game
     except InputError as problem:

@@ -726,6 +726,21 @@ def repeat_section(run: ShownRun) -> Section:
     )
 
 
+def options_section(run: ShownRun) -> Section:
+    """Return the command and the options of a run that is no fit."""
+    return Section(
+        "repeat",
+        "Reproduce this run",
+        "repeat",
+        {
+            "command": run.command,
+            "facts": [("version", run.version), ("folder", str(run.folder))],
+            "options": yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip(),
+            "started": "",
+        },
+    )
+
+
 GAMES = 2000  # of the match to play
 WATCHED = (
     ("squares", "TD errors", "mean square of the changes of v, from −1 to 1"),

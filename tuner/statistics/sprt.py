@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from scipy.optimize import brentq
 
@@ -92,12 +93,54 @@ def log_likelihood_ratio(test: Sprt, pairs: Sequence[float]) -> float:
     """LLR of elo1 against elo0 from counts of pairs by score."""
     if not sum(pairs):
         return 0.0
+    counts, evidence = _evidence(test, pairs)
+    return sum(count * each for count, each in zip(counts, evidence, strict=True))
+
+
+FEWEST = 10  # pairs from which on the length of a test can be expected
+QUANTILES = tuple(NormalDist().inv_cdf((k + 0.5) / 21) for k in range(21))
+
+
+def expected_pairs_left(test: Sprt, pairs: Sequence[float]) -> float | None:
+    """Return how many more pairs the test is expected to take, by what was seen; None while that is
+    too little.
+
+    The LLR goes on as a random walk (Wald 1947) with the variance that it had for each pair. Its
+    mean for each pair, which is half the variance where elo1 is true and minus that where elo0 is,
+    is normal beforehand, about 0 and with twice that as its deviation; seen are the pairs."""
+    total = sum(pairs)
+    if total < FEWEST or sum(1 for count in pairs if count) < 2:
+        return None
+    counts, evidence = _evidence(test, pairs)
+    llr = sum(count * each for count, each in zip(counts, evidence, strict=True))
+    mean = llr / total
+    variance = sum(c * (e - mean) ** 2 for c, e in zip(counts, evidence, strict=True)) / total
+    lower, upper = test.bounds
+    if not lower < llr < upper:
+        return 0.0
+    precision = total / variance + 1 / variance**2
+    drift, error = llr / variance / precision, math.sqrt(1 / precision)
+    times = [_walk(drift + z * error, variance, llr - lower, upper - llr) for z in QUANTILES]
+    return sum(times) / len(times)
+
+
+def _walk(drift: float, variance: float, below: float, above: float) -> float:
+    """Return the expected steps of a random walk to a bound so far `below` or `above`."""
+    if abs(drift) * (below + above) < 1e-3 * variance:
+        return below * above / variance
+    rate = 2 * drift / variance
+    up = math.expm1(-rate * below) / math.expm1(-rate * (below + above))
+    return (up * (above + below) - below) / drift
+
+
+def _evidence(test: Sprt, pairs: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return the counts of pairs by score, none of them 0, and the LLR of one pair of each."""
     counts = [float(count) or UNSEEN for count in pairs]
     total = sum(counts)
     seen = [count / total for count in counts]
     likeliest = LIKELIEST[test.model]
     p0, p1 = likeliest(seen, test.elo0), likeliest(seen, test.elo1)
-    return sum(count * math.log(b / a) for count, a, b in zip(counts, p0, p1, strict=True))
+    return counts, [math.log(b / a) for a, b in zip(p0, p1, strict=True)]
 
 
 def likeliest_of_score(seen: list[float], elo: float) -> list[float]:

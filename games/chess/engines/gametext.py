@@ -18,6 +18,7 @@ from games.record import (
     RESIGNS,
     RULES,
     STALL,
+    TABLES,
     TIME,
     Choice,
     PlayedGame,
@@ -41,6 +42,7 @@ TERMINATIONS = {
     PLIES: "adjudication",
     RESIGN_RULE: "adjudication",
     DRAW_RULE: "adjudication",
+    TABLES: "adjudication",
 }
 
 
@@ -57,6 +59,9 @@ def reason(game: PlayedGame) -> str:
         return f"Draw by adjudication after {len(game.moves)} plies"
     if game.end == RESIGN_RULE and game.loser is not None:
         return f"{SIDES[1 - game.loser]} wins by adjudication"
+    if game.end == TABLES:
+        won = "Draw" if not game.outcome else f"{SIDES[game.outcome < 0]} wins"
+        return f"{won} by adjudication: SyzygyTB"
     return "Draw by adjudication"
 
 

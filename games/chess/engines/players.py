@@ -15,7 +15,7 @@ import os
 import random
 import re
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -253,6 +253,15 @@ class ChessEnginePlayer(RestartedPlayer):
     @property
     def running(self) -> bool:
         return self._engine is not None
+
+    def set(self, values: Mapping[str, str]) -> None:
+        self._options = {**self._options, **values}  # also for an engine that is started again
+        if self._engine is None:
+            return
+        try:
+            _wait(self._engine.configure(dict(values)), START_SECONDS)
+        except (TimeoutError, chess.engine.EngineError, OSError, ValueError):
+            self._kill()
 
     def begin(self, seed: str) -> None:
         super().begin(seed)

@@ -3,6 +3,7 @@ sources of evaluations."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -176,6 +177,13 @@ class UsiPlayer(ProcessPlayer):
             raise
         self._process = process
 
+    def set(self, values: Mapping[str, str]) -> None:
+        self._options = {**self._options, **values}  # also for an engine that is started again
+        if self._process is not None:
+            lines = "".join(f"setoption name {name} value {values[name]}\n" for name in values)
+            with contextlib.suppress(Forfeit):
+                self.ask(lines + "isready\n", b"readyok", READY_SECONDS)
+
     def begin(self, seed: str) -> None:
         super().begin(seed)
         assert self._process is not None, "start() sets it"
@@ -189,7 +197,11 @@ class UsiPlayer(ProcessPlayer):
         position = f"position sfen {text(line[0])}{' moves ' if names else ''}{names}\n"
         control = self._control
         patience = (
-            left[0] if left else STALL_SECONDS if control.movetime is None else 2 * control.movetime
+            left[0] + control.byoyomi
+            if left
+            else STALL_SECONDS
+            if control.movetime is None
+            else 2 * control.movetime
         ) + EXTRA_SECONDS
         return self._choice(
             line[-1], self.ask(position + self._go(line[-1], left) + "\n", b"bestmove", patience)
@@ -199,11 +211,11 @@ class UsiPlayer(ProcessPlayer):
         control = self._control.drawn(self._dice)
         if left is not None:
             black, white = left[::-1] if int(words[STATE]) & 1 else left
+            times = f"go btime {round(1000 * black)} wtime {round(1000 * white)}"
+            if control.byoyomi:
+                return f"{times} byoyomi {round(1000 * control.byoyomi)}"
             increment = round(1000 * control.increment)
-            return (
-                f"go btime {round(1000 * black)} wtime {round(1000 * white)} binc {increment} winc"
-                f" {increment}"
-            )
+            return f"{times} binc {increment} winc {increment}"
         if control.movetime is not None:
             return f"go btime 0 wtime 0 byoyomi {round(1000 * control.movetime)}"
         return (

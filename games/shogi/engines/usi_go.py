@@ -9,7 +9,7 @@ import numpy as np
 
 from games.protocol.server import arguments_of_go, legal_names_in
 from games.protocol.thinking import Line, Task, legal_names, search_among
-from games.search.searcher import Clock, Found, Limits, limits_of, limits_of_move
+from games.search.searcher import Clock, Found, Limits, limits_of_move, limits_with_byoyomi
 from games.shogi.files.sfen import move_name, move_named
 from games.shogi.game import GAME
 from games.shogi.rules.endings import declares, result
@@ -67,9 +67,8 @@ class Go:
         elif self.movetime is not None:
             limits = limits_of_move(self.movetime / 1000, overhead)
         elif remaining is not None and (remaining > 0 or not self.byoyomi):
-            limits = _with_byoyomi(
-                limits_of(Clock(remaining / 1000, increment / 1000), overhead), self.byoyomi / 1000
-            )
+            clock = Clock(remaining / 1000, increment / 1000)
+            limits = limits_with_byoyomi(clock, self.byoyomi / 1000, overhead)
         elif self.byoyomi:
             limits = limits_of_move(self.byoyomi / 1000, overhead)
         return Limits(
@@ -78,16 +77,6 @@ class Go:
             seconds=limits.seconds,
             soft_seconds=limits.soft_seconds,
         )
-
-
-def _with_byoyomi(limits: Limits, byoyomi: float) -> Limits:
-    """Add to the soft limit what every move may take besides the clock; the hard limit stays that
-    of the clock and of it."""
-    if not byoyomi or limits.seconds is None or limits.soft_seconds is None:
-        return limits
-    return replace(
-        limits, seconds=limits.seconds + byoyomi / 2, soft_seconds=limits.soft_seconds + byoyomi / 2
-    )
 
 
 def parse_go(words: Sequence[str]) -> tuple[Go, list[str]]:

@@ -9,6 +9,7 @@ from games.chess.files.fen import position
 from games.chess.game import GAME, after, moves_of, result
 from games.record import find
 from games.search.alphabeta_searcher import search_root_moves
+from games.search.constants import CONSTANTS
 from games.search.searcher import Found, Limits, Searcher
 from tests.games.search.leaves import violations
 from tests.games.search.plain_search import lines, plain_value
@@ -259,3 +260,31 @@ def test_nodes_values_and_moves_are_the_same_as_ever(params, depth, playing):
         result = searcher.search([position(text)], Limits(depth=depth))
         found.append((result.nodes, round(result.value * 256), result.move))
     assert found == EXPECTED[params, depth, playing]
+
+
+def test_the_usual_constants_search_as_if_none_was_given_and_each_other_one_otherwise(classic):
+    """Every constant changes how many nodes a search of some positions takes at one of its
+    limits."""
+    found = [line for line in lines(24, 30) if len(line) > 8][:6]
+
+    def nodes(values: dict[str, int]) -> list[int]:
+        playing = searcher(classic, playing=True)
+        playing.set_constants(values)
+        return [playing.search(line, Limits(depth=8)).nodes for line in found]
+
+    usual = nodes({})
+    assert nodes({constant.name: constant.value for constant in CONSTANTS}) == usual
+    for constant in CONSTANTS:
+        assert constant.low <= constant.value <= constant.high and constant.step > 0
+        others = [nodes({constant.name: limit}) for limit in (constant.low, constant.high)]
+        assert any(other != usual for other in others), constant.name
+
+
+def test_constants_that_are_not_given_again_are_the_usual_ones(classic):
+    playing = searcher(classic, playing=True)
+    line = next(line for line in lines(24, 30) if len(line) > 8)
+    usual = playing.search(line, Limits(depth=6)).nodes
+    playing.set_constants({"Search.LmrDivisor": 800})
+    playing.set_constants({})
+    playing.clear()
+    assert playing.search(line, Limits(depth=6)).nodes == usual

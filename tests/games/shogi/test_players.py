@@ -75,6 +75,28 @@ def test_clocks_are_sent_for_both_sides():
         player.close()
 
 
+@pytest.mark.parametrize(
+    ("control", "left", "said"),
+    [
+        (Control(base=2.0, increment=0.1), (0.3, 2.0), "btime 300 wtime 2000 binc 100 winc 100"),
+        (Control(base=2.0, byoyomi=1.5), (0.0, 2.0), "btime 0 wtime 2000 byoyomi 1500"),
+        (Control(movetime=0.5), None, "btime 0 wtime 0 byoyomi 500"),
+    ],
+)
+def test_what_an_engine_is_told_of_the_clock(control, left, said, tmp_path):
+    (tmp_path / "engine.py").write_text(
+        ENGINE.format(answer="open('said', 'w').write(line); print('bestmove 7g7f', flush=True)")
+    )
+    command = f"sh -c 'cd {tmp_path} && exec {sys.executable} engine.py'"
+    player = players.external("usi", command, {}, control, None)
+    try:
+        player.begin("1/1/1/0")
+        player.choose(np.array([GAME.start()]), [], left)
+    finally:
+        player.close()
+    assert (tmp_path / "said").read_text() == f"go {said}\n"
+
+
 ENGINE = """import sys
 for line in sys.stdin:
     if line == "usi\\n": print("usiok", flush=True)

@@ -11,7 +11,14 @@ from scipy.stats import binom
 
 from games.streams import InputError
 from tests.tuner.statistics.support import POINTS, shares_of
-from tuner.statistics.sprt import LARGEST_ELO, LIKELIEST, Sprt, decide, log_likelihood_ratio
+from tuner.statistics.sprt import (
+    LARGEST_ELO,
+    LIKELIEST,
+    Sprt,
+    decide,
+    expected_pairs_left,
+    log_likelihood_ratio,
+)
 
 CHECKED = [
     ((12, 55, 130, 68, 15), 0, 5),
@@ -218,3 +225,31 @@ def test_no_more_than_5_percent_of_tests_decide_wrongly(model, elo0, elo1, truth
         Sprt(elo0, elo1, model=model), Sprt(elo0, elo1, 0.15, 0.15, model), truth, seed=4
     )
     assert 0 < wrong <= limit < wrong_at_15
+
+
+def test_what_is_left_is_expected_from_what_the_test_makes_of_many_pairs():
+    """The mean over tests that go on: at either hypothesis, and half-way between, where tests are
+    the longest and less than that is expected."""
+    test, begun = Sprt(0, 40), 40
+    for elo, low, high in ((0, 0.7, 1.4), (40, 0.7, 1.4), (20, 0.4, 1.1)):
+        shares, dice = shares_of(elo, "normalized"), np.random.default_rng(3)
+        expected, needed = [], []
+        for _ in range(80):
+            pairs, seen, decided = np.zeros(5, int), 0, None
+            while decided is None:
+                pairs += np.bincount(dice.choice(5, 10, p=shares), minlength=5)
+                seen += 10
+                decided = decide(test, log_likelihood_ratio(test, pairs.tolist()))
+                if seen == begun and decided is None:
+                    expected.append(expected_pairs_left(test, pairs.tolist()))
+            if seen > begun:
+                needed.append(seen - begun)
+        assert low <= np.mean(expected) / np.mean(needed) <= high, elo
+    far = expected_pairs_left(test, (1000, 3000, 6000, 3000, 1000))
+    assert far == 0.0  # decided long ago
+    assert expected_pairs_left(test, (0, 0, 9, 0, 0)) is None
+    assert expected_pairs_left(test, (1, 2, 3, 2, 1)) is None
+    near, early = (
+        expected_pairs_left(test, pairs) for pairs in ((9, 30, 60, 50, 28), (2, 5, 9, 6, 2))
+    )
+    assert near < early

@@ -1,7 +1,9 @@
-"""`tuner match` from players to a result: pairs of games as work for any process."""
+"""Runs of pairs of games: `tuner match` from players to a result, and what it shares with
+tournaments."""
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import itertools
 import tempfile
@@ -9,205 +11,31 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
-from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
+from games.record import Game
 from games.streams import InputError
 from tuner.evaluation.networks.files import weights_path
 from tuner.io.files import GAMES, replace_file, require_writable
 from tuner.io.interrupt import interrupts
+from tuner.io.run_folder import write_config
+from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
-from tuner.play.adjudication import Adjudication, adjudication_of
-from tuner.play.game import Course, Luck, Rolling, Stopped, by_length, by_rules, play_out
+from tuner.play.adjudication import adjudication_of
 from tuner.play.match.journal import Journal, PairLine
+from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
 from tuner.play.match.results import Tally, first_forfeit_text, progress_text, result_texts
 from tuner.play.match.setup import (
-    COPIES,
     LUCK_COPY,
+    AnySettings,
     changed_files,
     contestants_of,
     openings_of,
     test_of,
 )
-from tuner.play.openings import Opening
-from tuner.play.players import (
-    NETWORK,
-    PARAMETERS,
-    PlayerSpec,
-    make_player,
-    searcher_of,
-    understood,
-)
+from tuner.play.players import NETWORK, PARAMETERS, PlayerSpec, understood
 from tuner.play.run import Run, RunResult
-
-Item = TypeVar("Item")
-LUCK_DIGITS = 9  # after the point
-
-
-@dataclass(frozen=True)
-class MatchSpec:
-    """All that the games of a match depend on apart from their openings. `legs` are the pairings;
-    `text`: keep the games as text, with this `date`."""
-
-    game: str
-    plies: int  # after which games are drawn; 0: never
-    adjudication: Adjudication
-    legs: tuple[tuple[PlayerSpec, PlayerSpec], ...]
-    seed: int
-    text: bool
-    date: str
-    luck: PlayerSpec | None = None  # measures the luck of games with dice
-    restart: bool = False  # engines, before each pair
-
-
-class PairTask(NamedTuple):
-    """A pair of games to play: the leg, the number of the pair, and its opening."""
-
-    leg: int
-    number: int
-    opening: Opening
-
-
-def luck_by(game: Game, judge: PlayerSpec) -> Luck:
-    """Return the measure by the evaluation of a player that searches. InputError if the search of
-    the game has no values of rolls."""
-    searcher = searcher_of(judge, False, 1)
-    if not isinstance(searcher, Rolling):
-        raise InputError(f"{game.name} has no search over dice to measure luck with")
-    return Luck(game, searcher)
-
-
-class MatchPlayers:
-    """One thread's players, made when they are first needed, and its measure of luck."""
-
-    def __init__(self, spec: MatchSpec, stopped: Callable[[], bool]) -> None:
-        self.spec, self.game, self.stopped = spec, find(spec.game), stopped
-        self.luck = luck_by(self.game, spec.luck) if spec.luck else None
-        self._players: dict[tuple[int, int], Player] = {}
-
-    def player(self, leg: int, side: int) -> Player:
-        """Return a player of a leg."""
-        key = (leg, side)
-        if key not in self._players:
-            self._players[key] = make_player(self.spec.legs[leg][side], self.game)
-        return self._players[key]
-
-    def ready(self) -> None:
-        """Start both players; InputError for one that does not start."""
-        for side in (0, 1):
-            self.player(0, side)
-
-    def abort(self) -> None:
-        for player in list(self._players.values()):
-            player.abort()
-
-    def close(self) -> None:
-        for player in self._players.values():
-            player.close()
-
-
-def pair_text(task: PairTask) -> str:
-    """Name a pair as the numbers of its games, as they are in a file of games."""
-    return f"pair {task.number + 1} (rounds {task.number + 1}.1 and {task.number + 1}.2)"
-
-
-class Pair(NamedTuple):
-    """Two games from one opening with colours swapped: their line of the journal, and their texts,
-    if kept."""
-
-    line: PairLine
-    texts: list[str]
-
-
-def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
-    """Play a pair of games; None if the match was stopped."""
-    if state.spec.restart:
-        state.close()  # the next game starts them
-    try:
-        first, second = (play_game(state, task, turn) for turn in (0, 1))
-    except Stopped:
-        return None
-
-    def both(of: Callable[[PlayedGame], Item]) -> tuple[Item, Item]:
-        return of(first), of(second)
-
-    game, opening = state.game, task.opening
-    line = PairLine(
-        task.leg,
-        task.number,
-        both(lambda played: _points_of_a(game, played)),
-        both(lambda played: len(played.moves)),
-        both(lambda played: played.end),
-        both(lambda played: reason_of(game, played)),
-        both(_forfeit_of),
-        both(_luck_of_a) if state.luck else None,
-        opening.place,
-    )
-    text = game.files.game_text if state.spec.text else None
-    return Pair(line, list(map(text, (first, second))) if text else [])
-
-
-def play_game(state: MatchPlayers, task: PairTask, turn: int) -> PlayedGame:
-    """Play a game of a pair, in which player a is the first player (turn 0) or the second. Raises
-    Stopped."""
-    spec, order = state.spec, (turn, 1 - turn)
-    named = [spec.legs[task.leg][side] for side in order]
-    controls = [player.control for player in named]
-    # both games have the same dice: each side has in one what the other has in the other
-    course = Course(
-        state.game,
-        task.opening,
-        Dice(spec.seed, task.number),
-        state.luck.begun() if state.luck else None,
-    )
-    ending = play_out(
-        course,
-        [state.player(task.leg, side) for side in order],
-        (by_rules, spec.adjudication.judge, by_length(spec.plies)),
-        state.stopped,
-        [f"{spec.seed}/{task.number}/{turn}/{side}" for side in (0, 1)],
-        controls,
-    )
-    texts = list(dict.fromkeys(control.text for control in controls))
-    return replace(
-        course.played(ending),
-        players=(named[0].name, named[1].name),
-        named_first=turn,
-        round=f"{task.number + 1}.{turn + 1}",
-        date=spec.date,
-        control=" : ".join(texts),
-        luck=state.luck.total if state.luck else None,
-    )
-
-
-def _points_of_a(game: Game, played: PlayedGame) -> int:
-    assert played.outcome is not None, "every game of a match is finished"
-    points = game.points_of(played.outcome)
-    return -points if played.named_first else points
-
-
-def _luck_of_a(played: PlayedGame) -> float:
-    assert played.luck is not None, "measured in all games or none"
-    return round(-played.luck if played.named_first else played.luck, LUCK_DIGITS)
-
-
-def _forfeit_of(played: PlayedGame) -> str | None:
-    """Return who lost a game by a fault, and which: "b crash"."""
-    if played.end not in FAULTS or played.loser is None:
-        return None
-    return f"{'ab'[played.loser ^ played.named_first]} {played.end}"
-
-
-def reason_of(game: Game, played: PlayedGame) -> str:
-    """Why a game ended, in the game's own words if it has some."""
-    if game.contest.reason:
-        return game.contest.reason(played)
-    if played.loser is None:
-        return played.end
-    return f"{('first', 'second')[played.loser]} player loses by {played.end}" + (
-        f": {played.detail}" if played.detail else ""
-    )
+from tuner.statistics.sprt import Sprt
 
 
 @dataclass(frozen=True)
@@ -236,53 +64,87 @@ class Score:
 
 
 def pairs_left(
-    legs: int, pairs: int | None, done: Collection[tuple[int, int]], stop: Callable[[], bool]
+    legs: int,
+    pairs: int | None,
+    done: Collection[tuple[int, int]],
+    stop: Callable[[], bool],
+    wanted: Callable[[int], bool] = lambda leg: True,
 ) -> Iterator[tuple[int, int]]:
-    """What is left to play: (leg, pair number), the pairs of all legs side by side."""
+    """What is left to play: (leg, pair number), the pairs of all legs side by side; none of a leg
+    of which no more are `wanted`."""
     for pair in itertools.count() if pairs is None else range(pairs):
         for leg in range(legs):
             if stop():
                 return
-            if (leg, pair) not in done:
+            if (leg, pair) not in done and wanted(leg):
                 yield leg, pair
 
 
-class MatchRun(Run):
-    """A match. Its output is a file of games; it may have no folder, and then it cannot be
-    resumed."""
+class PairsRun(Run):
+    """Pairs of games: of a match, or of a tournament. Its output is a file of games; it may have no
+    folder, and then it cannot be resumed."""
 
-    command = section = SECTION
-    kind, what = MatchSettings, "match"
+    settings: AnySettings
     kept = False  # whether its folder is
+    more = False  # whether the number of games has changed
+    game: Game
+    legs: list[tuple[PlayerSpec, PlayerSpec]]
+    luck: PlayerSpec | None
+
+    @abc.abstractmethod
+    def made(self, folder: Path | None) -> str | None:
+        """Make `game`, `legs` and `luck`; return the name of the terms, None without any."""
+
+    @property
+    def test(self) -> Sprt | None:
+        """The sequential test of the first leg."""
+        return None
+
+    @abc.abstractmethod
+    def progress(self, score: Score, rate: float | None) -> str:
+        """Return the score so far, in one line; `rate` are pairs a second."""
+
+    @abc.abstractmethod
+    def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
+        """Return the result for people and as plain data, with what else there is to say `about`
+        it."""
+
+    def wanted(self, score: Score) -> Callable[[int], bool]:
+        """Return whether more pairs of a leg are wanted, by what was played so far."""
+        return lambda leg: True
+
+    def set_games(self, games: int) -> None:
+        """See `Run`. InputError for fewer than before, of which some may have been played."""
+        before = self.settings.games
+        if games % 2 or before is None or games < before:
+            raise InputError(
+                f"--games {games}: expected an even number of {before or 2} or more, as many as the"
+                f" {self.what} began with"
+            )
+        self.more = True
+        super().set_games(games)
 
     def require_output(self, folder: Path | None) -> None:
         """See `Run`."""
         settings, self.kept = self.settings, folder is not None
         if self.output is not None:
+            texts = (entrant.text for entrant in settings.entrants)
             require_writable(
-                self.output,
-                GAMES,
-                (settings.a, settings.b, settings.openings, *settings.files),
-                folder,
+                self.output, GAMES, (*texts, settings.openings, *settings.files), folder
             )
 
     def load(self, folder: Path | None) -> str | None:
         """See `Run`."""
         if folder and (changed := changed_files(self.settings)):
             raise InputError(
-                f"{changed[0]}: is not what it was when the match began; put it back, or start"
-                " another match"
+                f"{changed[0]}: is not what it was when the {self.what} began; put it back, or"
+                f" start another {self.what}"
             )
-        self.contestants = contestants_of(self.settings, folder)
-        self.game = self.contestants.game
-        if folder is None:
-            self.settings = replace(
-                self.settings, names=tuple(player.name for player in self.contestants.legs[0])
-            )
-        self.openings = openings_of(self.settings, self.contestants, self.display.note)
+        terms = self.made(folder)
+        self.openings = openings_of(self.settings, self.game, self.display.note)
         if self.output is not None and self.game.files.game_text is None:
             raise InputError(f"{self.game.name} has no text of games to write")
-        return self.contestants.terms
+        return terms
 
     def job(self) -> Job:
         """See `Run`."""
@@ -297,12 +159,14 @@ class MatchRun(Run):
                 self.game.name,
                 settings.plies,
                 adjudication_of(settings.resign, settings.draw),
-                tuple(self.contestants.legs),
+                tuple(self.legs),
                 settings.seed,
                 text,
                 time.strftime("%Y.%m.%d"),
-                self.contestants.luck,
+                self.luck,
                 bool(settings.restart),
+                settings.syzygy,
+                f"tuner {self.command}",
             ),
             pair_text,
         )
@@ -320,15 +184,14 @@ class MatchRun(Run):
 
     def place(self, folder: Path) -> None:
         """Copy the files of the players, and of the evaluation that measures luck."""
-        for text, copy in zip(
-            (self.settings.a, self.settings.b, self.settings.luck),
-            (*COPIES, LUCK_COPY),
-            strict=True,
-        ):
-            named = understood(text) if text else None
-            if named and named.kind in (PARAMETERS, NETWORK):
+        copies = [(entrant.text, entrant.copy) for entrant in self.settings.entrants]
+        if self.settings.luck:
+            copies.append((self.settings.luck, LUCK_COPY))
+        for text, copy in copies:
+            named = understood(text)
+            if named.kind in (PARAMETERS, NETWORK):
                 replace_file(folder / copy, Path(named.what).read_bytes())
-            if named and named.kind == NETWORK:
+            if named.kind == NETWORK:
                 replace_file(
                     weights_path(folder / copy), weights_path(Path(named.what)).read_bytes()
                 )
@@ -337,7 +200,7 @@ class MatchRun(Run):
         """See `Run`. Every pair counts from its line in the journal, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
-        game, legs, test = self.game, self.contestants.legs, test_of(self.settings, self.game)
+        game, legs = self.game, self.legs
         pairs = None if self.settings.games is None else self.settings.games // 2
         journal = Journal(
             folder,
@@ -349,30 +212,41 @@ class MatchRun(Run):
             game.files.session,
         )
         journal.follower = self.output
-        score = Score([Tally(test if leg == 0 else None, game.points) for leg in range(len(legs))])
-        reported: set[str] = set()
+        score = Score([Tally(None if leg else self.test, game.points) for leg in range(len(legs))])
+        reported: set[tuple[str, str]] = set()
         try:
+            if self.more:
+                write_config(folder, self.section, self.settings)
             for line in journal.lines:
                 score.add(line)
             self.openings.known(
                 {line.pair: line.opening for line in journal.lines if line.opening is not None}
             )
             self.note_games(len(score.done), "pairs")
-            self.display.begin("playing", None if pairs is None else pairs * len(legs))
+            total = None if pairs is None or self.test else pairs * len(legs)
+            self.display.begin("playing", total)
+            pace = Pace(None)
+            pace.begin_at(len(score.done))
             with interrupts() as interrupted:
-                left = pairs_left(len(legs), pairs, frozenset(score.done), score.decided)
+                left = pairs_left(
+                    len(legs),
+                    pairs,
+                    frozenset(score.done),
+                    score.decided,
+                    self.wanted(score),
+                )
                 tasks = (
                     PairTask(leg, number, self.openings.opening(number)) for leg, number in left
                 )
                 for pair in () if score.decided() else run(playing, tasks, interrupted):
                     score.add(journal.append(pair.line, pair.texts))
                     for forfeit in filter(None, pair.line.forfeits):
-                        if forfeit not in reported:
-                            reported.add(forfeit)
+                        fault = (legs[pair.line.leg]["ab".index(forfeit[0])].name, forfeit[2:])
+                        if fault not in reported:
+                            reported.add(fault)
                             self.display.note(first_forfeit_text(forfeit, legs[pair.line.leg]))
-                    self.display.playing(
-                        progress_text(score.tallies[0], test, game), len(score.done)
-                    )
+                    done = len(score.done)
+                    self.display.playing(self.progress(score, pace.rate(done)), done)
                     if score.decided():
                         break
                 playing.end()
@@ -381,18 +255,46 @@ class MatchRun(Run):
                 journal.copy_games(score.counted(), self.output)
         finally:
             journal.close()
-        return self._result(score.tallies, folder, interrupted.is_set())
+        return self._result(score, folder, interrupted.is_set())
 
-    def _result(self, tallies: list[Tally], folder: Path, interrupted: bool) -> RunResult:
+    def _result(self, score: Score, folder: Path, interrupted: bool) -> RunResult:
         kept = folder if self.kept else None
         about = {
             "interrupted": interrupted,
             "run": str(kept) if kept else None,
             "pgn": str(self.output) if self.output else None,
         }
-        lines, plain = result_texts(
-            self.settings, self.contestants, tallies, test_of(self.settings, self.game), about
-        )
+        lines, plain = self.result(score, about)
         return RunResult(
             [*lines, *([self.advice(kept)] if interrupted else [])], plain, interrupted
         )
+
+
+class MatchRun(PairsRun):
+    """A match between two players, and the baselines of its ladder."""
+
+    command = section = SECTION
+    kind, what = MatchSettings, "match"
+    settings: MatchSettings
+
+    def made(self, folder: Path | None) -> str | None:
+        """See `PairsRun`."""
+        self.contestants = found = contestants_of(self.settings, folder)
+        self.game, self.legs, self.luck = found.game, found.legs, found.luck
+        if folder is None:
+            a, b = found.legs[0]
+            self.settings = replace(self.settings, names=(a.name, b.name))
+        return found.terms
+
+    @property
+    def test(self) -> Sprt | None:
+        """See `PairsRun`."""
+        return test_of(self.settings, self.game)
+
+    def progress(self, score: Score, rate: float | None) -> str:
+        """See `PairsRun`."""
+        return progress_text(score.tallies[0], self.test, self.game, rate)
+
+    def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
+        """See `PairsRun`."""
+        return result_texts(self.settings, self.contestants, score.tallies, self.test, about)

@@ -13,13 +13,14 @@ from statistics import NormalDist
 import numpy as np
 
 from games.record import STALL, Game
+from tuner.io.terminal import duration
 from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
-from tuner.play.match.setup import Contestants, ladder_lines, row_of
+from tuner.play.match.setup import AnySettings, Contestants, ladder_lines, row_of
 from tuner.play.players import RANDOM, PlayerSpec
 from tuner.statistics.intervals import quantile
 from tuner.statistics.pentanomial import MatchInterval, MeanPoints, Results, mean_points, summarise
-from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
+from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
 
 FEWEST_PAIRS = 3  # that a mean with an error needs
 NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
@@ -440,18 +441,31 @@ class Tally:
         return PointResults(tuple(self._pairs), self.games, *ordered(self._of_pairs))
 
 
-def progress_text(tally: Tally, test: Sprt | None, game: Game) -> str:
-    """The score so far, in one line."""
+def progress_text(tally: Tally, test: Sprt | None, game: Game, rate: float | None) -> str:
+    """The score so far in one line, with the pace, and of a test how long it is expected to go on;
+    `rate` are pairs a second."""
     results = tally.results
+    elo = summarise(results.pairs).elo
     if game.in_points:
         mean = sum(points * count for points, count in tally.games.items()) / max(results.games, 1)
-        text = f"{results.games:,} games  {signed(mean)} points a game"
+        score = f"{signed(mean)} points a game"
+    elif math.isfinite(elo.value) and math.isfinite(elo.error):
+        score = f"Elo {elo.value:+.1f} ± {elo.error:.1f}"
     else:
-        text = f"{results.games:,} games  +{results.wins} -{results.losses} ={results.draws}"
+        score = f"+{results.wins} -{results.losses} ={results.draws}"
+    parts = [f"{results.games:,} games", score]
     if test is not None:
         lower, upper = test.bounds
-        text += f"  LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})"
-    return text
+        parts.append(f"LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})")
+        left = expected_pairs_left(test, results.pairs)
+        if left is not None and rate:
+            parts.append(f"about {duration(left / rate)} left")
+    return "  ".join(parts) + pace_text(rate)
+
+
+def pace_text(rate: float | None) -> str:
+    """Return pairs a second as what follows the score: games a second."""
+    return "" if rate is None else f"  {2 * rate:.1f} games/s"
 
 
 def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> str:
@@ -485,8 +499,7 @@ def result_texts(
     game = contestants.game
     lines, plain = result_of(tally, names, test, game, settings.judge)
     openings = openings_text(settings, game)
-    conditions = " : ".join(dict.fromkeys(settings.control(i).text for i in range(2)))
-    lines[0] = f"{lines[0][:-1]} ({conditions}, {openings}):"
+    lines[0] = f"{lines[0][:-1]} ({settings.conditions}, {openings}):"
     plain |= {
         "control": [settings.control(0).text, settings.control(1).text],
         "openings": openings,
@@ -536,7 +549,7 @@ def result_of(
     )
 
 
-def openings_text(settings: MatchSettings, game: Game) -> str:
+def openings_text(settings: AnySettings, game: Game) -> str:
     if game.has_dice:
         return "the same dice in both games of a pair"
     if settings.openings is not None:

@@ -6,18 +6,29 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from games.streams import InputError
 from tuner.evaluation.loading import games_path
 from tuner.io.files import require_other
-from tuner.options.match import DEFAULT_GAMES, MatchOptions, MatchSettings
+from tuner.options.match import DEFAULT_GAMES, MatchOptions, MatchSettings, PairsOptions
 from tuner.options.option import refuse_first, sensible
-from tuner.play.match.setup import game_of_match, hash_of, require_suitable, test_of, usual_of
+from tuner.play.match.setup import (
+    AnySettings,
+    game_of_players,
+    hash_of,
+    require_suitable,
+    require_suitable_test,
+    test_of,
+    usual_of,
+)
 from tuner.play.players import options_of_file, understood
 
+Settings = TypeVar("Settings", bound="AnySettings")
 
-def with_files(settings: MatchSettings) -> MatchSettings:
-    """With the sha256 of the files that a match depends on and that are not copied."""
+
+def with_files(settings: Settings) -> Settings:
+    """With the sha256 of the files that games depend on and that are not copied."""
     paths = [*settings.terms, *([settings.openings] if settings.openings else [])]
     return replace(settings, files={os.path.abspath(path): hash_of(path) for path in paths})
 
@@ -48,21 +59,27 @@ def settings_for(
             ),
         )
     )
-    game = game_of_match(understood(a), understood(b))
+    game = game_of_players([understood(a), understood(b)])
     usual = usual_of(game)
     ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
     random_plies = 0 if ladder else usual.random_plies
-    openings = None if options.openings is None else games_path(str(options.openings), game.name)
     settings = MatchSettings(
         **{
             **vars(options),
+            **paths_of(options, game.name),
             "a": a,
             "b": b,
             "games": games,
             "model": options.model or usual.model,
-            "openings": openings,
             "random_plies": random_plies if options.random_plies is None else options.random_plies,
-            "controls": tuple(_control(options, side, usual.depth) for side in "ab"),
+            "controls": tuple(
+                control_of(
+                    options,
+                    {name: getattr(options, f"{name}_{side}") for name in ("depth", "nodes")},
+                    usual.depth,
+                )
+                for side in "ab"
+            ),
             "option_a": (*_options_of(a, options.with_a, "--with", options.pgn), *options.option_a),
             "option_b": (
                 *_options_of(b, options.with_b, "--with-b", options.pgn),
@@ -73,19 +90,33 @@ def settings_for(
         }
     )
     require_suitable(sensible(settings), game)
+    require_suitable_test(settings, game)
     test_of(settings, game)
     return with_files(settings)
 
 
-def _control(options: MatchOptions, side: str, depth: int) -> dict[str, float | None]:
-    """Return the limits of a player's searches."""
-    own = {name: getattr(options, f"{name}_{side}") for name in ("depth", "nodes")}
+def paths_of(options: PairsOptions, game: str) -> dict[str, str | None]:
+    """Return the paths of the openings and of tables, of whatever folder the run is resumed in."""
+    openings, tables = options.openings, options.syzygy
+    return {
+        "openings": None if openings is None else games_path(str(openings), game),
+        "syzygy": None if tables is None else os.path.abspath(os.path.expanduser(tables)),
+    }
+
+
+def control_of(
+    options: PairsOptions, own: dict[str, float | None], usual: int
+) -> dict[str, float | None]:
+    """Return the limits of a player's searches: its own if it has any, else those of all."""
     if any(own.values()):
         return own
     both = {"depth": options.depth, "nodes": options.nodes, "movetime": options.movetime}
+    if options.byoyomi is not None and options.tc is None:
+        raise InputError("--byoyomi: follows the clock of --tc; give --tc too, or --movetime")
     if options.tc is not None:
-        return both | {"base": options.tc[0], "increment": options.tc[1]}
-    return both if any(both.values()) else both | {"depth": depth}
+        clock = both | {"base": options.tc[0], "increment": options.tc[1]}
+        return clock if options.byoyomi is None else clock | {"byoyomi": options.byoyomi}
+    return both if any(both.values()) else both | {"depth": usual}
 
 
 def _options_of(

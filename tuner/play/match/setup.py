@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from games.record import Control, Game, find
 from games.streams import InputError, pieces
@@ -14,8 +14,9 @@ from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import load_engine, make_engine, parameter_path
 from tuner.io.files import sha256_of
 from tuner.options.kinds import named_values
-from tuner.options.match import MatchSettings
-from tuner.options.option import refuse
+from tuner.options.match import Entrant, MatchSettings
+from tuner.options.option import no_use, refuse
+from tuner.options.tournament import TournamentSettings
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.parameters.reader import read_parameters
 from tuner.play.openings import JUDGE, Book, Generator, start_of
@@ -38,6 +39,7 @@ from tuner.play.players import (
 from tuner.statistics.intervals import wilson_interval
 from tuner.statistics.sprt import POINTS, Sprt
 
+AnySettings: TypeAlias = MatchSettings | TournamentSettings
 PIPE = "a pipe"  # in place of a sha256: a match that needs it again cannot go on
 
 
@@ -53,7 +55,7 @@ def hash_of(path: str | Path) -> str:
         raise
 
 
-def changed_files(settings: MatchSettings) -> list[str]:
+def changed_files(settings: AnySettings) -> list[str]:
     """Files that a match depends on and that have changed since it began."""
     return [
         path
@@ -85,10 +87,11 @@ def usual_of(game: Game) -> UsualMatch:
     )
 
 
-def require_suitable(settings: MatchSettings, game: Game) -> None:
-    """InputError for settings that matches of this game do not have."""
+def require_suitable(settings: AnySettings, game: Game) -> None:
+    """InputError for settings that games of this kind do not have."""
     name, dice, points = game.name, game.has_dice, game.in_points
     ended = f"games of {name} are played to the end, which decides how many points they win"
+    clocks = any(control.get("byoyomi") for control in settings.controls)
     refuse(
         (
             (
@@ -110,9 +113,14 @@ def require_suitable(settings: MatchSettings, game: Game) -> None:
             ("--draw", settings.draw and points, ended),
             ("--plies", settings.plies and points, ended),
             (
-                f"--model {settings.model}",
-                settings.sprt is not None and points and settings.model != POINTS,
-                f"matches of {name} are in points a game",
+                f"--syzygy {settings.syzygy}",
+                settings.syzygy is not None and game.contest.tablebase is None,
+                f"{name} has no tables of endings",
+            ),
+            (
+                "--byoyomi",
+                clocks and not game.contest.byoyomi,
+                f"clocks of {name} have increments (--tc 60+0.6)",
             ),
             (
                 "--hash",
@@ -121,11 +129,6 @@ def require_suitable(settings: MatchSettings, game: Game) -> None:
             ),
         )
     )
-    if settings.sprt is not None and settings.model == POINTS and not points:
-        raise InputError(
-            f"--model {settings.model}: a game of {name} wins one point; choose normalized or"
-            " logistic"
-        )
     if game.contest.deepest is not None:
         for side, control in enumerate(settings.controls):
             limits = {limit for limit, value in control.items() if value}
@@ -136,13 +139,23 @@ def require_suitable(settings: MatchSettings, game: Game) -> None:
                 )
 
 
+def require_suitable_test(settings: MatchSettings, game: Game) -> None:
+    """InputError for a sequential test that matches of this game do not have."""
+    if settings.sprt is None:
+        return
+    if game.in_points and settings.model != POINTS:
+        raise InputError(
+            no_use(f"--model {settings.model}", f"matches of {game.name} are in points a game")
+        )
+    if settings.model == POINTS and not game.in_points:
+        raise InputError(
+            f"--model {settings.model}: a game of {game.name} wins one point; choose normalized or"
+            " logistic"
+        )
+
+
 LUCK_COPY, LUCK_CONTROL = "luck.yaml", Control(depth=1)
-COPIES = (
-    "a.yaml",
-    "b.yaml",
-    # of parameter files in the folder of a match: later edits of the originals have no effect
-)
-OPENING_MEGABYTES = 1
+OPENING_MEGABYTES, BOOK_PLIES = 1, 8
 
 
 @dataclass(frozen=True)
@@ -161,50 +174,77 @@ class Contestants:
         return self.engine.composition.name if self.engine else None
 
 
-def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Contestants:
-    """Make the players, those of a resumed match from the copies in its folder; InputError for a
-    user's mistake."""
-    sides = [_side(settings, folder, i) for i in range(2)]
-    for side, copy in zip(sides, COPIES, strict=True):
-        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / copy).exists():
+class Field(NamedTuple):
+    """The players of a run, as they were named and as they play; the terms of those that search,
+    and the player that measures luck."""
+
+    game: Game
+    sides: list[Named]
+    players: list[PlayerSpec]
+    engine: Engine | None
+    luck: PlayerSpec | None
+
+    @property
+    def terms(self) -> str | None:
+        """A name for the terms of the evaluations, None without one."""
+        return self.engine.composition.name if self.engine else None
+
+
+def field_of(settings: AnySettings, folder: Path | None, searches: bool = False) -> Field:
+    """Make the players, those of a resumed run from the copies in its folder; InputError for a
+    user's mistake. `searches`: our search plays besides."""
+    entrants = settings.entrants
+    sides = [_side(entrant, folder) for entrant in entrants]
+    for side, entrant in zip(sides, entrants, strict=True):
+        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / entrant.copy).exists():
             raise InputError(
-                f"{folder / copy}: is missing, the {side.kind} of {side.what} when the match began;"
-                " put it back"
+                f"{folder / entrant.copy}: is missing, the {side.kind} of {side.what} when the"
+                " games began; put it back"
             )
-    game = game_of_match(*sides)
-    name = game.name
+    game = game_of_players(sides)
     require_suitable(settings, game)
-    ladder = settings.plies > 0 and RANDOM in (side.kind for side in sides)
     engine = None
     if PARAMETERS in (side.kind for side in sides) or (
-        game.contest.searcher is not None and (ladder or needs_search(settings))
+        game.contest.searcher is not None and (searches or needs_search(settings))
     ):
-        engine = make_engine(name, settings.terms)
-    names = settings.names if settings.names[0] else names_of(*sides)
-    players = [_player(side, names[i], game, engine, settings, i) for i, side in enumerate(sides)]
+        engine = make_engine(game.name, settings.terms)
+    names = settings.names if any(settings.names) else names_of(sides)
+    players = [
+        _player(side, name, game, engine, entrant, settings)
+        for side, name, entrant in zip(sides, names, entrants, strict=True)
+    ]
+    luck = None if settings.luck is None else _luck(settings.luck, game, folder, settings.terms)
+    return Field(game, sides, players, engine, luck)
+
+
+def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Contestants:
+    """Make the players of a match, see `field_of`."""
+    ladder = settings.plies > 0 and any(
+        understood(entrant.text).kind == RANDOM for entrant in settings.entrants
+    )
+    found = field_of(settings, folder, ladder)
+    require_suitable_test(settings, found.game)
+    sides, players = found.sides, found.players
     legs = [(players[0], players[1])]
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
-    if ladder and engine is not None and game.contest.searcher is not None:
-        legs += _baselines(engine, sides, players, opponent, settings)
-    luck = None if settings.luck is None else _luck(settings.luck, game, folder, settings.terms)
-    return Contestants(game, legs, opponent, engine, luck)
+    if ladder and found.engine is not None and found.game.contest.searcher is not None:
+        legs += _baselines(found.engine, sides, players, opponent, settings)
+    return Contestants(found.game, legs, opponent, found.engine, found.luck)
 
 
-def _side(settings: MatchSettings, folder: Path | None, i: int) -> Named:
-    """Return a player, as its copy in the folder of the match is if it has one."""
-    text, copy = (settings.a, settings.b)[i], COPIES[i]
-    return (
-        _of_copy(text, folder / copy) if folder and (folder / copy).exists() else understood(text)
-    )
+def _side(entrant: Entrant, folder: Path | None) -> Named:
+    """Return a player, as its copy in the folder of the run is if it has one."""
+    copy = folder / entrant.copy if folder else None
+    return _of_copy(entrant.text, copy) if copy and copy.exists() else understood(entrant.text)
 
 
-def game_of_folder(settings: MatchSettings, folder: Path) -> Game:
-    """Return the game of the match in a folder, which one player names if the other is gone;
-    InputError if both are."""
+def game_of_folder(settings: AnySettings, folder: Path) -> Game:
+    """Return the game of the run in a folder, which one player names if the others are gone;
+    InputError if all are."""
     known, problems = [], []
-    for i in range(2):
+    for entrant in settings.entrants:
         try:
-            known.append(_side(settings, folder, i).game)
+            known.append(_side(entrant, folder).game)
         except InputError as problem:
             problems.append(problem)
     if not known:
@@ -212,9 +252,9 @@ def game_of_folder(settings: MatchSettings, folder: Path) -> Game:
     return find(next(filter(None, known), DEFAULT_GAME))
 
 
-def game_of_match(a: Named, b: Named) -> Game:
-    """Return the game of two players."""
-    return find(game_between(a, b))
+def game_of_players(players: Sequence[Named]) -> Game:
+    """Return the game of players; InputError if they play different ones."""
+    return find(game_between(players))
 
 
 def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> PlayerSpec:
@@ -238,7 +278,7 @@ def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> P
     )
 
 
-def needs_search(settings: MatchSettings) -> bool:
+def needs_search(settings: AnySettings) -> bool:
     """Whether our search chooses the openings."""
     return settings.openings is None and settings.random_plies != 0
 
@@ -248,25 +288,22 @@ def _of_copy(text: str, copy: Path) -> Named:
 
 
 def _player(
-    side: Named, name: str, game: Game, engine: Engine | None, settings: MatchSettings, i: int
+    side: Named,
+    name: str,
+    game: Game,
+    engine: Engine | None,
+    entrant: Entrant,
+    settings: AnySettings,
 ) -> PlayerSpec:
-    control, options = (
-        settings.control(i),
-        named_values((settings.option_a, settings.option_b)[i], f"--option-{'ab'[i]}"),
-    )
+    control, options = entrant.limits, named_values(entrant.options, entrant.flag)
     if side.kind not in OURS:
         return external_player(side, name, game, options, control, settings.hash)
-    if options:
-        raise InputError(
-            f"--option-{'ab'[i]} {next(iter(options))}: {name} is not an external engine and has no"
-            " options"
-        )
 
     def load(path: str) -> tuple[Engine, Parameters]:
         assert engine is not None, "made for parameter files"
         return engine, read_parameters(Path(path), engine.layout, game.name)
 
-    return own_player(side, name, game, control, settings.hash, load)
+    return own_player(side, name, game, control, settings.hash, load, options)
 
 
 def _baselines(
@@ -292,12 +329,17 @@ def _baselines(
     return legs
 
 
-def openings_of(
-    settings: MatchSettings, contestants: Contestants, note: Callable[[str], None]
-) -> Book | Generator:
+def openings_of(settings: AnySettings, game: Game, note: Callable[[str], None]) -> Book | Generator:
     """The openings of the games."""
-    game = contestants.game
+    moves = None if settings.openings is None else game.files.book(settings.openings)
+    if settings.book_plies is not None and moves is None:
+        raise InputError(
+            no_use("--book-plies", "is for Polyglot books, given with --openings FILE.bin")
+        )
     if settings.openings is not None:
+        if moves is not None:
+            plies = settings.book_plies or BOOK_PLIES
+            return Generator(game, plies, settings.seed, None, note, moves, settings.openings)
         openings = game.files.openings
         if openings is None:
             raise InputError(f"{game.name} reads no openings; --random-plies N makes some")

@@ -17,7 +17,7 @@ from tuner.evaluation.loading import load_engine
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
 from tuner.play.game import Course, by_rules, play_out
-from tuner.play.match.match import luck_by
+from tuner.play.match.pairs import luck_by
 from tuner.play.match.results import PointResults, PointsEstimate, estimates, points_block
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer, search_player

@@ -102,6 +102,17 @@ def test_overstepping_the_time_loses():
     assert (game.end, game.loser, game.outcome, len(game.moves)) == (TIME, 1, 1, 1)
 
 
+def test_byoyomi_begins_when_the_clock_has_run_out_and_is_whole_again_for_each_move():
+    ticks = itertools.accumulate([0, 2.5, 0, 9.0, 0, 1.4, 0, 0.5, 0, 0.9, 0, 0.5, 0, 1.01])
+    controls = (Control(base=3.0, byoyomi=1.0), Control(base=10.0, byoyomi=1.0))
+    game, (first, second) = game_of(
+        "e2e4 e7e5 d2d4 d7d5 c2c4 c7c5 b1c3", controls=controls, clock=lambda: next(ticks)
+    )
+    assert first.left == [(3.0, 10.0), (0.5, 1.0), (0.0, 0.5), (0.0, 0.0)]
+    assert second.left == [(10.0, 0.5), (1.0, 0.0), (0.5, 0.0)]
+    assert (game.end, game.loser, len(game.moves)) == (TIME, 0, 6)
+
+
 def test_a_stopped_match_abandons_its_game():
     stop = threading.Event()
     stop.set()

@@ -10,6 +10,7 @@ import pytest
 
 from games.chess.engines.uci import serve
 from games.record import find
+from games.search.constants import CONSTANTS
 from games.streams import InputError
 from tests.games.chess.engines.uci.support import ONLY_MOVE, Small, Talk, board_of
 from tuner.evaluation.loading import load_engine
@@ -134,7 +135,7 @@ def value(talk: Talk, *lines: str) -> float:
     return float(found[1])
 
 
-def test_every_weight_is_an_option_by_the_names_of_the_export(settable):
+def test_every_weight_and_constant_of_the_search_is_an_option_by_its_name(settable):
     settable.say("uci")
     settable.hear("uciok")
     spins = [match.groups() for match in map(SPIN.fullmatch, settable.heard) if match][
@@ -142,7 +143,8 @@ def test_every_weight_is_an_option_by_the_names_of_the_export(settable):
     ]  # behind Hash
     r = rounded(load_engine("classic")[1])
     assert [(name, int(default)) for name, default, *_ in spins] == [
-        (name, r.weights[s, i]) for name, s, i in each_number(r)
+        *((name, r.weights[s, i]) for name, s, i in each_number(r)),
+        *((constant.name, constant.value) for constant in CONSTANTS),
     ]
     assert all(int(low) <= int(default) <= int(high) for _, default, low, high in spins)
 

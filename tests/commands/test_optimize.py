@@ -1,0 +1,399 @@
+"""`tuner optimize`: both sides of a pair play with other values, what a run knows is in its
+journal, and a match decides."""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import tuner as api
+from tests.commands.support import done, in_terminal, refused, tuner
+from tests.games.support import REPOSITORY
+from tuner.evaluation.loading import load_parameters
+from tuner.optimize.methods import METHODS
+from tuner.optimize.numbers import read_numbers, rounded_apart
+from tuner.parameters.writer import write_parameters
+
+ENGINE = REPOSITORY / "tests" / "tuner" / "optimize" / "engine.py"
+OWN = """Search.LmrDivisor, int, 230, 100, 800, 40, 0.01
+material.knight.mg, int, 337, 100, 600, 40, 0.01
+material.queen.eg, float, 936.5, 500, 1400, 60, 0.01
+"""
+LOOKS = "Looks, int, 4, 1, 40, 3, 0.05\nMood, int, 0, -9, 9, 3, 0.05\n"
+FAST = ("--depth", 1, "--plies", 30, "--concurrency", 1, "--match-games", 0)
+SHORT = ("--random-plies", 4, "--resign", "movecount=2", "score=300")
+
+
+def engine(*more: object) -> str:
+    return "uci:" + shlex.join(map(str, (sys.executable, ENGINE, *more)))
+
+
+def file_of(tmp_path: Path, text: str = OWN) -> Path:
+    path = tmp_path / "given.txt"
+    path.write_text(text)
+    return path
+
+
+def optimize(*arguments: object) -> dict:
+    return json.loads(done("optimize", *arguments, "--json").out)
+
+
+def lines_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+def test_a_run_plays_pairs_with_other_values_on_both_sides_and_writes_the_best(tmp_path):
+    run = tmp_path / "run"
+    found = optimize("classic", "--options", file_of(tmp_path), "--games", 60, *FAST, "--run", run)
+    numbers, lines = read_numbers(tmp_path / "given.txt"), lines_of(run)
+    assert found["games"] == 60 and sorted(line["pair"] for line in lines) == list(range(30))
+    for line in lines:
+        assert line["a"] != line["b"]
+        for value, number in zip([*line["a"], *line["b"]], [*numbers, *numbers], strict=True):
+            assert number.low <= value <= number.high
+            assert not number.whole or value == int(value)
+    best = {number.name: number.value for number in read_numbers(run / "best.txt")}
+    assert best == found["best"] and set(best) == {number.name for number in numbers}
+    options = (run / "options.txt").read_text().splitlines()
+    assert options[0] == f"setoption name Search.LmrDivisor value {best['Search.LmrDivisor']:.0f}"
+    given, learned = load_parameters("classic"), load_parameters(run / "best.yaml")
+    places = given.weights != learned.weights
+    assert places.sum() <= 2
+    labels = given.layout.labels()
+    knight, queen = labels.index("material.knight"), labels.index("material.queen")
+    assert learned.weights[0, knight] == pytest.approx(best["material.knight.mg"], abs=0.006)
+    assert learned.weights[1, queen] == pytest.approx(best["material.queen.eg"], abs=0.006)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_value_played_follows_from_the_pairs_before(tmp_path, method):
+    """The method proposes one pair ahead of the one that is played."""
+    run = tmp_path / "run"
+    optimize(
+        *("classic", "--options", file_of(tmp_path), "--games", 80, *FAST, "--run", run),
+        *("--method", method, "--seed", 5),
+    )
+    numbers, lines = read_numbers(run / "numbers.txt"), lines_of(run)
+    made = METHODS[method](numbers, 40, 5)
+    proposed = [made.proposal(0), made.proposal(1)]
+    for k, line in enumerate(lines):
+        draws = np.random.default_rng((5, k, 1))
+        a, b = rounded_apart(numbers, *proposed[k], draws)
+        assert (line["pair"], tuple(line["a"]), tuple(line["b"])) == (k, a, b)
+        score = 0.5 + sum(line["line"]["outcomes"]) / 4
+        made.add(k, np.array(a), np.array(b), score)
+        proposed.append(made.proposal(k + 2))
+
+
+def test_a_run_goes_on_from_its_journal_alone_and_more_games_keep_the_plan(tmp_path):
+    run, file = tmp_path / "run", file_of(tmp_path)
+    optimize("classic", "--options", file, "--games", 60, *FAST, "--run", run, "--method", "spsa")
+    file.unlink()
+    whole = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
+    seen = []
+    for _ in range(2):  # the same journal, the same games
+        (run / "history.jsonl").write_bytes(b"".join(whole[:12]) + whole[12][:40])
+        (run / "estimates.jsonl").write_bytes(b'{"pairs"')
+        found = optimize("--resume", run, "--concurrency", 1, "--games", 80)
+        assert found["games"] == 80
+        seen.append(lines_of(run))
+    assert seen[0] == seen[1]
+    assert [line["pair"] for line in seen[0]] == list(range(40))
+    assert seen[0][:12] == [json.loads(line) for line in whole[:12]]
+    settings = yaml.safe_load((run / "config.yaml").read_text())["optimize"]
+    assert (settings["games"], settings["planned"]) == (80, 30)
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_loses_no_pair_that_it_wrote(tmp_path):
+    run = tmp_path / "run"
+    words = ["classic", "--options", file_of(tmp_path), "--games", 400, *FAST, "--run", run]
+    for kill in range(4):
+        command = words if not (run / "config.yaml").exists() else ["--resume", run]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tuner", "optimize", *map(str, command)],
+            cwd=REPOSITORY,
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        wanted = 10 * (kill + 1)
+        while process.poll() is None and (
+            not (run / "history.jsonl").exists() or len(lines_whole(run)) < wanted
+        ):
+            time.sleep(0.01)
+        before = lines_whole(run)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert lines_whole(run)[: len(before)] == before
+    found = optimize("--resume", run)
+    assert found["games"] == 400
+    assert sorted(line["pair"] for line in lines_of(run)) == list(range(200))
+
+
+def lines_whole(run: Path) -> list[bytes]:
+    text = (run / "history.jsonl").read_bytes()
+    return text[: text.rfind(b"\n") + 1].splitlines()
+
+
+def test_an_engine_is_given_the_values_of_each_pair(tmp_path):
+    log, run = tmp_path / "log", tmp_path / "run"
+    optimize(
+        *(engine(log), "--options", file_of(tmp_path, LOOKS), "--games", 12, *FAST, *SHORT),
+        *("--run", run),
+    )
+    numbers, lines = read_numbers(run / "numbers.txt"), lines_of(run)
+    wanted = {
+        f"{number.name}={number.text(value)}"
+        for line in lines
+        for side in (line["a"], line["b"])
+        for number, value in zip(numbers, side, strict=True)
+    }
+    said = set(log.read_text().split())
+    assert wanted <= said and all(each in wanted or each.startswith("Hash") for each in said)
+
+
+@pytest.mark.long
+def test_an_engine_gets_stronger_and_the_match_says_so(tmp_path):
+    run = tmp_path / "run"
+    found = optimize(
+        *(engine(), "--options", file_of(tmp_path, LOOKS), "--games", 400, "--depth", 1),
+        *(*SHORT, "--plies", 60, "--run", run, "--match-games", 400, "--gain", 100),
+    )
+    assert found["best"]["Looks"] > 8 and found["better"]
+    rows = {row["name"]: row for row in found["numbers"]}
+    assert rows["Looks"]["verdict"] == "matters"
+    assert rows["Mood"]["worth"] - 2.5 * rows["Mood"]["error"] < 0
+    assert found["match"]["players"] == ["best", "given"]
+    page = done("report", run).out
+    assert "wrote" in page
+    assert "better than the given ones" in (run / "report.html").read_text()
+
+
+def test_a_match_that_does_not_decide_says_so_and_is_kept(tmp_path):
+    run = tmp_path / "run"
+    words = ["classic", "--options", file_of(tmp_path), "--games", 60, *FAST[:-2], "--run", run]
+    ran = done("optimize", *words, "--match-games", 4)
+    assert "nothing says that the best values are better: the match did not decide" in ran.out
+    assert "Results of best vs given" in ran.out
+    again = optimize("--resume", run)
+    assert not again["better"] and again["match"]["games"] == 4
+    assert (run / "match-60" / "history.jsonl").exists()
+
+
+def test_games_that_win_several_points_are_optimised_in_points(tmp_path):
+    run, listed = tmp_path / "run", done("optimize", "backgammon/classic", "--list").out
+    names = [line.split(",")[0] for line in listed.splitlines()]
+    assert not any(name.startswith("Search.") for name in names)
+    file = file_of(tmp_path, "".join(listed.splitlines(keepends=True)[:3]))
+    words = ("backgammon/classic", "--options", file, "--games", 60, *FAST[:2], *FAST[4:])
+    out = done("optimize", *words, "--run", run).out
+    assert "worth in points a game" in out and "Elo" not in out
+    assert any(abs(points) > 1 for line in lines_of(run) for points in line["line"]["outcomes"])
+    done("report", run)
+    page = (run / "report.html").read_text()
+    assert "points a game over the given values" in page and "No match has decided yet" in page
+
+
+def test_both_sides_can_play_an_opponent(tmp_path):
+    run = tmp_path / "run"
+    found = optimize(
+        *("classic", "--options", file_of(tmp_path), "--games", 60, *FAST, "--run", run),
+        *("--opponent", "material"),
+    )
+    lines = lines_of(run)
+    assert found["games"] == 60 and len(lines) == 15
+    assert all(line["other"]["pair"] == line["line"]["pair"] for line in lines)
+    assert {line["line"]["opening"][0] for line in lines} == {
+        line["other"]["opening"][0] for line in lines
+    }
+
+
+def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):
+    listed = done("optimize", "classic", "--list").out
+    numbers = read_numbers(file_of(tmp_path, "\n".join(listed.splitlines()[:1000])))
+    assert numbers[0].name == "Search.ReverseFutilityDepth"
+    assert {"Search.LmrDivisor", "material.knight.mg"} <= {number.name for number in numbers}
+    assert done("optimize", engine(), "--list").out.splitlines() == [
+        "Looks, int, 1, 1, 40, 2, 0.002",
+        "Mood, int, 0, -9, 9, 1, 0.002",
+    ]
+
+
+def test_the_interface_for_python_does_the_same(tmp_path):
+    run = tmp_path / "run"
+    found = api.optimize_numbers(
+        "classic", options=file_of(tmp_path), games=60, depth=1, plies=30, run=run, match_games=0
+    )
+    assert found.result["games"] == 60 and found.best == found.result["best"]
+    assert "worth in Elo" in str(found) and found.folder == run and found.better is None
+    with pytest.raises(api.InputError, match="expected --options FILE"):
+        api.optimize_numbers("classic")
+
+
+def test_weights_that_win_are_written_into_a_source_and_others_are_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = "int material_knight[2] = {30, 30};\nint material_bishop[2] = {1, 2};\n"
+    Path("eval.h").write_text(source)
+    file_of(tmp_path, "material.knight.mg, int, 30, 10, 600, 50, 0.05\n")
+    weak = load_parameters("classic")
+    column = weak.layout.labels().index("material.knight")
+    weak.weights[:, column] = 30
+    write_parameters(Path("weak.yaml"), weak)
+    words = ("weak.yaml", "--options", "given.txt", "--games", 200, *FAST[:2], "--into", "eval.h")
+    kept = done("optimize", *words, "--match-games", 2, "--run", "kept")
+    assert Path("eval.h").read_text() == source
+    assert "eval.h: nothing was written there" in kept.out
+    ran = done("optimize", *words, "--match-games", 2000, "--gain", 60, "--run", "won")
+    assert "the best values are better" in ran.out and "wrote eval.h: 1 numbers changed" in ran.out
+    best = {number.name: number.text(number.value) for number in read_numbers(Path("won/best.txt"))}
+    assert Path("eval.h").read_text() == source.replace(
+        "{30, 30}", f"{{{best['material.knight.mg']}, 30}}"
+    )
+
+
+BAD = {
+    "optimize": "optimize: expected PLAYER and --options FILE, or --resume DIR",
+    "optimize classic": "optimize: expected --options FILE with the numbers",
+    "optimize classic --options none.txt": "none.txt: cannot be read: No such file",
+    "optimize classic --options given.txt --games 61": "--games 61: expected a multiple of 2",
+    "optimize classic --options given.txt --opponent pesto --games 62": (
+        "--games 62: expected a multiple of 4, because games are played in pairs against the"
+    ),
+    "optimize classic --options given.txt --match-games 3": "--match-games 3: expected an even",
+    "optimize classic --options given.txt --method clop": "invalid choice: 'clop'",
+    "optimize classic --options given.txt --gain 0": "'0' is not a positive number",
+    "optimize classic --options given.txt --run full": "full: contains other files",
+    "optimize nobody --options given.txt": "nobody: no such file",
+    "optimize random --options given.txt": "random has no options; expected an engine",
+    "optimize pubeval --options given.txt": "pubeval has no options; expected an engine",
+    "optimize pesto --options unknown.txt": (
+        "unknown.txt: Search.LmrDivisr: chess has no such weight, nor such a constant of its"
+        " search; did you mean Search.LmrDivisor?"
+    ),
+    "optimize classic --options beyond.txt": (
+        "beyond.txt: Search.LmrDivisor=10: expected a whole number from 100 to 800"
+    ),
+    "optimize classic --options float.txt": (
+        "float.txt: Search.LmrDivisor=100.500: expected a whole number from 100 to 800"
+    ),
+    "optimize backgammon/classic --options given.txt": (
+        "given.txt: Search.LmrDivisor: backgammon has no such weight"
+    ),
+    "optimize backgammon/classic --options given.txt --resign score=3": "--resign: games of",
+    "optimize xboard:fairymax --options given.txt": "its options are not known; expected a uci",
+    "optimize ubgi:gnubg --options given.txt": "engines of backgammon have no options",
+    "optimize ENGINE --options given.txt": (
+        "given.txt: Search.LmrDivisor: the engine has no such option"
+    ),
+    "optimize ENGINE --options wide.txt": (
+        "wide.txt: Looks: min and max are 1 and 41, but the engine takes 1 to 40"
+    ),
+    "optimize ENGINE --options broken.txt": (
+        "broken.txt: Looks: the engine takes whole numbers here; write int"
+    ),
+    "optimize ENGINE --options combo.txt": (
+        "combo.txt: Style: is a combo option, expected one that is a number"
+    ),
+    "optimize classic --options given.txt --into none.h": "none.h: ",
+    "optimize classic --options given.txt --into given.txt": "given.txt: ",
+    "optimize ENGINE --options looks.txt --into none.h": (
+        "--into none.h: no number in looks.txt is a weight of a parameter file"
+    ),
+    "optimize --resume nowhere": "nowhere: contains no optimize run",
+    "optimize --resume run --method spsa": "--method: a resumed run keeps its settings",
+    "optimize --resume run --games 4": "--games 4: expected an even number of 8 or more",
+    "optimize --resume damaged": "history.jsonl:2: damaged, its checksum is wrong",
+    "optimize --resume other": "numbers.txt:1: ",
+    "report fresh": "fresh: there is no estimate yet",
+    "report run --match other": "a page of optimize shows its own games",
+}
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "given.txt").write_text(OWN)
+    files = {
+        "unknown.txt": "Search.LmrDivisr, int, 230, 100, 800, 40, 0.002\n",
+        "beyond.txt": "Search.LmrDivisor, int, 230, 10, 800, 40, 0.002\n",
+        "float.txt": "Search.LmrDivisor, float, 230, 100.5, 800, 0.5, 0.002\n",
+        "looks.txt": LOOKS,
+        "wide.txt": "Looks, int, 4, 1, 41, 3, 0.05\n",
+        "broken.txt": "Looks, float, 4, 1, 40, 3, 0.05\n",
+        "combo.txt": "Style, int, 4, 1, 40, 3, 0.05\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    (folder / "full").mkdir()
+    (folder / "full" / "letter").write_text("Dear")
+    words = ("classic", "--options", folder / "given.txt", "--games", 8, *FAST)
+    for name in ("run", "damaged", "other", "fresh"):
+        optimize(*words, "--run", folder / name)
+    history = folder / "damaged" / "history.jsonl"
+    lines = history.read_text().splitlines(keepends=True)
+    lines[1] = lines[1].replace('"a":[', '"a":[1')
+    history.write_text("".join(lines))
+    (folder / "other" / "numbers.txt").write_text("nonsense\n")
+    (folder / "fresh" / "estimates.jsonl").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_a_mistake_is_one_line_and_nothing_is_written(mistakes, command, monkeypatch):
+    monkeypatch.chdir(mistakes)
+    before = {path: path.read_bytes() for path in mistakes.rglob("*") if path.is_file()}
+    words = [engine() if word == "ENGINE" else word for word in command.split()]
+    said = refused(*words)
+    assert BAD[command] in said
+    after = {path: path.read_bytes() for path in mistakes.rglob("*") if path.is_file()}
+    ours = {"lock", "now.json"}
+    assert {path: text for path, text in after.items() if path.name not in ours} == {
+        path: text for path, text in before.items() if path.name not in ours
+    }
+
+
+def test_what_a_terminal_shows_says_how_it_goes(tmp_path):
+    words = ("classic", "--options", file_of(tmp_path), "--games", 120, *FAST)
+    shown = in_terminal("optimize", *words, "--run", tmp_path / "run", columns=120)
+    assert shown.status == 0
+    assert "after 120 games: gain over the given values" in shown.screen
+    assert "expected to be left to the optimum" in shown.screen
+    assert "number" in shown.screen and "worth in Elo" in shown.screen
+
+
+def test_values_of_our_own_player_play_in_matches_too(tmp_path):
+    words = ("match", "classic", "classic", "--games", 4, "--nodes", 300, "--json")
+    same = json.loads(done(*words).out)
+    other = json.loads(done(*words, "--option-a", "material.queen.mg=-900").out)
+    usual = json.loads(done(*words, "--option-a", "Search.LmrDivisor=230").out)
+    assert usual["plies"] == same["plies"]
+    assert other["losses"] > same["losses"]
+    assert "expected a whole number from 100 to 800" in refused(
+        *words[:-1], "--option-a", "Search.LmrDivisor=99"
+    )
+    ran = tuner("match", "random", "classic", "--games", 2, "--option-a", "x=1")
+    assert ran.status == 2 and "random has no options" in ran.err
+
+
+@pytest.mark.long
+def test_processes_of_a_cluster_play_the_pairs(tmp_path):
+    pytest.importorskip("distributed")
+    run = tmp_path / "run"
+    ran = subprocess.run(
+        [sys.executable, "-m", "tuner", "optimize", "classic", "--options"]
+        + list(map(str, (file_of(tmp_path), "--games", 40, *FAST, "--run", run)))
+        + ["--cluster", "local:2", "--json"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(line["pair"] for line in lines_of(run)) == list(range(20))

@@ -1,0 +1,166 @@
+"""The page of a run under way: what it says of each state, and what making it costs."""
+
+import json
+import shutil
+import time
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from games.streams import InputError
+from tests.tuner.report.support import match_run, selfplay_run, tune_run
+from tuner.io.files import replace_file
+from tuner.io.now import NOW, CurvePoint, GameNow, Now
+from tuner.io.records import to_json
+from tuner.report import live
+from tuner.report.live import LivePage, Paced
+
+CHESS = GameNow("chess", ["one", "<two>"], "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", 12, "Ke5")
+SHOGI = GameNow("shogi", [], "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1", 0)
+
+
+def now(state="running", **more) -> Now:
+    return Now(**{"state": state, "began": time.time() - 60, "written": time.time()} | more)
+
+
+def write(folder, found: Now) -> None:
+    replace_file(folder / NOW, json.dumps(to_json(found)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return match_run(tmp_path / "match", [(1, 0), (-1, 1), (1, 1)] * 4)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(live, "REPORT_LEAST", 0.0)
+    monkeypatch.setattr(live, "NOW_LEAST", 0.0)
+    monkeypatch.setattr(live, "REPORT_SHARE", 1e9)
+    monkeypatch.setattr(live, "NOW_SHARE", 1e9)
+
+
+def test_a_run_under_way_shows_its_progress_and_its_games(folder):
+    found = now(step="playing", text="a & b", done=25, total=100, left=90.0, games=[CHESS, SHOGI])
+    write(folder, found)
+    answer = LivePage(folder).now()
+    assert (answer.wait, answer.title) == (2, "25 % – match")
+    for text in ("Playing.", "90 s", "a &amp; b", "one – &lt;two&gt;", "the last Ke5", "<svg"):
+        assert text in answer.html
+    assert "Black is to move" in answer.html and answer.html.count("<article>") == 2
+
+
+def test_boards_that_nobody_follows_are_said_to_be_missing(folder):
+    write(folder, now(step="playing"))
+    assert "No board: games on a cluster" in LivePage(folder).now().html
+    write(folder, now(step="computing"))
+    assert "No board" not in LivePage(folder).now().html
+
+
+@pytest.mark.parametrize(
+    ("found", "wait", "said", "resumed"),
+    [
+        (now("ended"), 0, "The run ended at ", False),
+        (now("interrupted"), 10, "The run was interrupted at ", True),
+        (now("failed", note="disk <full>"), 10, "disk &lt;full&gt;", False),
+        (now(written=time.time() - 100), 10, "No word from the run since ", True),
+        (None, 10, "Nothing here says that the run is under way", False),
+    ],
+    ids=["ended", "interrupted", "failed", "killed", "older"],
+)
+def test_a_run_that_is_not_under_way_says_what_it_is(folder, found, wait, said, resumed):
+    if found:
+        write(folder, found)
+    answer = LivePage(folder).now()
+    assert answer.wait == wait and said in answer.html
+    assert (f"tuner match --resume {folder}" in answer.html) == resumed
+
+
+def test_a_folder_that_is_deleted_and_a_run_that_goes_on_are_noticed(folder):
+    write(folder, now(step="playing"))
+    page = LivePage(folder)
+    before = page.page()
+    kept = folder.with_name("kept")
+    shutil.move(folder, kept)
+    answer = page.now()
+    assert "not there any more" in answer.html and answer.wait == 10
+    assert '<section id="match' in page.page() and "Playing." not in page.page()
+    shutil.move(kept, folder)
+    write(folder, now("interrupted"))
+    assert "was interrupted" in page.now().html
+    write(folder, now(step="playing"))
+    assert "Playing." in page.now().html and page.page().count("<section") == before.count(
+        "<section"
+    )
+
+
+@pytest.mark.parametrize("make", [tune_run, selfplay_run, lambda path: match_run(path, [(1, 0)])])
+def test_every_report_lives(tmp_path, make):
+    folder = make(tmp_path / "run")
+    page = LivePage(folder).page()
+    assert page.count('<section id="now"') == 1 and 'data-report="' in page
+    assert page.count("<section ") > 2 and "connect-src 'self'" in page
+
+
+def test_a_report_that_cannot_be_made_yet_says_why(tmp_path):
+    curve = [CurvePoint(i, 1 / (i + 1), 0.3) for i in range(5)]
+    write(tmp_path, now(step="fitting", curve=curve))
+    page = LivePage(tmp_path).page()
+    assert "The report begins when" in page and "Loss by iteration" in page
+    with pytest.raises(InputError, match="contains no run"):
+        LivePage(tmp_path.parent)
+
+
+def test_games_to_learn_from_have_no_report(tmp_path):
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"command": "x", "games": {}}))
+    write(tmp_path, now(step="playing", games=[CHESS]))
+    page = LivePage(tmp_path).page()
+    assert "have no report of their own" in page and "the last Ke5" in page
+
+
+def test_the_games_of_the_step_of_a_loop_are_shown(tmp_path):
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"command": "x", "improve": {}}))
+    write(tmp_path, now(step="starting"))
+    inner = tmp_path / "round-1" / "games"
+    inner.mkdir(parents=True)
+    write(inner, replace(now(step="playing", done=1), began=time.time()))
+    assert "Playing." in LivePage(tmp_path).now().html
+    write(inner, now("ended"))
+    assert "Starting." in LivePage(tmp_path).now().html
+
+
+def test_a_report_is_made_again_when_its_files_change_and_else_not(folder, monkeypatch):
+    write(folder, now(step="playing"))
+    page = LivePage(folder)
+    made, original = [], live.render
+    monkeypatch.setattr(live, "render", lambda *given: made.append(1) or original(*given))
+    first = page.now().report
+    for _ in range(5):
+        write(folder, now(step="playing", done=len(made)))
+        assert page.now().report == first
+    assert len(made) == 1
+    history = folder / "history.jsonl"
+    line = history.read_bytes().splitlines(keepends=True)[0]
+    history.write_bytes(history.read_bytes() + line.replace(b'"pair":0', b'"pair":12'))
+    assert page.now().report != first and len(made) == 2
+
+
+@pytest.mark.parametrize(("cpus", "share"), [(8.0, 0.01), (1.0, 0.01), (0.5, 0.005), (0.0, 0.0025)])
+def test_making_takes_its_share_of_what_the_run_uses(monkeypatch, cpus, share):
+    clock, spent = [0.0], [0.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(live.time, "thread_time", lambda: spent[0])
+
+    def make():
+        spent[0] += 0.5
+        return spent[0]
+
+    paced = Paced(make, share=0.01, least=2.0)
+    for i in range(100_000):
+        clock[0] = i * 0.1
+        paced.get(i, cpus)
+    assert spent[0] / clock[0] == pytest.approx(share, rel=0.05)
+    before = spent[0]
+    paced.get("another", cpus)
+    assert spent[0] == before and paced.get("another", cpus, hurry=True) == before + 0.5

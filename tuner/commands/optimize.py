@@ -1,0 +1,142 @@
+"""Find the best values of numbers that only games can judge: options of an engine, constants of a
+search, weights.
+
+Both sides of a pair of games play with other values, and the same opening or dice; a method learns
+from the pairs. Now and then a table shows the best values so far with their intervals, and what
+each is worth. At the end a match decides whether they are better than the given ones. PLAYER is an
+engine, as "uci:COMMAND" or "usi:COMMAND", a parameter file, a bundled one, or a network; FILE has
+lines of OpenBench, or the JSON of weather-factory (docs/optimize.md)."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from games.streams import InputError
+from tuner.options.optimize import OptimizeOptions
+from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, options_in
+from tuner.options.shared import TERMS, cluster
+
+if TYPE_CHECKING:
+    from tuner.play.run import RunResult
+
+USAGE = "PLAYER --options FILE [--games N] [options]"
+EXAMPLE = """examples:
+  tuner optimize uci:./myengine --list > numbers.txt
+  tuner optimize uci:./myengine --options numbers.txt --tc 5+0.05 --games 40000
+  tuner optimize classic --options numbers.txt --nodes 2000 --run margins
+  tuner optimize --resume margins --games 60000
+  tuner optimize uci:./myengine --options spsa.json --method spsa --nodes 5000
+  tuner report margins
+"""
+TABLE: Table = (
+    Option(("player",), "whose numbers they are", metavar="PLAYER", nargs="?"),
+    *options_in(OptimizeOptions, "options games method"),
+    OneOf(options_in(OptimizeOptions, "depth nodes movetime tc")),
+    *options_in(OptimizeOptions, "openings run"),
+    Option(
+        ("--resume",), "continue the run in this folder; --games N sets a new total", metavar="DIR"
+    ),
+    flag("--list", "print lines of all numbers that PLAYER has, to begin FILE from"),
+    TERMS,
+    Title("the match at the end"),
+    *options_in(OptimizeOptions, "match_games gain"),
+    Option(
+        ("--into",),
+        "if the best values win, replace the weights among them in this source file, as"
+        " tuner export does; may be repeated",
+        default=(),
+        metavar="SOURCE",
+        action="append",
+        resume=True,
+    ),
+    Title("games"),
+    *options_in(
+        OptimizeOptions,
+        "opponent byoyomi book_plies order random_plies plies resign draw syzygy hash restart seed",
+    ),
+    Title("machine"),
+    *options_in(OptimizeOptions, "concurrency"),
+    cluster("play"),
+)
+
+
+def run(arguments: Arguments) -> dict:
+    from tuner.commands.display import TerminalDisplay, executor_of, finish
+    from tuner.optimize.best import decided
+    from tuner.optimize.run import OptimizeRun
+    from tuner.optimize.settable import list_text
+    from tuner.optimize.settings import settings_for
+    from tuner.parallel import available_cpus
+    from tuner.play.run import new_run, resumed_run
+
+    settings = None
+    if arguments.resume is not None:
+        arguments.require_resumable()
+    elif arguments.player is None:
+        raise InputError(
+            "optimize: expected PLAYER and --options FILE, or --resume DIR; see tuner optimize"
+            " --help"
+        )
+    elif arguments.list:
+        text = list_text(arguments.player, arguments.terms)
+        if not arguments.json:
+            print(text, end="")
+        return {"lines": text.splitlines()}
+    else:
+        given = arguments.given_for(OptimizeOptions)
+        settings = settings_for(arguments.player, given, arguments.terms)
+    into = _into(arguments) if arguments.into else []
+    games = min(arguments.concurrency or available_cpus(), 512)
+    with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
+        if settings is None:
+            folder = Path(arguments.resume)
+            result = resumed_run(OptimizeRun, folder, executor, None, display, arguments.games)
+        else:
+            make = OptimizeRun(settings, None, display, Path(arguments.options))
+            place = Path(arguments.run) if arguments.run else None
+            result = new_run(make, place, executor, arguments.text)
+        result = decided(result, executor, display)
+    if into and not result.interrupted:
+        result = _written(arguments, result, into)
+    return finish(arguments, result.lines, result.plain, result.interrupted)
+
+
+def _into(arguments: Arguments) -> list[str]:
+    """Return the options of `tuner export` that write the weights into sources. InputError if they
+    cannot be written there."""
+    from tuner.optimize.best import COPY
+    from tuner.optimize.numbers import NUMBERS, read_numbers
+    from tuner.optimize.settable import weight_names
+
+    folder = Path(arguments.resume) if arguments.resume is not None else None
+    player = str(folder / COPY) if folder else arguments.player
+    file = folder / NUMBERS if folder else Path(arguments.options)
+    names = weight_names(read_numbers(file), player, arguments.terms)
+    if not names:
+        raise InputError(
+            f"--into {arguments.into[0]}: no number in {file} is a weight of a parameter file,"
+            " which sources could have; leave it out"
+        )
+    words = [f"--into={source}" for source in arguments.into]
+    words += [f"--only={name}" for name in names]
+    words += [f"--terms={path}" for path in arguments.terms]
+    with contextlib.suppress(SystemExit):  # numbers that differ
+        arguments.commands.perform(["export", player, *words, "--check"])
+    return words
+
+
+def _written(arguments: Arguments, result: RunResult, words: list[str]) -> RunResult:
+    """Write the best weights into the sources if they won; the result says which was done."""
+    from dataclasses import replace
+
+    from tuner.optimize.best import PARAMETERS
+
+    sources = ", ".join(arguments.into)
+    if not result.plain.get("better"):
+        return replace(result, lines=[*result.lines, f"{sources}: nothing was written there"])
+    best = str(Path(result.plain["run"]) / PARAMETERS)
+    found = arguments.commands.perform(["export", best, *words])
+    line = f"wrote {sources}: {found['changed']} numbers changed"
+    return replace(result, lines=[*result.lines, line], plain={**result.plain, "into": found})

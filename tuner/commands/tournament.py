@@ -1,0 +1,77 @@
+"""Play a tournament: all players against each other, or one against all, in pairs of games, and
+rate them.
+
+Players are those of `tuner match`. The settings are for all; a player with limits or options of its
+own is named by --player. Every opening is played twice in each pairing, with colours swapped; in a
+game with dice, with the same dice. Ratings are the likeliest ones, with 95 % intervals from pairs
+of games, in Elo, or in points a game where games win several points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from games.streams import InputError
+from tuner.options.option import Arguments, OneOf, Option, Table, Title, options_in
+from tuner.options.shared import TERMS, cluster
+from tuner.options.tournament import TournamentOptions
+
+USAGE = "A B C ... [--games N] [options]"
+EXAMPLE = """examples:
+  tuner tournament classic modern pesto zero --depth 4 --games 40
+  tuner tournament mine.yaml classic "uci:stockfish" --gauntlet --run cup
+  tuner tournament --resume cup --games 200
+  tuner tournament classic --player "uci:stockfish" name=weak "option.Skill Level=0" depth=1 \\
+    --nodes 5000
+  tuner tournament mine.yaml --ladder "uci:stockfish" UCI_Elo=1400:2400:200 --movetime 0.1
+                                      a rating on the scale of the engine
+  tuner tournament mine.yaml --ladder classic depth=1:5
+"""
+TABLE: Table = (
+    Option(("players",), "the players", metavar="PLAYER", nargs="*", default=()),
+    *options_in(TournamentOptions, "games gauntlet ladder"),
+    OneOf(options_in(TournamentOptions, "depth nodes movetime tc")),
+    *options_in(TournamentOptions, "openings pgn run"),
+    Option(("--resume",), "continue the tournament in this folder", metavar="DIR"),
+    TERMS,
+    Title("players and ratings"),
+    *options_in(TournamentOptions, "player hash anchor"),
+    Title("games"),
+    *options_in(
+        TournamentOptions,
+        "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
+    ),
+    Title("machine"),
+    *options_in(TournamentOptions, "concurrency"),
+    cluster("play"),
+)
+
+
+def run(arguments: Arguments) -> dict:
+    from tuner.commands.display import TerminalDisplay, executor_of, finish
+    from tuner.parallel import available_cpus
+    from tuner.play.match.tournament import TournamentRun
+    from tuner.play.match.tournament_settings import tournament_settings
+    from tuner.play.run import new_run, resumed_run
+
+    settings = None
+    if arguments.resume is not None:
+        arguments.require_resumable()
+    elif not (arguments.players or arguments.player):
+        raise InputError(
+            "tournament: expected players, or --resume DIR; see tuner tournament --help"
+        )
+    else:
+        settings = tournament_settings(
+            arguments.players, arguments.given_for(TournamentOptions), arguments.terms
+        )
+    games = min(arguments.concurrency or available_cpus(), 512)
+    with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
+        pgn = Path(arguments.pgn) if arguments.pgn else None
+        if settings is None:
+            more = arguments.given.get("games")
+            folder = Path(arguments.resume)
+            result = resumed_run(TournamentRun, folder, executor, pgn, display, more)
+        else:
+            place = Path(arguments.run) if arguments.run else None
+            result = new_run(TournamentRun(settings, pgn, display), place, executor, arguments.text)
+    return finish(arguments, result.lines, result.plain, result.interrupted)

@@ -1,0 +1,209 @@
+"""Learn the chances of a win, a draw and a loss at a score from games with scores, by the material
+that is left.
+
+The model is the one whose form Stockfish uses: at a score x games are won with probability
+1 / (1 + exp((a - x) / b)), where a and b are polynomials in the material, and lost as at -x. Scores
+are read from comments of PGN, CSA or positions, as `tuner tune --targets scores` reads them. Games
+of other openings are held out: their log loss is compared with that of the published form, whose
+scores are scaled to fit best, and of a guess that knows no scores. Intervals are of 95 %, with
+games as clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from games.streams import InputError
+from tuner.options.kinds import SHARE, KeysOf
+from tuner.options.option import Arguments, Option, Table, options_in, refuse
+from tuner.options.shared import Reading
+
+if TYPE_CHECKING:
+    from tuner.export.wdl import WdlCode
+    from tuner.learn.wdl import Loss, WdlResult
+
+USAGE = "GAMES [GAMES ...] [--page FILE.html] [-o FILE] [options]"
+EXAMPLE = """examples:
+  tuner wdl games.pgn.zst
+  tuner wdl match/games.pgn --page wdl.html
+  tuner wdl games.pgn.zst --format c -o wdl.h
+"""
+SCORES = (0, 50, 100, 150, 200, 300, 500)  # of the table
+TABLE: Table = (
+    Option(("sources",), "files or folders of games with scores", metavar="GAMES", nargs="+"),
+    Option(
+        ("--game",),
+        "the game (default: chess)",
+        default="chess",
+        metavar="NAME",
+    ),
+    Option(
+        ("--held-out",),
+        "share of the games to compare on (default: 0.2)",
+        SHARE,
+        0.2,
+        metavar="SHARE",
+    ),
+    Option(("--page",), "write curves and a table as a page", metavar="FILE.html"),
+    Option(
+        ("--format",),
+        "code of -o: c (default), rust, yaml",
+        choices=KeysOf("tuner.export.wdl", "WDL_FORMATS"),
+    ),
+    Option(("-o", "--output"), "write a function for an engine", metavar="FILE"),
+    *options_in(Reading, "min_elo skip_start skip_end per_game duplicates strict seed"),
+)
+
+
+def run(arguments: Arguments) -> dict:
+    from dataclasses import replace
+
+    from games.record import find
+    from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.evaluation.loading import games_path
+    from tuner.export.wdl import WDL_FORMATS
+    from tuner.io.files import EXPORT, PAGE, replace_file, require_writable
+    from tuner.learn.wdl import learn_wdl
+
+    game = find(arguments.game)
+    outputs = [
+        (Path(name), kind)
+        for name, kind in ((arguments.page, PAGE), (arguments.output, EXPORT))
+        if name is not None
+    ]
+    for path, kind in outputs:
+        require_writable(path, kind, arguments.sources)
+    if arguments.page and Path(arguments.page).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{arguments.page}: expected the name of an HTML page, such as wdl.html")
+    refuse(
+        (
+            (
+                f"--format {arguments.format}",
+                arguments.format is not None and arguments.output is None,
+                "is the kind of the file that -o names",
+            ),
+        )
+    )
+    reading = replace(Reading(**arguments.given_for(Reading)).reading, positions="all")
+    sources = [games_path(source, game.name) for source in arguments.sources]
+    with TerminalDisplay() as display:
+        found = learn_wdl(game, sources, reading, arguments.held_out, display)
+    rows = chances_rows(found)
+    if arguments.page:
+        from tuner.report.wdl import wdl_page
+
+        replace_file(Path(arguments.page), wdl_page(found, arguments.text, rows, arguments.seed))
+    if arguments.output:
+        text = WDL_FORMATS[arguments.format or "c"](code_of(found, arguments.text))
+        replace_file(Path(arguments.output), text)
+    if not arguments.json:
+        show_result([*lines_of(found, rows), *(f"wrote {path}" for path, _ in outputs)])
+    return plain_of(found, outputs)
+
+
+def chances_rows(found: WdlResult) -> list[list[str]]:
+    """Return wins, draws and losses in a thousand by score and material as rows of text, their
+    heading first."""
+    stock = found.game.stock
+    rows = [["score", *(f"material {n}" if stock else "win / draw / loss" for n in found.counts)]]
+    for score in SCORES:
+        cells = []
+        for count in found.counts:
+            chances = found.fit.model.chances(score, found.share(count))
+            win, loss = round(1000 * float(chances.win)), round(1000 * float(chances.loss))
+            cells.append(f"{win} / {1000 - win - loss} / {loss}")
+        rows.append([f"{score / 100:+.2f}" if score else "0.00", *cells])
+    return rows
+
+
+def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
+    """Return what is said of a fit."""
+    stock, fit = found.game.stock, found.fit
+    won, drawn, lost = (100 * share for share in found.outcomes)
+    lines = [
+        f"{found.positions:,} positions with scores within 10 pawns, of {found.games:,} games:"
+        f" {won:.1f} % won, {drawn:.1f} % drawn, {lost:.1f} % lost",
+        "win = 1 / (1 + exp((a - score) / b)), loss the same with -score, in centipawns"
+        + (f"; m = material / {stock.anchor}, from {stock.low} to {stock.high}" if stock else ""),
+    ]
+    if stock:
+        lines.append(stock.what)
+    for name, values, errors in zip("ab", (fit.model.a, fit.model.b), fit.errors(), strict=True):
+        terms = ("", " * m", " * m^2", " * m^3")
+        parts = [
+            f"({value:.4g} +/- {error:.2g}){term}"
+            for value, error, term in zip(values, errors, terms, strict=False)
+        ]
+        lines.append(f"  {name} = {' + '.join(parts)}")
+    for count in found.counts:
+        a, error = float(fit.model.at(found.share(count))[0]), fit.error_at(found.share(count))[0]
+        where = f" at material {count}" if stock else ""
+        lines.append(f"half of the games are won{where} at {a:.0f} +/- {error:.0f} centipawns")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines += ["", "win / draw / loss in a thousand games"]
+    lines += [
+        "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    lines += ["", f"log loss of {found.held_out:,} held-out games of other openings"]
+    lines.append(f"  this model     {_loss_text(found.own)}")
+    if found.published and found.difference and found.factor and stock:
+        lines.append(
+            f"  {stock.source:<13}  {_loss_text(found.published)}, its coefficients times"
+            f" {found.factor:.3g}; difference {found.difference.mean:+.5f}"
+            f" +/- {found.difference.error:.5f}"
+        )
+    lines.append(f"  without scores {_loss_text(found.constant)}")
+    return lines
+
+
+def _loss_text(loss: Loss) -> str:
+    return f"{loss.mean:.5f} +/- {loss.error:.5f}"
+
+
+def code_of(found: WdlResult, command: str) -> WdlCode:
+    """Return what the code for an engine has."""
+    from tuner.export.wdl import WdlCode
+
+    stock, model = found.game.stock, found.fit.model
+    return WdlCode(
+        [*map(float, model.a)],
+        [*map(float, model.b)],
+        (stock.low, stock.high, stock.anchor) if stock else None,
+        stock.what if stock else "",
+        [f"learned from {found.games:,} games by: {command}"],
+    )
+
+
+def plain_of(found: WdlResult, outputs: list[tuple[Path, str]]) -> dict:
+    """Return the result as plain data."""
+    fit, stock = found.fit, found.game.stock
+    errors = fit.errors()
+    return {
+        "game": found.game.name,
+        "positions": found.positions,
+        "games": found.games,
+        "outcomes": dict(zip(("won", "drawn", "lost"), found.outcomes, strict=True)),
+        "a": {"coefficients": fit.model.a.tolist(), "errors": errors[0].tolist()},
+        "b": {"coefficients": fit.model.b.tolist(), "errors": errors[1].tolist()},
+        "material": {"low": stock.low, "high": stock.high, "anchor": stock.anchor}
+        if stock
+        else None,
+        "half_won": [
+            {
+                "material": count if stock else None,
+                "score": float(fit.model.at(found.share(count))[0]),
+                "error": fit.error_at(found.share(count))[0],
+            }
+            for count in found.counts
+        ],
+        "held_out": {
+            "games": found.held_out,
+            "loss": found.own._asdict(),
+            "without_scores": found.constant._asdict(),
+            "published": found.published._asdict() if found.published else None,
+            "difference": found.difference._asdict() if found.difference else None,
+            "factor": found.factor,
+        },
+        "files": [str(path) for path, _ in outputs],
+    }

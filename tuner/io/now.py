@@ -1,0 +1,180 @@
+"""What a run does now, as a file in its folder that `tuner watch` shows: a display that writes it.
+
+A thread replaces the file once a second, so that it is as old as the run's last sign of life."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from games.record import ReadReport
+from games.streams import InputError
+from tuner.io.files import replace_file
+from tuner.io.records import read_json, to_json
+from tuner.io.terminal import Display, Pace
+
+NOW = "now.json"
+RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
+SECONDS = 1.0  # between two writes
+LARGEST = 1 << 20  # bytes
+MOST_CURVE = 400  # iterations of a fit
+
+
+@dataclass(frozen=True)
+class GameNow:
+    """A game under way: its rules, the players (without names: none), the position, the plies
+    played, and the last move."""
+
+    game: str
+    players: list[str]
+    position: str
+    plies: int
+    last: str = ""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The loss after an iteration of a fit, and that of held-out games, if any are held out."""
+
+    iteration: int
+    loss: float
+    held_out: float | None = None
+
+
+@dataclass(frozen=True)
+class Now:
+    """What a run does: since when, when this was written (seconds since 1970), its step with what
+    is said of it, how much of it is done, of how much, how many seconds it still takes, the last
+    note, the games that threads of its process play, the curve of a fit, and how many CPUs its
+    process used on average."""
+
+    state: str
+    began: float
+    written: float
+    step: str = ""
+    text: str = ""
+    done: int | None = None
+    total: int | None = None
+    left: float | None = None
+    note: str = ""
+    games: list[GameNow] = field(default_factory=list)
+    curve: list[CurvePoint] = field(default_factory=list)
+    cpus: float = 1.0
+
+
+def read_now(folder: Path) -> Now | None:
+    """Read what the run in a folder does; None if it says nothing. InputError for damage."""
+    return read_json(folder / NOW, Now, LARGEST, "run")
+
+
+class NowDisplay(Display):
+    """Passes everything on to another display, and keeps the file. A context manager."""
+
+    def __init__(self, folder: Path, shown: Display, games: Callable[[], list[GameNow]]) -> None:
+        """`games` returns the games under way; there is no file in the first second."""
+        self._path, self._shown, self._games = folder / NOW, shown, games
+        self._now = Now(RUNNING, time.time(), time.time())
+        self._pace, self._searches, self._searched = Pace(None), itertools.count(1), 0
+        self._curve: list[CurvePoint] = []
+        self._end, self._written = threading.Event(), False
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+
+    def __enter__(self) -> NowDisplay:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.set()
+        self._thread.join()
+        if kind is None:
+            self._finish(self._now.state if self._now.state != RUNNING else ENDED)
+        elif self._written:  # what fails at once changes nothing
+            self._finish(INTERRUPTED if kind is KeyboardInterrupt else FAILED, str(value))
+
+    def interrupt(self) -> None:
+        """Note that the run was interrupted: it is not at its end."""
+        self._now = replace(self._now, state=INTERRUPTED)
+
+    def note(self, text: str) -> None:
+        self._now = replace(self._now, note=text)
+        self._shown.note(text)
+
+    def begin(self, description: str, total: int | None = None) -> None:
+        self._pace, self._searches, self._searched = Pace(total), itertools.count(1), 0
+        self._curve = []
+        self._now = replace(self._now, step=description, text="", total=total, done=None)
+        self._shown.begin(description, total)
+
+    def reading(self, report: ReadReport) -> None:
+        self._say(f"{report.games:,} games, {report.positions:,} positions")
+        self._shown.reading(report)
+
+    def searched(self) -> None:
+        self._searched = next(self._searches)  # by many threads
+        self._shown.searched()
+
+    def learning(self, line: dict[str, Any]) -> None:
+        loss, held_out = line["objective"], line.get("held_out")
+        if math.isfinite(loss):
+            known = held_out is not None and math.isfinite(held_out)
+            point = CurvePoint(line["iteration"], loss, held_out if known else None)
+            curve = [*self._curve, point]
+            self._curve = curve if len(curve) <= MOST_CURVE else [*curve[:-1:2], point]
+        self._say(f"iteration {line['iteration']}, loss {loss:.6f}", line["iteration"])
+        self._shown.learning(line)
+
+    def passing(self, done: int, total: int) -> None:
+        self._shown.passing(done, total)
+
+    def counting(self, done: int) -> None:
+        self._say("", done)
+        self._shown.counting(done)
+
+    def playing(self, text: str, completed: int) -> None:
+        self._pace.begin_at(completed - 1)
+        self._say(text, completed)
+        self._shown.playing(text, completed)
+
+    def _say(self, text: str, done: int | None = None) -> None:
+        self._now = replace(self._now, text=text, done=done)
+
+    def _keep(self) -> None:
+        try:
+            while not self._end.wait(SECONDS):
+                self._write(RUNNING, self._games())
+        except InputError as problem:
+            self._shown.note(f"{problem}: tuner watch shows the run as it was before")
+
+    def _write(self, state: str, games: Sequence[GameNow] = ()) -> None:
+        now = self._now
+        done = self._searched or now.done
+        found = replace(
+            now,
+            state=state,
+            written=time.time(),
+            done=done,
+            left=None if done is None else self._pace.left(done),
+            games=list(games),
+            curve=self._curve,
+            cpus=time.process_time() / max(time.time() - now.began, SECONDS),
+        )
+        text = json.dumps(to_json(found), separators=(",", ":"), allow_nan=False)
+        replace_file(self._path, text + "\n")
+        self._written = True
+
+    def _finish(self, state: str, why: str = "") -> None:
+        """Write how the run ended; a folder that was removed stays so."""
+        if why:
+            self._now = replace(self._now, note=why)
+        if self._path.parent.is_dir():
+            self._write(state)

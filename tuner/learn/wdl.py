@@ -1,0 +1,189 @@
+"""The chances of a win, a draw and a loss by score and material, from games with scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError
+from tuner.datasets.writing import held_out_games
+from tuner.io.terminal import Display
+from tuner.learn.build import batches, unscored
+from tuner.learn.reading import report_line
+from tuner.statistics.wdl import (
+    Judged,
+    WdlFit,
+    WdlModel,
+    best_factor,
+    constant_losses,
+    fit_wdl,
+    mean_by_game,
+)
+
+HIGHEST = 1000.0  # centipawns: higher scores say little of how scores become results
+DEGREES = (0, 1, 2, 3)
+FEWEST = 10  # games on each side of the split
+
+
+class Loss(NamedTuple):
+    """A mean log loss of held-out positions, or a difference of two, with half its 95 % interval
+    from games as clusters."""
+
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True)
+class WdlResult:
+    """What games say: positions and games, those held out, the fit to all of them, losses of
+    held-out games by a fit to the others; of a guess that knows no score; and of the published
+    form with its scores times `factor`, with the differences of ours (None: there is none)."""
+
+    game: Game
+    positions: int
+    games: int
+    held_out: int
+    outcomes: tuple[float, float, float]  # shares of positions won, drawn and lost
+    fit: WdlFit
+    own: Loss
+    constant: Loss
+    published: Loss | None
+    difference: Loss | None
+    factor: float | None
+
+    @property
+    def degree(self) -> int:
+        """The degree of the polynomials."""
+        return len(self.fit.model.a) - 1
+
+    @property
+    def counts(self) -> list[int]:
+        """Counts of material to show, from many to few; one if nothing depends on it."""
+        stock = self.game.stock
+        if stock is None:
+            return [1]
+        return [stock.high, stock.anchor, (stock.low + stock.anchor) // 2, stock.low]
+
+    def share(self, count: int) -> float:
+        """Return a count of material as the model has it."""
+        return self.game.stock.share(count) if self.game.stock else 1.0
+
+
+class Played(NamedTuple):
+    """Positions with scores, and of each game its identity and opening."""
+
+    data: Judged
+    identities: np.ndarray
+    openings: np.ndarray
+
+
+def read_judged(
+    game: Game, sources: Sequence[str], options: ReadOptions, display: Display
+) -> Played:
+    """Read all positions with scores within limits. InputError if there are none."""
+    display.begin("reading")
+    report, parts = ReadReport(), list[Played]()
+    games = 0
+    for _, found in batches(game, sources, options, report, display.note):
+        for batch in found:
+            parts.append(_scored(game, batch, games))
+            games += len(batch.first)
+            display.reading(report)
+    display.note(report_line(report))
+    data = (
+        Judged(
+            *(np.concatenate(column) for column in zip(*(part.data for part in parts), strict=True))
+        )
+        if parts
+        else None
+    )
+    if data is None or not len(data.x):
+        raise InputError(unscored(game, report.positions).found)
+    return Played(
+        data,
+        np.concatenate([part.identities for part in parts]),
+        np.concatenate([part.openings for part in parts]),
+    )
+
+
+def _scored(game: Game, batch: PositionBatch, before: int) -> Played:
+    keep = np.abs(batch.recorded) <= HIGHEST  # NaN and forced wins are not
+    sizes = np.diff(batch.first, append=len(batch.positions))
+    number = np.repeat(np.arange(len(batch.first)), sizes) + before
+    material = (
+        game.stock.shares(game.stock.count(batch.positions[keep]))
+        if game.stock
+        else np.ones(int(keep.sum()))
+    )
+    scores = batch.recorded[keep].astype(np.float64)
+    outcomes = batch.outcomes[keep].astype(np.float64)
+    return Played(
+        Judged(scores, material, outcomes, number[keep]), batch.identities, batch.openings
+    )
+
+
+def learn_wdl(
+    game: Game, sources: Sequence[str], options: ReadOptions, share: float, display: Display
+) -> WdlResult:
+    """Fit to games, of which a share is held out to compare with. InputError for games that do not
+    say enough."""
+    played = read_judged(game, sources, options, display)
+    data = played.data
+    held = held_out_games(played.identities, played.openings, share, options.seed)
+    inside = held[data.game]
+    train, test = data.only(~inside), data.only(inside)
+    for part, what in ((train, "to learn from"), (test, "held out")):
+        games = len(np.unique(part.game))
+        if games < FEWEST:
+            raise InputError(
+                f"{games} games with scores are {what}, expected at least {FEWEST}: no opening is"
+                " on both sides; give more games, or another --held-out"
+            )
+        shares = _shares(part)
+        if min(shares) == 0:
+            missing = ("won", "drawn", "lost")[shares.index(0.0)]
+            raise InputError(
+                f"no game of those {what} is {missing}; the model needs all three, give more games"
+            )
+    stock = game.stock
+    span = [1.0] if stock is None else [stock.share(i) for i in range(stock.low, stock.high + 1)]
+    display.begin("fitting")
+    fits = [
+        fit
+        for degree in (DEGREES if game.stock else DEGREES[:1])
+        if (fit := fit_wdl(train, degree, span)) is not None
+    ]
+    if not fits:
+        raise InputError("the scores do not tell wins from losses, so that nothing can be fitted")
+    best = min(fits, key=lambda fit: fit.criterion)
+    final = fit_wdl(data, len(best.model.a) - 1, span) or best
+    own = best.model.losses(test)
+    published = factor = difference = None
+    if game.stock:
+        reference = WdlModel(*map(np.array, game.stock.published))
+        factor = best_factor(reference, train)
+        theirs = reference.scaled(factor).losses(test)
+        published = Loss(*mean_by_game(theirs, test.game))
+        difference = Loss(*mean_by_game(own - theirs, test.game))
+    return WdlResult(
+        game,
+        len(data.x),
+        len(np.unique(data.game)),
+        len(np.unique(test.game)),
+        _shares(data),
+        final,
+        Loss(*mean_by_game(own, test.game)),
+        Loss(*mean_by_game(constant_losses(train, test), test.game)),
+        published,
+        difference,
+        factor,
+    )
+
+
+def _shares(data: Judged) -> tuple[float, float, float]:
+    won, lost = float(np.maximum(data.z, 0).mean()), float(np.maximum(-data.z, 0).mean())
+    return won, 1 - won - lost, lost

@@ -1,0 +1,285 @@
+"""`tuner optimize`: pairs of games with the same opening or dice, in which both sides play with
+other values of the numbers; a method learns from them."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from games.record import Settable
+from games.streams import InputError
+from tuner.io.interrupt import interrupts
+from tuner.io.run_folder import write_config
+from tuner.io.terminal import Display
+from tuner.optimize.best import write_best
+from tuner.optimize.journal import TunedJournal, TunedPair
+from tuner.optimize.methods import METHODS
+from tuner.optimize.methods.base import Estimate, Method
+from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
+from tuner.optimize.show import (
+    plain_estimate,
+    progress_text,
+    summary_lines,
+    table_lines,
+    unit_of,
+)
+from tuner.options.optimize import SECTION, OptimizeSettings
+from tuner.parallel import Job, Running, run
+from tuner.play.match.match import MatchRun
+from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
+from tuner.play.match.results import first_forfeit_text
+from tuner.play.run import Run, RunResult
+
+FIRST_TABLE, TABLE_GROWTH = 250, 1.3  # pairs until a table is shown, and how many more until others
+FRESH = 1.05  # growth of the pairs after which what they say is estimated again
+FIRST_ESTIMATE = 50  # pairs
+
+
+class TunedTask(NamedTuple):
+    """A pair of games to play, with the values of both sides as texts."""
+
+    pair: PairTask
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TunedSpec:
+    """All that games depend on apart from their values: those of a match, the numbers, and whether
+    both sides play an opponent instead of each other."""
+
+    match: MatchSpec
+    numbers: tuple[Number, ...]
+    opponent: bool
+
+
+class TunedPlayers(MatchPlayers):
+    """One thread's players, whose numbers change from pair to pair."""
+
+    def __init__(self, spec: TunedSpec, stopped: Callable[[], bool]) -> None:
+        super().__init__(spec.match, stopped)
+        self.numbers, self.opponent = spec.numbers, spec.opponent
+
+    def set(self, side: int, values: tuple[float, ...]) -> None:
+        """Let a player play with these values."""
+        player = self.player(0, side)
+        assert isinstance(player, Settable), "required of the numbers"
+        player.set(
+            {
+                number.name: number.text(value)
+                for number, value in zip(self.numbers, values, strict=True)
+            }
+        )
+
+
+def play_tuned(state: TunedPlayers, task: TunedTask) -> TunedPair | None:
+    """Play a pair of games; None if the run was stopped."""
+    lines = []
+    for values in (task.a, task.b) if state.opponent else (task.a,):
+        state.set(0, values)
+        if not state.opponent:
+            state.set(1, task.b)
+        pair = play_pair(state, task.pair)
+        if pair is None:
+            return None
+        lines.append(pair.line)
+    return TunedPair(task.a, task.b, *lines)
+
+
+def tuned_text(task: TunedTask) -> str:
+    """Name a pair of games."""
+    return f"pair {task.pair.number + 1}"
+
+
+class OptimizeRun(MatchRun):
+    """An optimisation: a match of a player against itself with other numbers."""
+
+    command = section = SECTION
+    kind, what = OptimizeSettings, "optimisation"
+    settings: OptimizeSettings
+
+    def __init__(
+        self,
+        settings: OptimizeSettings,
+        output: Path | None,
+        display: Display,
+        numbers: Path | None = None,
+    ) -> None:
+        """`numbers` is the file of a new run."""
+        super().__init__(settings, output, display)
+        self._file = numbers
+
+    def require_output(self, folder: Path | None) -> None:
+        """There is no output beside the folder."""
+
+    def load(self, folder: Path | None) -> str | None:
+        """See `Run`."""
+        file = folder / NUMBERS if folder else self._file
+        assert file is not None, "given for a new run"
+        self.numbers = read_numbers(file)
+        return super().load(folder)
+
+    def made(self, folder: Path | None) -> str | None:
+        """See `PairsRun`."""
+        terms = super().made(folder)
+        names = {number.name for number in self.numbers}
+        if names - {constant.name for constant in self.game.contest.constants}:  # weights change
+            a, b = self.legs[0]
+            self.legs[0] = replace(a, lean=False), replace(b, lean=False)
+        return terms
+
+    def set_games(self, games: int) -> None:
+        """See `Run`. InputError for a number that cannot be shared by pairs."""
+        if games % self.settings.each:
+            raise InputError(
+                f"--games {games}: expected a multiple of {self.settings.each}, because games are"
+                " played in pairs against the opponent"
+            )
+        super().set_games(games)
+
+    @contextlib.contextmanager
+    def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
+        """See `Run`. An optimisation always has a folder, in which it can go on."""
+        self.openings.opening(0)  # an error in them is reported before any game
+        with Run.folder(self, folder, command) as place:
+            yield place
+
+    def place(self, folder: Path) -> None:
+        """See `Run`."""
+        super().place(folder)
+        assert self._file is not None, "given for a new run"
+        shutil.copyfile(self._file, folder / NUMBERS)
+
+    def job(self) -> Job:
+        """See `Run`."""
+        match = replace(super().job().spec, text=False)
+        spec = TunedSpec(match, self.numbers, self.settings.opponent is not None)
+        return Job(TunedPlayers, play_tuned, spec, tuned_text)
+
+    def play(self, folder: Path, playing: Running | None) -> RunResult:
+        """See `Run`. All that the method knows is in the pairs of the journal, in their order."""
+        assert playing is not None, "its games are work"
+        settings, game = self.settings, self.game
+        assert settings.games is not None, "has a default"
+        opponent, names = settings.opponent is not None, [number.name for number in self.numbers]
+        pairs = settings.games // settings.each
+        method = METHODS[settings.method](self.numbers, settings.planned, settings.seed)
+        journal = TunedJournal(folder, names, opponent, game.points)
+        so_far = SoFar(self, method, journal)
+        try:
+            if self.more:
+                write_config(folder, self.section, settings)
+            for pair in journal.pairs:
+                so_far.add(pair)
+            self.openings.known(
+                {
+                    pair.line.pair: pair.line.opening
+                    for pair in journal.pairs
+                    if pair.line.opening is not None
+                }
+            )
+            self.note_games(len(so_far.done), "pairs")
+            self.display.begin("playing", pairs)
+            with interrupts() as interrupted:
+                for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
+                    journal.append(pair)
+                    so_far.add(pair)
+                    so_far.show()
+                playing.end()
+            return so_far.result(folder, interrupted.is_set())
+        finally:
+            journal.close()
+
+    def _tasks(self, method: Method, pairs: int, done: Mapping[int, object]) -> Iterator[TunedTask]:
+        """Yield the pairs that are left, each proposed by what is known when its turn comes."""
+        for number in range(pairs):
+            if number not in done:
+                a, b = method.proposal(number)
+                draws = np.random.default_rng((self.settings.seed, number, 1))
+                sides = rounded_apart(self.numbers, a, b, draws)
+                yield TunedTask(PairTask(0, number, self.openings.opening(number)), *sides)
+
+
+class SoFar:
+    """What the pairs so far say."""
+
+    def __init__(self, owner: OptimizeRun, method: Method, journal: TunedJournal) -> None:
+        self._run, self._method, self._journal = owner, method, journal
+        self._numbers, self._unit = owner.numbers, unit_of(owner.game)
+        self._found: Estimate | None = None
+        self._estimated, self._next_table = 0, float(FIRST_TABLE)
+        self._reported: set[str] = set()
+        self.done: dict[int, TunedPair] = {}
+        self._games = 0
+
+    def add(self, pair: TunedPair) -> None:
+        """Learn from a pair."""
+        score = pair.score(self._run.game.points)
+        self._method.add(pair.line.pair, np.array(pair.a), np.array(pair.b), score)
+        self.done[pair.line.pair] = pair
+        self._games += pair.games
+
+    def show(self) -> None:
+        """Show the state in a line, and sometimes a table; report the first fault of each kind."""
+        display, n = self._run.display, len(self.done)
+        last = next(reversed(self.done.values()))
+        for line in filter(None, (last.line, last.other)):
+            for forfeit in filter(None, line.forfeits):
+                if forfeit not in self._reported:
+                    self._reported.add(forfeit)
+                    text = first_forfeit_text(forfeit, self._run.legs[0])
+                    display.note(text.replace("the match continues", "the run goes on"))
+        if n >= max(FIRST_ESTIMATE, FRESH * self._estimated):
+            self._estimate()
+        if n >= self._next_table:
+            self._next_table = n * TABLE_GROWTH
+            for text in self.lines():
+                display.note(text)
+        text = progress_text(
+            self._numbers, self._method.best(), self._found, self._games, self._unit
+        )
+        display.playing(text, n)
+
+    def _estimate(self) -> Estimate:
+        if self._found is None or self._estimated != len(self.done):
+            self._found, self._estimated = self._method.estimate(), len(self.done)
+        return self._found
+
+    def lines(self) -> list[str]:
+        """Return the table of now, which is recorded, too."""
+        found = self._estimate()
+        self._journal.note(
+            plain_estimate(self._numbers, found, len(self.done), self._games, self._unit)
+        )
+        return [
+            *summary_lines(found, self._games, self._unit),
+            *table_lines(self._numbers, found, self._unit),
+        ]
+
+    def result(self, folder: Path, interrupted: bool) -> RunResult:
+        """Return the result of a run, and write the best values."""
+        if not self.done:
+            raise InputError(f"{folder}: no pair of games has ended")
+        found, lines = self._estimate(), self.lines()
+        best = {
+            number.name: number.rounded(value)
+            for number, value in zip(self._numbers, found.best, strict=True)
+        }
+        written = write_best(folder, self._numbers, best, self._run.game, self._run.settings.terms)
+        plain = {
+            **plain_estimate(self._numbers, found, len(self.done), self._games, self._unit),
+            "method": self._run.settings.method,
+            "best": best,
+            "interrupted": interrupted,
+            "run": str(folder),
+            "files": [str(path) for path in written],
+        }
+        advice = [self._run.advice(folder)] if interrupted else []
+        files = [f"wrote {path}" for path in written]
+        return RunResult([*lines, *files, *advice], plain, interrupted)

@@ -1,0 +1,232 @@
+"""The page of `tuner optimize`: the best values so far with their intervals, what each is worth,
+how both went over the games, and the match that decides. The run may still be going on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from games.streams import InputError
+from tuner.io.records import read_lines
+from tuner.io.run_folder import CONFIG
+from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.formatting import number, signed, whole
+from tuner.report.match import Match, read_match
+from tuner.report.page import page_of
+from tuner.report.run import ShownRun, settings_of
+from tuner.report.sections import Section, Tile
+from tuner.report.verdict import Verdict
+from tuner.statistics.intervals import NORMAL
+
+OPTIMIZE, ESTIMATES = "optimize", "estimates.jsonl"
+MOST_CHARTS = 12
+
+
+@dataclass(frozen=True)
+class NumberNow:
+    """What was known of a number: its given and best value, the interval of its optimum, and what
+    the change is worth; None where there was no finite value."""
+
+    name: str
+    given: float
+    best: float | None = None
+    low: float | None = None
+    high: float | None = None
+    worth: float | None = None
+    error: float | None = None
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class EstimateLine:
+    """What the games said at a time; strength in the unit."""
+
+    games: float
+    unit: str = "Elo"
+    gain: float | None = None
+    gain_error: float | None = None
+    left: float | None = None
+    left_later: float | None = None
+    doubt: str = ""
+    numbers: list[NumberNow] = field(default_factory=list)
+
+
+def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
+    """Return the page of an optimisation, and its sections; `now` is the one of a page that
+    lives."""
+    config = settings_of(folder)
+    if not (folder / ESTIMATES).exists():
+        raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
+    lines = read_lines(folder / ESTIMATES, EstimateLine, torn=True)
+    lines = list({line.games: line for line in lines}.values())  # one for each number of games
+    if not lines or not lines[-1].numbers:
+        raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
+    match = _last_match(folder)
+    settings = config[OPTIMIZE] if isinstance(config[OPTIMIZE], dict) else {}
+    run = ShownRun(
+        folder,
+        OPTIMIZE,
+        str(config.get("command", "")),
+        str(config.get("version", "")),
+        settings,
+        [],
+        [match] if match else [],
+    )
+    sections = [_numbers(lines[-1]), *_curves(lines), _repeat(run)]
+    tiles = _tiles(lines[-1])
+    name = folder.resolve().name
+    return (
+        page_of(run, name, sections, now, verdicts=[_verdict(folder, match)], tiles=tiles),
+        sections,
+    )
+
+
+def _last_match(folder: Path) -> Match | None:
+    """Read the match that decided last, if one was begun."""
+    begun = [
+        place
+        for place in folder.glob("match-*")
+        if (place / CONFIG).exists() and place.name[6:].isdecimal()
+    ]
+    last = max(begun, key=lambda place: int(place.name[6:]), default=None)
+    return read_match(last) if last is not None else None
+
+
+def _verdict(folder: Path, match: Match | None) -> Verdict:
+    names = ("the best values", "the given ones")
+    if match is None:
+        sentence, detail = "No match has decided yet", "What follows is a model of the games so far"
+        return Verdict("not decided", names, sentence, detail)
+    detail = f"{match.block.splitlines()[1]}; {whole(match.plain['games'])} games"
+    if match.decision == "H1":
+        sentence = "The match says that the best values are better than the given ones"
+        return Verdict("better", names, sentence, detail, f"They are in {folder / 'best.txt'}.")
+    return Verdict("not decided", names, "No match says that the best values are better", detail)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _numbers(last: EstimateLine) -> Section:
+    """The table of all numbers, those that are worth most first."""
+    rows = [
+        {
+            "name": one.name,
+            "given": _shown(one.given),
+            "best": _shown(one.best),
+            "interval": f"{_shown(one.low)} to {_shown(one.high)}",
+            "worth": _interval(one.worth, one.error, _digits(last)),
+            "verdict": one.verdict,
+        }
+        for one in sorted(last.numbers, key=lambda one: -(one.worth or 0.0))
+    ]
+    return Section(
+        "numbers", "Numbers", "optimized", {"rows": rows, "doubt": last.doubt, "unit": last.unit}
+    )
+
+
+def _digits(line: EstimateLine) -> int:
+    """Digits after the point of strength."""
+    return 1 if line.unit == "Elo" else 3
+
+
+def _interval(value: float | None, error: float | None, digits: int) -> str:
+    if value is None or error is None:
+        return "-"
+    return f"{signed(value, digits) or '0'} ± {number(NORMAL * error, digits)}"
+
+
+def _curves(lines: list[EstimateLine]) -> list[Section]:
+    """Gain and values over the games, if there are several estimates."""
+    if len(lines) < 2:
+        return []
+    games = [line.games for line in lines]
+    gains = [(line.gain, line.gain_error) for line in lines]
+    charts = [
+        _chart(
+            "Gain over the given values",
+            lines[-1].unit,
+            games,
+            [value for value, _ in gains],
+            [_moved(value, error, -NORMAL) for value, error in gains],
+            [_moved(value, error, NORMAL) for value, error in gains],
+            0.0,
+        )
+    ]
+    chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.worth or 0.0))[:MOST_CHARTS]
+    for last in chosen:
+        found = [
+            next((one for one in line.numbers if one.name == last.name), last) for line in lines
+        ]
+        charts.append(
+            _chart(
+                last.name,
+                "value",
+                games,
+                [one.best for one in found],
+                [one.low for one in found],
+                [one.high for one in found],
+                last.given,
+            )
+        )
+    note = "Bands are 95 % intervals, by the model of the games so far; dashes the given values."
+    return [Section("curves", "Over the games", "charts", {"charts": charts, "note": note})]
+
+
+def _moved(value: float | None, error: float | None, times: float) -> float | None:
+    return None if value is None or error is None else value + times * error
+
+
+def _chart(
+    title: str,
+    label: str,
+    games: list[float],
+    values: list[float | None],
+    low: list[float | None],
+    high: list[float | None],
+    level: float,
+) -> Chart:
+    y, below, above = (
+        [math.nan if value is None else value for value in each] for each in (values, low, high)
+    )
+    said = f"After {whole(games[-1])} games {y[-1]:.4g}, from {below[-1]:.4g} to {above[-1]:.4g}."
+    return line_chart(
+        title, "games", label, [Series("line", games, y, below, above)], said, level=level
+    )
+
+
+def _tiles(last: EstimateLine) -> list[Tile]:
+    return [
+        Tile("Games", whole(last.games)),
+        Tile(
+            "Gain",
+            _interval(last.gain, last.gain_error, _digits(last)),
+            f"{last.unit} over the given values",
+        ),
+        Tile("Left", number(last.left, _digits(last)), f"{last.unit} expected to the optimum"),
+        Tile(
+            "After as many more",
+            number(last.left_later, _digits(last)),
+            f"{last.unit} expected to be left",
+        ),
+    ]
+
+
+def _repeat(run: ShownRun) -> Section:
+    options: dict[str, Any] = run.settings
+    return Section(
+        "repeat",
+        "Reproduce this run",
+        "repeat",
+        {
+            "command": run.command,
+            "facts": [("version", run.version), ("folder", str(run.folder))],
+            "options": yaml.safe_dump(options, sort_keys=False, allow_unicode=True).rstrip(),
+            "started": "",
+        },
+    )

@@ -1,0 +1,133 @@
+"""The page of `tuner tournament`: ratings, and who scored what against whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from games.record import Game
+from games.streams import InputError
+from tuner.io.run_folder import CONFIG, HISTORY, read_config
+from tuner.options.tournament import SECTION, TournamentSettings
+from tuner.play.match.journal import PairLine, read_pairs
+from tuner.play.match.results import Tally, openings_text
+from tuner.play.match.setup import game_of_folder
+from tuner.play.match.standings import (
+    Standings,
+    crosstable_of,
+    list_of,
+    remarks_of,
+    standings_of,
+    table_of,
+)
+from tuner.report.charts import points_chart
+from tuner.report.formatting import percent, whole
+from tuner.report.page import page_of
+from tuner.report.run import ShownRun, settings_of
+from tuner.report.sections import Section, Tile, options_section
+from tuner.report.verdict import Verdict
+
+SURE = 0.95  # likelihood of superiority from which on the first is said to be best
+
+
+def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
+    """Return the page of a tournament, which may still be running, and its sections; `now` is the
+    one of a page that lives. InputError for damage."""
+    config = settings_of(folder)
+    settings = read_config(folder, SECTION, TournamentSettings)
+    game = game_of_folder(settings, folder)
+    lines = read_pairs(folder / HISTORY, game.points) if (folder / HISTORY).exists() else []
+    standings = standings_of(settings, game, _tallies(folder, settings, game, lines))
+    texts = [str(config.get(key, "")) for key in ("command", "version")]
+    run = ShownRun(folder, SECTION, texts[0], texts[1], config[SECTION], [], [])
+    sections = [
+        section
+        for section in (
+            _standings(standings, settings),
+            _chart(standings),
+            _against(standings, settings),
+            options_section(run),
+        )
+        if section is not None
+    ]
+    total = settings.games * len(settings.pairings)
+    plies = sum(sum(line.plies) for line in lines) / max(2 * len(lines), 1)
+    tiles = [
+        Tile("Players", whole(len(settings.names)), settings.conditions),
+        Tile("Games played", whole(2 * len(lines)), f"of {whole(total)} at most"),
+        Tile("Average length", whole(plies), "plies"),
+        Tile("Openings", openings_text(settings, game)),
+    ]
+    page = page_of(
+        run,
+        folder.resolve().name,
+        sections,
+        now,
+        verdicts=[_verdict(standings, settings)],
+        tiles=tiles,
+    )
+    return page, sections
+
+
+def _tallies(
+    folder: Path, settings: TournamentSettings, game: Game, lines: list[PairLine]
+) -> list[Tally]:
+    tallies = [Tally(None, game.points) for _ in settings.pairings]
+    for line in lines:
+        if line.leg >= len(tallies):
+            raise InputError(
+                f"{folder / HISTORY}: a pair of pairing {line.leg}, expected fewer than"
+                f" {len(tallies)} by {CONFIG}; restore the files"
+            )
+        tallies[line.leg].add(line)
+    return tallies
+
+
+def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:
+    """Say who leads, and whether that is sure; of a ladder, where its player stands."""
+    first, second = standings.order[:2]
+    names = standings.names[first], standings.names[second]
+    if settings.ladder:
+        sentence = f"{standings.names[0]} is rated {standings.rating_text(0)} {standings.unit}"
+        detail = f"Against {len(settings.names) - 1} levels of {settings.ladder[0]}"
+        return Verdict("not decided", names, sentence, detail)
+    chance = standings.superiority(0)
+    detail = f"Rated {standings.rating_text(first)} {standings.unit} and"
+    detail += f" {standings.rating_text(second)}"
+    if chance is not None:
+        detail += f"; likelihood that it is the better one {percent(chance)}"
+    if chance is not None and chance >= SURE:
+        return Verdict("better", names, f"{names[0]} is first, before {names[1]}", detail)
+    sentence = f"{names[0]} leads, but these games do not show that it is better than {names[1]}"
+    return Verdict("not decided", names, sentence, detail)
+
+
+def _standings(standings: Standings, settings: TournamentSettings) -> Section:
+    notes = remarks_of(standings, settings)
+    data = {"label": "Ratings", "rows": table_of(standings), "notes": notes}
+    return Section("standings", "Ratings", "grid", data)
+
+
+def _against(standings: Standings, settings: TournamentSettings) -> Section:
+    rows = list_of(standings, 0) if settings.gauntlet else crosstable_of(standings)
+    data = {"label": "Points of each against each", "rows": rows, "notes": []}
+    return Section("against", "Who against whom", "grid", data)
+
+
+def _chart(standings: Standings) -> Section | None:
+    """Draw the ratings that have an interval."""
+    shown = [i for i in standings.order if standings.rated.error(i) is not None]
+    if not shown:
+        return None
+    values = [float(standings.rated.values[i]) for i in shown]
+    errors = [standings.rated.error(i) or 0.0 for i in shown]
+    said = ", ".join(f"{standings.names[i]} {standings.rating_text(i)}" for i in shown)
+    chart = points_chart(
+        "Ratings",
+        f"{standings.unit}, with 95 % interval",
+        [standings.names[i] for i in shown],
+        values,
+        [value - error for value, error in zip(values, errors, strict=True)],
+        [value + error for value, error in zip(values, errors, strict=True)],
+        f"{said}.",
+    )
+    return Section("ratings", "Intervals", "charts", {"charts": [chart]})

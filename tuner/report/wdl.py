@@ -1,0 +1,95 @@
+"""The page of `tuner wdl`: curves, tables and coefficients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tuner.learn.wdl import HIGHEST, WdlResult
+from tuner.report.charts import Chart, Series, line_chart
+from tuner.report.formatting import number, whole
+from tuner.report.page import page_of
+from tuner.report.run import ShownRun
+from tuner.report.sections import Section, Tile
+from tuner.version import __version__
+
+KINDS = ("line", "zero", "contrast")  # of lines: wins, draws and losses
+
+
+def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -> str:
+    """Return the page; `rows` are the table of chances, its heading first."""
+    run = ShownRun(Path(), "wdl", command, __version__, {}, [], [])
+    charts = Section(
+        "chances",
+        "Chances by score",
+        "charts",
+        {
+            "charts": [_chances(found, count) for count in found.counts] + _half(found),
+            "key": [("", "win"), ("initial", "draw"), ("contrast", "loss")],
+        },
+    )
+    table = Section("table", "In a thousand games", "wdl", {"head": rows[0], "rows": rows[1:]})
+    repeat = Section(
+        "repeat",
+        "Repeat this",
+        "repeat",
+        {
+            "command": command,
+            "facts": [("version", __version__), ("seed", seed)],
+            "options": "",
+            "started": "",
+        },
+    )
+    return page_of(
+        run,
+        f"Win, draw and loss at a score, {found.game.name}",
+        [charts, table, repeat],
+        tiles=_tiles(found),
+    )
+
+
+def _tiles(found: WdlResult) -> list[Tile]:
+    tiles = [
+        Tile(
+            "Half of the games are won at",
+            f"{number(found.fit.model.at(found.share(count))[0], 0)} cp",
+            f"± {number(found.fit.error_at(found.share(count))[0], 0)}"
+            + (f", material {count}" if found.game.stock else ""),
+        )
+        for count in (found.counts[0], found.counts[-1])[: len(found.counts)]
+    ]
+    losses = f"± {number(found.own.error, 4)}, of {whole(found.held_out)} held-out games"
+    return [*tiles, Tile("Log loss", number(found.own.mean, 4), losses)]
+
+
+def _chances(found: WdlResult, count: int) -> Chart:
+    x = np.linspace(-HIGHEST / 2, HIGHEST / 2, 101)
+    chances = found.fit.model.chances(x, found.share(count))
+    curves = (chances.win, chances.draw, chances.loss)
+    return line_chart(
+        f"Material {count}" if found.game.stock else "All positions",
+        "score, centipawns",
+        "share of games",
+        [Series(kind, x, y) for kind, y in zip(KINDS, curves, strict=True)],
+        f"At a score of 0 {100 * float(chances.draw[50]):.0f} % are drawn.",
+        percent=True,
+        limits=(0, 1),
+    )
+
+
+def _half(found: WdlResult) -> list[Chart]:
+    stock = found.game.stock
+    if stock is None:
+        return []
+    counts = np.arange(stock.low, stock.high + 1)
+    half = found.fit.model.at(stock.shares(counts))[0]
+    error = np.array([found.fit.error_at(stock.share(int(count)))[0] for count in counts])
+    chart = line_chart(
+        "Score at which half of the games are won",
+        "material",
+        "centipawns",
+        [Series("line", counts, half, half - error, half + error)],
+        f"{half[-1]:.0f} centipawns with all material, {half[0]:.0f} with the least.",
+    )
+    return [chart]
