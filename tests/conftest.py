@@ -8,7 +8,6 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,15 +84,6 @@ def charts_drawn_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(charts, "_chart", remembered)
         yield
-
-
-@pytest.fixture
-def brief_headroom(monkeypatch) -> None:
-    """Few trees and few passes of a network, where what they find does not matter."""
-    from tuner.headroom import network, trees
-
-    monkeypatch.setattr(trees, "ROUNDS", 1)
-    monkeypatch.setattr(network, "OPTIONS", replace(network.OPTIONS, epochs=2))
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ ROOMS = [
     ["tuner.findings"],
     ["tuner.learn"],
     ["tuner.probe", "tuner.report", "tuner.bench"],
-    ["tuner.headroom", "tuner.improve", "tuner.optimize"],
+    ["tuner.network", "tuner.improve", "tuner.optimize"],
     ["tuner.commands"],
     ["tuner.cli"],
     ["tuner.api", "tuner.__main__"],

@@ -45,16 +45,13 @@ def study(games: Path, folder: Path) -> str:
     match: tuner.MatchResult = tuner.play_match(learned.evaluation, "classic", games=10,
         sprt=(0.0, 5.0), run=folder / "match")
     own: tuner.OwnGames = tuner.play_games(evaluation, folder / "own", games=10, noise=5.0)
-    left: tuner.Measured = tuner.measure_headroom(evaluation, [games], sample=1000,
-        teacher="uci:stockfish")
-    order: tuner.Measured = tuner.rank_files([folder / "a.yaml", "classic"], games, nodes=100)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
     better: tuner.Improved = tuner.improve_engine(folder / "improve.yaml", folder / "loop")
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
         nodes=2000, method="spsa")
     wins: int = match.wins - match.losses
     text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
-    text += f"{left.lines} {order.notes} {better.patch} {best.better}"
+    text += f"{better.patch} {best.better}"
     return text + evaluation.compare(learned.evaluation)
 """
 # each line after the first is a mistake, of the kind that follows it

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from games.streams import InputError
     from tuner.api.evaluation import Evaluation, load
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
-    from tuner.api.measuring import Measured, measure_headroom, rank_files
     from tuner.api.playing import (
         Improved,
         MatchResult,
@@ -41,19 +40,16 @@ __all__ = [
     "Improved",
     "InputError",
     "MatchResult",
-    "Measured",
     "Optimized",
     "OwnGames",
     "Tuned",
     "build_dataset",
     "improve_engine",
     "load",
-    "measure_headroom",
     "open_dataset",
     "optimize_numbers",
     "play_games",
     "play_match",
-    "rank_files",
     "tune",
     "write_report",
 ]
@@ -64,17 +60,14 @@ _HOMES = {
     "Improved": "tuner.api.playing",
     "InputError": "games.streams",
     "MatchResult": "tuner.api.playing",
-    "Measured": "tuner.api.measuring",
     "Optimized": "tuner.api.playing",
     "OwnGames": "tuner.api.playing",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
     "improve_engine": "tuner.api.playing",
     "load": "tuner.api.evaluation",
-    "measure_headroom": "tuner.api.measuring",
     "open_dataset": "tuner.api.learning",
     "optimize_numbers": "tuner.api.playing",
-    "rank_files": "tuner.api.measuring",
     "play_games": "tuner.api.playing",
     "play_match": "tuner.api.playing",
     "tune": "tuner.api.learning",

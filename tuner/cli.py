@@ -41,7 +41,6 @@ GROUPS = {  # each command with what it is wanted for
         "diff": "what changed? compare parameter files",
         "report": "how did a run go? write an HTML page about it",
         "watch": "how does a run go? serve a page that follows it",
-        "rank": "which of many files is best? order them without playing",
         "wdl": "what is a score worth? chances of a win, draw and loss",
         "eval": "why this value? explain the evaluation of a position",
     },
@@ -57,7 +56,6 @@ GROUPS = {  # each command with what it is wanted for
     },
     "research": {
         "network": "learn a small network from values of positions",
-        "headroom": "measure what better weights and other functions could gain",
         "bench": "measure the speed of the parts",
     },
 }

@@ -9,15 +9,11 @@ import pytest
 from evalterms.framework.encoding import encodings_of
 from games.record import find
 from tests.evalterms.chess.test_counts import played_boards
-from tests.tuner.headroom.support import sample_of, with_product
 from tuner.evaluation.networks.compiled import scores
 from tuner.evaluation.networks.evaluation import evaluation_of
 from tuner.evaluation.networks.files import NetworkFile
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn
 from tuner.evaluation.networks.model import compiled_outputs, counts_of, inputs_of, random_network
-from tuner.headroom.measure import measure_sample
-from tuner.headroom.network import OPTIONS
-from tuner.io.terminal import Display
 
 CHESS, POSITIONS = find("chess"), 20_000
 LAYERS = [(64, "relu"), (1, "sigmoid")]
@@ -84,14 +80,3 @@ def test_learning_takes_seconds(positions):
         LearnOptions(epochs=1),
     )
     assert time.process_time() - started < 2
-
-
-def test_headroom_finds_what_was_planted(tmp_path):
-    """On simulated games from an evaluation that is not linear, the network and the trees find 80 %
-    of what the fit lacks."""
-    found = measure_sample(
-        sample_of(tmp_path / "data", 8000, with_product, "scores"), "start.yaml", 0.2, Display()
-    )
-    shares = {line.model: line.share.value for line in found.gains}
-    print({name: round(share, 3) for name, share in shares.items()}, found.cpu_seconds, OPTIONS)
-    assert shares["network"] >= 0.8 and shares["trees"] >= 0.8

@@ -12,7 +12,6 @@ from games.backgammon.rules.board import start
 from tests.commands.support import done, refused
 from tests.games.backgammon.support import labels_text, rolls_of_games
 from tuner.evaluation.loading import load_engine
-from tuner.headroom import measure
 from tuner.io.files import BUNDLED
 
 NOT_SAID = re.compile(
@@ -185,41 +184,6 @@ def test_labels_are_summed_up_without_results(folder, tmp_path):
     )
     out = done("dataset", "inspect", tmp_path / "data").out
     assert "expected points of labels" in out and "wins %" not in out
-
-
-def test_files_are_ranked_by_labels_and_not_by_results(folder):
-    out = done("rank", "backgammon/zero", "backgammon/classic", "--on", folder / "labels.csv").out
-    assert "positions; values: labels of the positions" in out and not NOT_SAID.search(out)
-    names = [line.split()[0] for line in out.splitlines() if line.strip().startswith("backgammon/")]
-    assert names == ["backgammon/classic", "backgammon/zero"]  # the labels are its values
-    assert (
-        "closer values are not better moves" in out
-        and "tuner match backgammon/classic backgammon/zero" in out
-    )
-    assert "name labelled positions" in refused(
-        "rank", "backgammon/zero", "backgammon/classic", "--on", folder / "games.mat"
-    )
-
-
-def test_headroom_is_in_points_by_stage(folder, tmp_path, monkeypatch):
-    """Without trees, which take long."""
-    monkeypatch.setattr(measure, "available", lambda: False)
-    out = done(
-        "headroom",
-        "backgammon/zero",
-        folder / "labels.csv",
-        "--held-out",
-        0.3,
-        "--workers",
-        1,
-        "-o",
-        tmp_path / "page.html",
-    ).out
-    assert "values: labels of the positions" in out and "\nby stage:\n" in out
-    assert re.search(r"^  race +\d+ ", out, re.M) and re.search(r"^  contact +\d+ ", out, re.M)
-    page = shown((tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert "By stage" in page and "race" in page
-    assert not NOT_SAID.search(out) and not NOT_SAID.search(page)
 
 
 def test_weights_out_of_range_are_refused_in_the_unit_of_the_game(tmp_path):

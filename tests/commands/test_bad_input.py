@@ -89,13 +89,7 @@ CASES = {
     "tune hollow shogi/hand -o out.yaml": (
         "hollow is no parameter file, but shogi/hand is one: exchange the two"
     ),
-    "headroom good.pgn nan.yaml": (
-        "good.pgn is no parameter file, but nan.yaml is one: exchange the two"
-    ),
     "network good.pgn classic -o net.yaml": (
-        "good.pgn is no parameter file, but classic is one: exchange the two"
-    ),
-    "rank good.pgn --on classic": (
         "good.pgn is no parameter file, but classic is one: exchange the two"
     ),
     "tune classic nan.yaml -o out.yaml": (

@@ -1,9 +1,7 @@
-"""What `tuner tune` reports about a fit: bootstrap of the standard errors, dry run, mislabelled
-files."""
+"""What `tuner tune` reports about a fit: bootstrap of the standard errors, dry run."""
 
 import json
 
-import numpy as np
 import pytest
 
 from tests.commands.support import done, refused, tictactoe_file
@@ -11,78 +9,30 @@ from tests.conftest import REPOSITORY
 from tuner.evaluation.loading import load_parameters
 
 FAST = ("--method", "logistic", "--only", "material.*", "--prior", "none")
-TURNED = {"1-0": "0-1", "0-1": "1-0"}
-
-
-def turned(text: str) -> str:
-    """The same games, each decided one won by the other side."""
-    games = []
-    for game in text.split("[Event ")[1:]:
-        result = game.split('[Result "')[1].split('"')[0]
-        games.append(game.replace(result, TURNED.get(result, result)))
-    return "".join("[Event " + game for game in games)
 
 
 @pytest.fixture(scope="module")
-def mislabelled(small_pgn, tmp_path_factory):
-    """A run on three files of games, one of which has its results the wrong way round."""
-    folder = tmp_path_factory.mktemp("mislabelled")
-    games = small_pgn.read_text().split("[Event ")[1:]
-    for name, part in (("a", games[:130]), ("b", games[130:260]), ("wrong", games[260:])):
-        text = "".join("[Event " + game for game in part)
-        (folder / f"{name}.pgn").write_text(turned(text) if name == "wrong" else text)
+def tuned(small_pgn, tmp_path_factory):
+    """A run's folder, and what it found."""
+    folder = tmp_path_factory.mktemp("tuned")
     done(
-        "tune",
-        "classic",
-        *(folder / f"{name}.pgn" for name in ("a", "b", "wrong")),
-        "-o",
-        folder / "l.yaml",
-        "--run",
-        folder / "run",
-        "--method",
-        "logistic",
-        "--only",
-        "material.*",
-        "--only",
-        "mobility.*",
+        *("tune", "classic", small_pgn, "-o", folder / "l.yaml", "--run", folder / "run"),
+        *("--method", "logistic", "--only", "material.*", "--only", "mobility.*"),
     )
     return folder, json.loads((folder / "run" / "findings.json").read_text())
 
 
-def test_a_mislabelled_file_is_found(mislabelled):
-    _, found = mislabelled
-    loss = {line["file"]: line["loss_after"] for line in found["summary"]["files"]}
-    assert loss["wrong.pgn"] > 2 * max(loss["a.pgn"], loss["b.pgn"])
-    for kind in ("games", "positions"):
-        worst = [line["file"] for line in found["misjudged"][kind]]
-        assert worst.count("wrong.pgn") >= 0.8 * len(worst) and len(worst) == 12
-        surprises = [line["loss"] for line in found["misjudged"][kind]]
-        assert surprises == sorted(surprises, reverse=True)
-
-
-def test_a_misjudged_position_is_as_surprising_as_reported(mislabelled):
-    folder, found = mislabelled
-    learned = load_parameters(folder / "run" / "params.yaml")
-    line = found["misjudged"]["positions"][0]
-    said = json.loads(done("eval", folder / "run" / "params.yaml", line["position"], "--json").out)
-    p = 1 / (1 + np.exp(-2 * learned.scale * said["evaluation"]))
-    assert p == pytest.approx(line["predicted"], abs=0.02)
-    q = (1 + line["outcome"]) / 2
-    assert -(q * np.log(p) + (1 - q) * np.log(1 - p)) == pytest.approx(line["loss"], rel=0.05)
-
-
-def test_the_run_folder_holds_where_it_began_and_everything_found(mislabelled):
-    folder, found = mislabelled
+def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):
+    folder, found = tuned
     assert (
         load_parameters(folder / "run" / "start.yaml").weights == load_parameters("classic").weights
     ).all()
-    assert found["summary"]["results"] and sum(found["summary"]["results"].values()) == sum(
-        line["games"] for line in found["summary"]["files"]
-    )
+    result = found["result"]
+    assert sum(found["summary"]["results"].values()) == result["games"] + result["held_out_games"]
     change = found["held_out_change"]
     assert change["low"] < change["difference"] < change["high"]
     assert change["difference"] == pytest.approx(
-        found["result"]["held_out_after"] - found["result"]["held_out_before"], abs=2e-6
+        result["held_out_after"] - result["held_out_before"], abs=2e-6
     )
     assert [line["parameter"].split(".")[1] for line in found["ratios"]] == [
         "knight",

@@ -12,7 +12,7 @@ from tests.commands.match_support import comparable
 from tests.commands.support import done, tictactoe_file, tuner
 from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
 from tuner.findings.records import Interval
-from tuner.headroom.supervised import sentence
+from tuner.network.learn import sentence
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
 SMALL = (

@@ -84,11 +84,6 @@ WRITERS = {
         ["net.yaml"],
         ".yaml",
     ),
-    "headroom -o": (
-        "headroom old.yaml games.ttt --targets results --held-out 0.4 -o {out}",
-        ["old.yaml", "games.ttt"],
-        ".html",
-    ),
     "report -o": ("report tuned -o {out}", [], ".html"),
     "wdl -o": ("wdl scored.epd -o {out}", ["scored.epd"], ".h"),
     "wdl --page": ("wdl scored.epd --page {out}", ["scored.epd"], ".html"),
@@ -279,9 +274,7 @@ def test_what_was_not_made_here_is_not_replaced(here, writer):
 @pytest.mark.parametrize(
     "writer", [name for name in WRITERS if "uci:" not in name and "--from" not in name]
 )
-def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(
-    here, brief_headroom, writer
-):
+def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here, writer):
     command, _, suffix = WRITERS[writer]
     out, link = Path(f"out{suffix}"), Path(f"to{suffix}")
     out.write_bytes(b"")

@@ -11,11 +11,10 @@ import shlex
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.commands.headroom import VALUES
 from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, SHARE, whole, widths
-from tuner.options.option import Arguments, Option, Table, Title
+from tuner.options.option import Arguments, Option, Table, Title, options_in
 from tuner.options.selfplay import ACTIVATIONS
-from tuner.options.shared import TERMS, device
+from tuner.options.shared import READING, TERMS, device
 from tuner.options.tune import ValueOptions
 
 USAGE = "PARAMS GAMES [GAMES ...] -o NET.yaml [options]"
@@ -86,7 +85,11 @@ TABLE: Table = (
         0.1,
         metavar="SHARE",
     ),
-    *VALUES,
+    Title("values of positions"),
+    *options_in(ValueOptions, "targets depth lambda_ teacher nodes"),
+    *READING,
+    Title("machine"),
+    *options_in(ValueOptions, "workers"),
     device("auto", "where the network learns"),
 )
 
@@ -100,9 +103,9 @@ def run(arguments: Arguments) -> dict:
     from tuner.evaluation.networks.files import require_network_writable, write_network
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
-    from tuner.headroom import supervised
-    from tuner.headroom.sample import read_sample
     from tuner.io.records import to_json
+    from tuner.network.learn import Shape, learned_network, lines_of, with_options
+    from tuner.network.sample import read_sample
     from tuner.parameters.reader import game_of
 
     output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)
@@ -123,10 +126,10 @@ def run(arguments: Arguments) -> dict:
     _require_positions(games)
     chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
     arrays = arrays_named(arguments.device)
-    options = supervised.with_options(
+    options = with_options(
         LearnOptions(), arguments.seed, arguments.epochs, arguments.learning_rate, arguments.batch
     )
-    shape = supervised.Shape(arguments.encoding, arguments.hidden, arguments.activation)
+    shape = Shape(arguments.encoding, arguments.hidden, arguments.activation)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         settings = ValueOptions(**arguments.given_for(ValueOptions)).tuning(arguments.terms)
         sample = read_sample(
@@ -138,7 +141,7 @@ def run(arguments: Arguments) -> dict:
             display,
             PER_GAME,
         )
-        network, found = supervised.learned_network(
+        network, found = learned_network(
             sample,
             arguments.params,
             shape,
@@ -154,7 +157,7 @@ def run(arguments: Arguments) -> dict:
         game = sample.begun.game
         show_result(
             [
-                *supervised.lines_of(found),
+                *lines_of(found),
                 *(
                     [
                         f"next: tuner match {shlex.quote(str(output))}"

@@ -1,5 +1,4 @@
-"""What a run found and did, as records: the contents of `findings.json`, `headroom.json` and
-`history.jsonl`.
+"""What a run found and did, as records: the contents of `findings.json` and `history.jsonl`.
 
 A fit, a measurement and self-play write them as plain data; the terminal, `--json` and the page
 show the same records. Parts that a run does not have are None."""
@@ -293,55 +292,11 @@ class Outcomes:
 
 
 @dataclass(frozen=True)
-class FileLoss:
-    """A file that was read, with the losses of its positions."""
-
-    file: str
-    games: Count | None = None
-    positions: Count | None = None
-    loss_before: float | None = None
-    loss_after: float | None = None
-    sha256: str | None = optional()
-
-
-@dataclass(frozen=True)
 class DataSummary:
-    """The dataset: games by result, positions by phase, files."""
+    """The dataset: games by result, positions by phase."""
 
     results: Outcomes = field(default_factory=Outcomes)
     phases: list[Count | None] = field(default_factory=list)
-    files: list[FileLoss] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class WorstGame:
-    """A game that the learned weights predict badly."""
-
-    file: str
-    number: int | None = None
-    outcome: float | None = None
-    positions: Count | None = None
-    loss: float | None = None
-
-
-@dataclass(frozen=True)
-class WorstPosition:
-    """A position that the learned weights predict badly."""
-
-    position: str
-    file: str | None = None
-    number: int | None = None
-    outcome: float | None = None
-    predicted: float | None = None
-    loss: float | None = None
-
-
-@dataclass(frozen=True)
-class Misjudged:
-    """Games and positions with the largest losses."""
-
-    games: list[WorstGame] = field(default_factory=list)
-    positions: list[WorstPosition] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -372,7 +327,6 @@ class Findings:
     calibration: Calibrations | None = None
     identifiability: Identifiability | None = None
     summary: DataSummary = field(default_factory=DataSummary)
-    misjudged: Misjudged = field(default_factory=Misjudged)
     draws: Draws | None = None
     advice: list[str] = field(default_factory=list)
 
@@ -438,11 +392,6 @@ class Interval:
     low: float | None = None
     high: float | None = None
 
-    @property
-    def certain(self) -> bool:
-        """Whether all of the interval is above zero."""
-        return self.low is not None and self.low > 0
-
 
 @dataclass(frozen=True)
 class ModelLoss(Interval):
@@ -459,98 +408,16 @@ class Gain(ModelLoss):
     share: Interval | None = optional()
 
 
-def gain_of(gains: list[Gain], model: str) -> Gain | None:
-    """Return the gain of a model, None if it was not fitted."""
-    return next((gain for gain in gains if gain.model == model), None)
-
-
-@dataclass(frozen=True)
-class InputUse(Interval):
-    """How much the loss rises if an input of the trees is shuffled."""
-
-    input: str = field(kw_only=True)
-
-
 @dataclass(frozen=True, kw_only=True)
 class PhaseLoss:
-    """Losses of the models in some phases, and gains there; `stage` where nothing lies between the
-    stages."""
+    """Losses of the evaluation and the network in some phases, and the gain there."""
 
     from_: float
     to: float
     positions: Count
-    start: float | None = optional()
-    fit: float | None = optional()
-    trees: float | None = optional()
-    network: float | None = optional()
-    gains: list[Gain]
-    stage: str | None = optional()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Disagreement:
-    """A position where the models differ most from the fit."""
-
-    position: str
-    value: float
-    phase: float | None = optional()
     start: float
-    fit: float
-    trees: float | None = optional()
-    network: float | None = optional()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Headroom:
-    """The contents of `headroom.json`: what is left to gain. Stages and phases are of games with
-    several stages; trees, their columns and counts are there unless their library is `missing`."""
-
-    command: str | None = optional()
-    start: str
-    points: int = 1
-    side: str = "the first player"
-    values: str
-    targets: str | None = None
-    loss: str
-    not_linear: list[str]
-    positions: Count
-    games: Count = 0
-    held_out_positions: Count
-    held_out_games: Count
-    columns: Count = 0
-    seed: Scalar | None = None
-    entropy: float | None = None
-    models: list[ModelLoss]
-    scales: dict[str, float] = field(default_factory=dict)
+    network: float
     gains: list[Gain]
-    first_stage: str | None = optional()
-    phases: list[PhaseLoss] | None = optional()
-    board: str | None = None
-    disagreements: list[Disagreement] = field(default_factory=list)
-    columns_of_trees: Count | None = optional()
-    trees: Count | None = optional()
-    counts: list[InputUse] | None = optional()
-    network_on_trees: Interval | None = optional()
-    missing: str | None = optional()
-    sentences: list[str]
-    cpu_seconds: float = 0.0
-
-    @property
-    def linear(self) -> bool:
-        """Whether all terms are linear in their weights."""
-        return not self.not_linear
-
-    @property
-    def names(self) -> dict[str, str]:
-        """The name of each model."""
-        return {
-            "start": self.start,
-            "fit": "best linear fit" if self.linear else "best fit of these terms",
-            "trees": "trees on the same counts",
-            "network": (
-                "network on counts and the board" if self.board else "network on the same counts"
-            ),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)

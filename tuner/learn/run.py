@@ -20,7 +20,6 @@ from tuner.io.now import NowDisplay
 from tuner.io.run_folder import new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
-from tuner.learn.misjudged import misjudged_of
 from tuner.learn.own_games import learn_from_own_games
 from tuner.learn.reading import device_of, read_games, read_rows, report_reading
 from tuner.learn.result import describe
@@ -95,7 +94,6 @@ def tune(
         if options.run:
             display.begin("computing diagnostics")
             found = findings(result, plain, summary, read.data.layout, on_results)
-            found |= misjudged_of(begun, result, found["summary"], sources, options, read, display)
             _write_run(options.run, plain, options, result, parameters, output, found)
     return plain
 

@@ -4,15 +4,15 @@ does."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tuner.options.kinds import COUNT, POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between, whole
+from tuner.options.kinds import COUNT, POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
 from tuner.options.option import as_field, option, require_sense
 from tuner.options.parser import nearest
-from tuner.options.shared import TERMS, Reading, device, gradient, step, workers
+from tuner.options.shared import Reading, device, gradient, step, workers
 
 TARGETS = KeysOf("tuner.learn.method_table", "TARGETS")
 VALUE_TARGETS = KeysOf("tuner.learn.method_table", "VALUE_TARGETS")
@@ -234,44 +234,8 @@ class TuneSettings(TuneOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taught(Reading):
-    """The options of values from scores of other programs."""
-
-    teacher: str | None = option(ENGINE + "; they are kept for later runs", metavar="ENGINE")
-    nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
-    workers: int | None = workers()
-
-    def tuning(self, terms: Iterable[str | Path], **more: Any) -> TuneSettings:
-        """Return the settings with which positions and their values are read."""
-        from tuner.parallel import available_cpus
-
-        shared = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name not in ("sample", "held_out")
-        }
-        threads = min(self.workers or available_cpus(), 512)
-        return TuneSettings(
-            **{**shared, "workers": threads, "terms": tuple(map(str, terms)), **more}
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankOptions(Taught):
-    """The options of `tuner rank`."""
-
-    sample: int = option(
-        "take at most N positions, of games chosen at random (default: 50,000)",
-        whole(100),
-        50_000,
-        metavar="N",
-    )
-    terms: Sequence[str | Path] = as_field(TERMS)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ValueOptions(Taught):
-    """The options of values from results, scores or searches."""
+class ValueOptions(Reading):
+    """The options of values of positions from results, scores or searches."""
 
     targets: str | None = option(
         "results of games, scores that the files record, or our own search; default: scores with"
@@ -286,22 +250,14 @@ class ValueOptions(Taught):
         UNIT,
         metavar="L",
     )
+    teacher: str | None = option(ENGINE + "; they are kept for later runs", metavar="ENGINE")
+    nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
+    workers: int | None = workers()
 
+    def tuning(self, terms: Iterable[str | Path]) -> TuneSettings:
+        """Return the settings with which positions and their values are read."""
+        from tuner.parallel import available_cpus
 
-@dataclass(frozen=True, kw_only=True)
-class HeadroomOptions(ValueOptions):
-    """The options of `tuner headroom`."""
-
-    sample: int = option(
-        "measure on at most N positions, of games chosen at random (default: 100,000); each takes"
-        " up to 6 kB of memory",
-        whole(1000),
-        100_000,
-        metavar="N",
-    )
-    held_out: float = option(
-        "share of the games that is held out, by whole openings, to measure on (default: 0.2)",
-        SHARE,
-        0.2,
-        metavar="SHARE",
-    )
+        shared = {each.name: getattr(self, each.name) for each in fields(self)}
+        threads = min(self.workers or available_cpus(), 512)
+        return TuneSettings(**{**shared, "workers": threads, "terms": tuple(map(str, terms))})

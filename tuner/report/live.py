@@ -5,6 +5,7 @@ Making takes a share of one CPU that is fixed, however long the history of the r
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import shlex
@@ -21,9 +22,8 @@ from tuner.findings.records import Iteration
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, NOW, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, CONFIG, HISTORY, kind_of
 from tuner.io.terminal import duration
-from tuner.report.charts import Chart
+from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import capital, percent, whole
-from tuner.report.headroom import drawn_positions
 from tuner.report.improve import IMPROVE
 from tuner.report.optimize import ESTIMATES
 from tuner.report.page import Fragments, page_of, render
@@ -238,8 +238,20 @@ def _curves(now: Now) -> list[Chart]:
 
 
 def _drawn(game: GameNow, number: int) -> dict:
+    """Return what the page shows of a game: its picture, or its board as text if the game draws no
+    pictures, or only the text of the position without rules."""
+    shown: dict = {"picture": None, "board": None, "mover": None}
     rules = find(game.game) if game.game in available() else None
-    return drawn_positions(rules, [asdict(game)], f"now{number}-")[0]
+    if rules is not None:
+        with contextlib.suppress(ValueError):
+            words = rules.position(game.position)
+            shown["mover"] = rules.wording.sides[int(rules.second_to_move(words))]
+            if rules.files.picture is None:
+                shown["board"] = rules.draw(words)
+            else:
+                # names within a picture must be unique on the page
+                shown["picture"] = own_names(rules.files.picture(words), f"now{number}-0")
+    return asdict(game) | shown
 
 
 def _resumed(folder: Path) -> str:

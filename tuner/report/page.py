@@ -7,14 +7,12 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from games.record import Game, Wording
-from tuner.findings.records import Headroom
+from games.record import Wording
 from tuner.report.charts import Chart, own_names
 from tuner.report.formatting import FILTERS, outcomes_of
 from tuner.report.run import MATCH, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.sections import (
     Section,
-    headroom_section,
     network_match,
     network_sections,
     network_tiles,
@@ -130,21 +128,3 @@ class _Drawings:
             return Markup(drawn)
         self._number += 1
         return Markup(own_names(drawn.svg, f"{self._prefix}{self._number}"))
-
-
-def headroom_page(found: Headroom, game: Game | None) -> str:
-    """Return a measurement as a page of its own."""
-    run = ShownRun(Path(), "headroom", found.command or "", __version__, {}, [], [])
-    section = headroom_section(found, game)
-    repeat = Section(
-        "repeat",
-        "Repeat this measurement",
-        "repeat",
-        {
-            "command": found.command,
-            "facts": [("version", __version__), ("seed", found.seed)],
-            "options": "",
-            "started": "",
-        },
-    )
-    return page_of(run, found.start, [part for part in (section, repeat) if part is not None])

@@ -15,7 +15,6 @@ from tuner.evaluation.networks.evaluation import network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
 from tuner.findings.records import (
     Findings,
-    Headroom,
     Iteration,
     NetworkBatch,
     PlayedCalibration,
@@ -27,7 +26,6 @@ from tuner.io.run_folder import CONFIG, HISTORY, read_plain
 from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, staged
 from tuner.parameters.reader import heading_of
-from tuner.report.headroom import read_headroom
 from tuner.report.match import Match, read_match
 
 TUNE, SELFPLAY, MATCH, NETWORK = "tune", "selfplay", "match", "network"
@@ -98,7 +96,6 @@ class ShownLearningRun(ShownRun):
     comparison: Comparison
     started: str
     findings: Findings
-    headroom: Headroom | None
     played: PlayedCalibration | None = None
 
     @cached_property
@@ -189,7 +186,6 @@ def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
         compare((initial, learned)),
         started,
         read_findings(folder),
-        read_headroom(folder),
     )
 
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import yaml
 
-from games.record import Game, in_points
+from games.record import in_points
 from tuner.findings.records import (
     Bin,
     Calibrations,
     Change,
-    FileLoss,
-    Headroom,
     PlayedCalibration,
     Result,
     Sides,
@@ -38,7 +36,6 @@ from tuner.report.formatting import (
     together,
     whole,
 )
-from tuner.report.headroom import drawn_positions, headroom_data
 from tuner.report.match import Match
 from tuner.report.run import MATCH, NET, SELFPLAY, TUNE, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.run_charts import column, smoothed, thinned, watched_chart
@@ -251,8 +248,6 @@ def sections_of(run: ShownRun) -> list[Section]:
             _agreement(run),
             _identifiability(run),
             _draws(run),
-            _misjudged(run),
-            headroom_section(run.headroom, run.game),
             _data(run),
         ]
     return [section for section in (*found, repeat_section(run)) if section is not None]
@@ -633,44 +628,8 @@ def _draws(run: ShownLearningRun) -> Section | None:
     return Section("draws", "Draws", "draws", {"found": found, "widths": widths})
 
 
-def _misjudged(run: ShownLearningRun) -> Section | None:
-    worst, games = run.findings.misjudged.positions, run.findings.misjudged.games
-    return (
-        Section(
-            "misjudged",
-            "Largest errors",
-            "misjudged",
-            {
-                "positions": drawn_positions(run.game, [vars(position) for position in worst]),
-                "games": games,
-                "one": run.games_word[:-1],
-            },
-        )
-        if worst or games
-        else None
-    )
-
-
-def headroom_section(found: Headroom | None, game: Game | None) -> Section | None:
-    """What is left to gain, as `tuner headroom` measured it."""
-    return (
-        Section("headroom", "What is left to gain", "headroom", headroom_data(found, game))
-        if found
-        else None
-    )
-
-
 def _data(run: ShownLearningRun) -> Section | None:
-    summary, sources = run.findings.summary, run.result.data
-    hashes = {source.file: source.sha256 for source in sources}
-    listed = [
-        replace(file, sha256=file.sha256 or hashes.pop(file.file, None)) for file in summary.files
-    ]
-    listed += [
-        FileLoss(source.file, sha256=source.sha256)
-        for source in sources
-        if source.file not in {file.file for file in summary.files}
-    ]
+    summary, listed = run.findings.summary, run.result.data
     results = summary.results
     total = sum(n for n in vars(results).values() if n is not None)
     shares = [
@@ -694,7 +653,6 @@ def _data(run: ShownLearningRun) -> Section | None:
             "shares": shares,
             "total": total,
             "charts": [chart] if chart else [],
-            "losses": any(file.loss_after is not None for file in summary.files),
         },
     )
 

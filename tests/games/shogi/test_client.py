@@ -91,7 +91,10 @@ def test_shogi_is_probed_and_judged_by_usi_engines(tmp_path):
     games.write_text(
         "".join(f"startpos moves 7g7f 3c3d {move}\n" for move in ("2g2f", "6g6f", "8h2b+", "1g1f"))
     )
-    ran = tuner("headroom", "hand", str(games), "--teacher", f"uci:{FAIRY}", "--nodes", "10")
+    ran = tuner(
+        *("network", "hand", str(games), "-o", str(tmp_path / "net.yaml")),
+        *("--teacher", f"uci:{FAIRY}", "--nodes", "10"),
+    )
     assert ran.status == 2
     assert (
         game_evaluated_by(f"usi:{FAIRY}") == "shogi"

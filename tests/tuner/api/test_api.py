@@ -329,55 +329,6 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
             tuner.play_games("material", tmp_path / "new", **options)
 
 
-@pytest.mark.long
-def test_headroom_and_ranks_are_those_of_the_commands(
-    small_pgn, tmp_path, monkeypatch, brief_headroom
-):
-    from tests.commands.support import done
-    from tuner.headroom import measure
-
-    monkeypatch.setattr(measure, "available", lambda: False)
-    found = tuner.measure_headroom(
-        "classic", small_pgn, targets="results", sample=1500, held_out=0.4, workers=1
-    )
-    command = json.loads(
-        done(
-            "headroom",
-            "classic",
-            small_pgn,
-            "--targets",
-            "results",
-            "--sample",
-            1500,
-            "--held-out",
-            0.4,
-            "--workers",
-            1,
-            "--json",
-        ).out
-    )
-    different = {"command", "cpu_seconds"}
-    assert {**found.result, **dict.fromkeys(different)} == {**command, **dict.fromkeys(different)}
-    assert (
-        "best linear fit" in str(found)
-        and repr(found) == f"<Measured on {command['positions']:,} positions>"
-    )
-    mine = tuner.Evaluation(
-        tuner.load("classic").engine, tuner.load("classic").parameters, "mine", None
-    )
-    assert (
-        tuner.measure_headroom(
-            mine, small_pgn, targets="results", sample=1500, held_out=0.4
-        ).result["start"]
-        == "mine"
-    )
-    played = tuner.play_games("classic", tmp_path / "own", games=60, depth=1)
-    ranking = tuner.rank_files(["pesto", "classic"], played.folder, workers=1)
-    assert [line["file"] for line in ranking.result["files"]] == ["classic", "pesto"] and str(
-        ranking
-    ).count("\n") > 3
-
-
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [
@@ -447,8 +398,6 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
         tuner.play_games: ("games", {"output", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
         tuner.tune: ("tune", {"dry_run", "cluster", "terms"}),
-        tuner.measure_headroom: ("headroom", {"output", "add_to", "terms"}),
-        tuner.rank_files: ("rank", {"on"}),
         tuner.build_dataset: (
             "dataset",
             {

@@ -276,7 +276,7 @@ ERRORS = [
         changed("    man: {mg: 100,", "    <<: *base\n    man: {mg: 100,"),
         ":12: anchors and aliases are not supported",
     ),
-    ("learned: " + "[" * 1_000_000, ":1: nested more than 12 deep, expected a parameter file"),
+    ("learned: " + "[" * 100, ":1: nested more than 12 deep, expected a parameter file"),
     ("learned: " + "{a: " * 100_000, ":1: nested more than 12 deep"),
     ("".join(f"{' ' * i}a:\n" for i in range(50)), ":13: nested more than 12 deep"),
     (
@@ -323,6 +323,15 @@ ERRORS = [
     ),
     (b"\x28\xb5\x2f\xfd\x04", ": byte 1 is not UTF-8 text; expected a YAML file"),
 ]
+
+
+def test_endless_brackets_are_refused_by_us_or_by_a_limit_of_libyaml(tmp_path):
+    said = refused(tmp_path, "learned: " + "[" * 1_000_000)
+    assert (
+        said.startswith(":1: ")
+        and said.split(": ")[1].startswith(("nested more than 12", "not YAML"))
+        and "\n" not in said
+    )
 
 
 @pytest.mark.parametrize(("text", "said"), ERRORS, ids=[said[:60] for _, said in ERRORS])

@@ -15,10 +15,6 @@ from tuner.parameters.writer import write_parameters
 
 NASTY = "<script>alert(1)</script>.pgn"
 BAD_NAME = 'a$b_{c}$ & "q" <i>'  # what an SVG, HTML or matplotlib would take for more than text
-POSITIONS = [
-    "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
-    "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1",
-]
 BINS = [
     {
         "predicted": 0.1 * i,
@@ -32,7 +28,7 @@ BINS = [
 ]
 
 
-def findings(data: str = NASTY, positions: list[str] = POSITIONS) -> dict:
+def findings(data: str = NASTY) -> dict:
     """Every part of the contract."""
     return {
         "result": {
@@ -115,29 +111,6 @@ def findings(data: str = NASTY, positions: list[str] = POSITIONS) -> dict:
         "summary": {
             "results": {"win": 2000, "draw": 3000, "loss": 1300},
             "phases": [10 * i for i in range(25)],
-            "files": [
-                {
-                    "file": data,
-                    "games": 100,
-                    "positions": 5000,
-                    "loss_before": 0.46,
-                    "loss_after": 0.44,
-                }
-            ],
-        },
-        "misjudged": {
-            "games": [{"file": data, "number": 17, "outcome": 1, "positions": 40, "loss": 2.9}],
-            "positions": [
-                {
-                    "position": text,
-                    "file": data,
-                    "number": 17,
-                    "outcome": -1,
-                    "predicted": 0.97,
-                    "loss": 3.5,
-                }
-                for text in positions
-            ],
         },
         "draws": {
             "model": "ordered",

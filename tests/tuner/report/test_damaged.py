@@ -50,8 +50,8 @@ def one_line(read) -> bool:
 
 def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
     """Values that pass are drawn: a page of all of them, for each kind of wrong value."""
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=["x.o/.x./... o"]))
-    whole = findings(positions=["x.o/.x./... o"])
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())
+    whole = findings()
     refused = 0
     for value in WRONG:
         passed = whole
@@ -72,7 +72,7 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
 @pytest.mark.parametrize("kind", ["tune", "selfplay", "match"])
 def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
     folder = {
-        "tune": lambda path: tune_run(path, "tictactoe/classic", findings(positions=[])),
+        "tune": lambda path: tune_run(path, "tictactoe/classic", findings()),
         "selfplay": selfplay_run,
         "match": lambda path: match_run(path, [(1, 0)] * 4),
     }[kind](tmp_path / "run")
@@ -110,7 +110,7 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
 
 
 def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())
     match = match_run(tmp_path / "match", [(1, 0), (0, 0)] * 4, sprt=(0.0, 5.0))
     for path, read in ((folder, lambda: read_run(folder, [])), (match, lambda: read_match(match))):
         whole = yaml.safe_load((path / "config.yaml").read_text())
@@ -131,7 +131,7 @@ def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
 
 
 def test_what_was_learned_has_to_be_a_mapping(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
+    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())
     text = (folder / "params.yaml").read_text()
     for learned in ("7", "[1]", "words"):
         (folder / "params.yaml").write_text(f"{text}learned: {learned}\n")
@@ -140,7 +140,7 @@ def test_what_was_learned_has_to_be_a_mapping(tmp_path):
 
 
 def test_findings_of_older_versions_leave_their_section_out(tmp_path):
-    old = findings(positions=[])
+    old = findings()
     old["calibration"] = old["calibration"]["results"]
     del old["result"]["held_out_results"]
     text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
@@ -151,7 +151,7 @@ def test_findings_of_older_versions_leave_their_section_out(tmp_path):
 
 
 def test_results_that_are_not_known_are_said_to_be_so(tmp_path):
-    found = findings(positions=[])
+    found = findings()
     found["calibration"]["results"] = found["result"]["held_out_results"] = None
     found["result"]["method"] = "rootstrap"
     text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", found), []))

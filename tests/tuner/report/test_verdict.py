@@ -164,7 +164,7 @@ def test_so_many_more_games_would_put_zero_outside_the_interval(pairs):
 
 def small_run(folder, found=None):
     """A run whose page is quickly drawn."""
-    return tune_run(folder, "tictactoe/classic", found or findings(positions=[]))
+    return tune_run(folder, "tictactoe/classic", found or findings())
 
 
 def lost_match(tmp_path, run):
@@ -223,7 +223,7 @@ def lost_match(tmp_path, run):
     ],
 )
 def test_after_a_lost_match_the_advice_is_about_why(tmp_path, changes, parts):
-    found = findings(positions=[])
+    found = findings()
     found["result"] |= changes
     folder = small_run(tmp_path / "run", found)
     run = read_run(folder, [lost_match(tmp_path, folder)])
@@ -289,7 +289,7 @@ def test_a_match_of_other_weights_is_said_to_be_one(tmp_path):
 
 
 def test_a_fit_that_did_not_converge_says_so(tmp_path):
-    found = findings(positions=[])
+    found = findings()
     found["result"] |= {"converged": False, "gradient_norm": 0.0123}
     text, _ = render(read_run(small_run(tmp_path / "run", found), []))
     assert "The fit stopped before convergence (gradient norm 0.0123)" in text
@@ -366,7 +366,7 @@ ROUNDS = [
 def test_rounds_of_own_games_and_their_matches_are_the_story_of_a_run(
     tmp_path, matches, kept, kind, said
 ):
-    found = findings(positions=[])
+    found = findings()
     found["result"] |= {"own_games": 6000, "own_rounds": kept, "own_matches": matches}
     run = read_run(tune_run(tmp_path / "run", "classic", found), [])
     verdict = rounds_verdict(run)

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import hstack
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
@@ -18,7 +17,6 @@ from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import quiescence_of
-from tuner.headroom.trees import Counts
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.methods import resolved, retarget_of
@@ -26,7 +24,6 @@ from tuner.learn.reading import Read, read_games, read_rows
 from tuner.learn.start import Start, started
 from tuner.options.tune import TuneSettings
 
-PER_GAME = 16  # positions: more of one game say little more
 FRACTION = float(1 << 32)
 
 
@@ -106,14 +103,6 @@ class ValuedSample:
             f", blended with the results (lambda {options.lambda_:g})" if options.lambda_ else ""
         )
 
-    def counts(self) -> Counts:
-        """Return the counts of the terms: differences of the players and, for terms that are not
-        linear, sums as well."""
-        found, source = self.data.matrix(), self.data.column.astype(np.int64)
-        if self.data.apart:
-            found = hstack([found, self.data.sums()], "csr")
-        return Counts(found[self.place], source, np.arange(len(source)) >= self.data.columns)
-
     @property
     def positions(self) -> np.ndarray:
         """The positions (n, words). InputError if the sources were counts alone."""
@@ -123,12 +112,6 @@ class ValuedSample:
             )
         return np.asarray(self.read.positions[self.place])
 
-    def texts(self, some: np.ndarray) -> list[str]:
-        """Return the texts of some of its positions (indices), "" where they are not known."""
-        if self.read.positions is None or self.begun.game is None:
-            return self.data.texts(self.place[some])
-        return self.begun.game.texts(np.asarray(self.read.positions[self.place[some]]))
-
 
 def read_sample(
     params: str,
@@ -137,10 +120,10 @@ def read_sample(
     most: int,
     folder: Path,
     display: Display,
-    per_game: int = PER_GAME,
+    per_game: int,
 ) -> ValuedSample:
-    """Read at most about `most` positions of random games with values, by default `per_game` of
-    each; files go to `folder`."""
+    """Read at most about `most` positions of random games with values, unless the options say
+    otherwise `per_game` of each; files go to `folder`."""
     display.begin("starting")
     begun = started(params, sources, options)
     engine, game, parameters = begun

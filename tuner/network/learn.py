@@ -16,20 +16,18 @@ from tuner.evaluation.networks.files import NetworkFile, weights_path
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.findings.records import Interval, NetworkMeasurement
-from tuner.headroom.losses import fitted_scale
-from tuner.headroom.measure import (
+from tuner.io.terminal import Display
+from tuner.network.losses import (
+    fitted_scale,
     gain,
     held_losses,
-    interval_text,
-    loss_lines,
     loss_name,
     model_losses,
     phases,
+    set_aside,
     to_learn,
 )
-from tuner.headroom.sample import ValuedSample
-from tuner.headroom.trees import set_aside
-from tuner.io.terminal import Display
+from tuner.network.sample import LARGEST, ValuedSample
 
 START, NET = "start", "network"
 DIGITS = 6
@@ -90,7 +88,7 @@ def learned_network(
         game.name, encoding.name, found.network, game.points, origin, parameters.scale
     )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
-    _, mass, losses, total = held_losses(sample, held, predicted)
+    mass, losses, total = held_losses(sample, held, predicted)
     return file, NetworkMeasurement(
         command=command,
         output=output,
@@ -148,11 +146,43 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
         f"{found.encoding}, {layers}, {found.weights:,} weights, learned from"
         f" {found.learned_positions:,} positions; of {found.epochs[-1]['epoch']} epochs"
         f" number {found.best_epoch} predicts {found.aside_positions:,} other positions best",
-        *loss_lines(found, {START: found.start, NET: "network"}),
+        *_loss_lines(found),
         sentence(found.start, found.gain),
         f"{found.cpu_seconds:,.0f} CPU seconds after reading",
         f"wrote {output} and {weights_path(output).name}",
     ]
+
+
+def _loss_lines(found: NetworkMeasurement) -> list[str]:
+    """Return the losses of the evaluation and the network, of all positions and by phase."""
+    names = {START: found.start, NET: "network"}
+    width = max(map(len, names.values())) + 2
+    lines = [
+        f"{found.loss} of {found.held_out_positions:,} held-out positions"
+        f" ({found.held_out_games:,} games); values: {found.values}"
+    ]
+    lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.models]
+    if not found.phases:
+        return lines
+    lines += [
+        f"by the share of {'the first stage, ' * (found.first_stage != LARGEST)}"
+        f"{found.first_stage}:",
+        f"  {'share':<12}{'positions':>10}{'file':>9}{'network':>9}   gain of the network",
+    ]
+    return lines + [
+        f"  {f'{line.from_:.2f}-{line.to:.2f}':<12}{line.positions:>10,}{line.start:>9.4f}"
+        f"{line.network:>9.4f}   {interval_text(line.gains[-1])}"
+        for line in found.phases
+    ]
+
+
+def interval_text(found: Interval, digits: int = 4) -> str:
+    """Format a number and its interval, if it has one."""
+    value, low, high = (
+        None if part is None else f"{round(part, digits) + 0.0:.{digits}f}"
+        for part in (found.value, found.low, found.high)
+    )
+    return str(value) if low is None else f"{value} [{low}, {high}]"
 
 
 def sentence(start: str, gained: Interval) -> str:

@@ -1,1 +1,0 @@
-"""How well evaluations agree with values of positions, and how well their terms could."""

@@ -1,0 +1,1 @@
+"""`tuner network`: networks learned from values of positions."""
