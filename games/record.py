@@ -545,18 +545,12 @@ class Contest:
     # megabytes of hash; InputError
     external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
     protocols: tuple[str, ...] = ()  # of these engines
-    # an external engine as a source of evaluations: command, options, pattern of its static
-    # evaluations; InputError
-    evaluator: Callable[[str, Mapping[str, object], EvaluationPattern | None], Evaluator] | None = (
-        None
-    )
+    # an external engine as a source of scores: command, options; InputError
+    evaluator: Callable[[str, Mapping[str, object]], Evaluator] | None = None
     evaluating: str = "uci"  # the protocol of these engines
     byoyomi: bool = False  # whether clocks give time for each move once they have run out
     # an engine that says the values of positions after a move: gnubg:0; InputError
     rater: Callable[[str], Rater] | None = None
-    patterns: Mapping[str, EvaluationPattern] = field(
-        default_factory=dict
-    )  # of engines' static evaluations, by name
     reason: Callable[[PlayedGame], str] | None = None  # why a game ended: White mates
     lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind
     level_is_drawn: bool = (
@@ -608,16 +602,15 @@ class SearchLimits:
 class Searched(NamedTuple):
     """The result of a search: centipawns of the first player's view, infinite for a forced mate;
     moves to that mate, negative if the first player is mated, 0 if the position itself is mate,
-    None without a forced mate; the names of the PV's moves."""
+    None without a forced mate."""
 
     score: float
     mate: int | None
-    pv: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """n positions in the notation of the engine, prepared once for any number of evaluations: the
+    """n positions in the notation of the engine, prepared once for any number of searches: the
     texts, and (n,) bool whether the second player moves, whether in check, whether there are legal
     moves. `variant`: of a variant that the engine must be set to, such as Chess960."""
 
@@ -667,17 +660,8 @@ class Evaluator(Protocol):
         """Set options before the next position. InputError for unknown options and for values out
         of range."""
 
-    def restart(self) -> None:
-        """Start the engine again, with the same options."""
-
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
-
-    def evaluates(self) -> bool:
-        """Whether the engine has static evaluations."""
-
-    def evaluations(self, asked: Asked) -> np.ndarray:
-        """Return static evaluations (n,) in centipawns, NaN where the engine has none: in check."""
 
     def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there."""
@@ -690,38 +674,3 @@ class Evaluator(Protocol):
 
     def close(self) -> None:
         """End the engine."""
-
-
-@dataclass(frozen=True)
-class EvaluationPattern:
-    """How an engine prints its static evaluation: a regular expression of one line with one group,
-    the number.
-
-    `unit`: centipawns for each 1 printed; `mover`: of the side to move instead of the first player.
-    """
-
-    regex: str
-    unit: float = 1.0
-    mover: bool = False
-
-
-def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The names that any of these names or globs matches, capitals or not; InputError for a pattern
-    that matches none."""
-    from fnmatch import fnmatchcase
-
-    found: set[str] = set()
-    for pattern in patterns:
-        matching = [name for name in names if name == pattern] or [
-            name for name in names if fnmatchcase(name.lower(), pattern.lower())
-        ]
-        if not matching:
-            listed = ", ".join(names[:8]) + (
-                f" and {len(names) - 8} more" if len(names) > 8 else ""
-            )
-            raise InputError(
-                f"{pattern!r} names no option of the engine that is a number; it has"
-                f" {listed or 'none'}"
-            )
-        found.update(matching)
-    return [name for name in names if name in found]

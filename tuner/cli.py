@@ -46,7 +46,6 @@ GROUPS = {  # each command with what it is wanted for
     },
     "engines": {
         "trace": "yours shall print what it counts: write the source for that",
-        "probe": "you have no source: measure what an engine's options do",
         "export": "yours needs the numbers: write them, also into its source",
     },
     "play": {

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from games.chess.engines.book import book
-from games.chess.engines.client import PATTERNS, UciEvaluator
+from games.chess.engines.client import UciEvaluator
 from games.chess.engines.endings import drawn_ending, tablebase
 from games.chess.engines.gametext import reason
 from games.chess.engines.gametext import text as game_text
@@ -181,7 +181,6 @@ GAME = Game(
         external=external,
         protocols=("uci", "xboard"),
         evaluator=UciEvaluator,
-        patterns=PATTERNS,
         reason=reason,
         drawn_ending=drawn_ending,
         tablebase=tablebase,

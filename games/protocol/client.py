@@ -1,5 +1,5 @@
-"""Engines of UCI or a protocol like it as sources of evaluations and scores: what they declare and
-print, and questions about thousands of positions."""
+"""Engines of UCI or a protocol like it as sources of scores: what they declare and print, and
+searches of thousands of positions."""
 
 from __future__ import annotations
 
@@ -14,27 +14,11 @@ from typing import NoReturn
 import numpy as np
 
 from games.process import SILENT, EngineProcess
-from games.record import Asked, EngineFault, EngineOption, EvaluationPattern, Searched, SearchLimits
+from games.record import Asked, EngineFault, EngineOption, Searched, SearchLimits
 from games.streams import InputError
 
-NUMBER_PATTERN = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"  # a group of a pattern
 OPTION = re.compile(r"option name (.+?) type (spin|check|combo|button|string)(?: (.*))?")
 FIELD = re.compile(r"(?:^| )(default|min|max|var) (.*?)(?= (?:default|min|max|var) |$)")
-
-
-def compiled(pattern: EvaluationPattern) -> re.Pattern[bytes]:
-    """Return the pattern for whole answers of many lines; InputError unless it has one group."""
-    try:
-        found = re.compile(pattern.regex.encode(), re.MULTILINE)
-    except re.error as problem:
-        raise InputError(f"{pattern.regex}: not a regular expression: {problem}") from None
-    if found.groups != 1:
-        raise InputError(
-            f"{pattern.regex}: a pattern with {found.groups} groups, expected one group around the"
-            " number, such as "
-            r"'Eval: ([-+0-9.]+)'"
-        )
-    return found
 
 
 def option_of(line: str) -> EngineOption | None:
@@ -67,8 +51,6 @@ def _whole(text: str | None) -> int | None:
 
 START_SECONDS = 10.0  # limit of the first answer
 PATIENCE = 60.0  # seconds of silence
-AT_ONCE = 1024  # static evaluations in one write
-DECIMALS = 9  # of evaluations in centipawns: 0.29 pawns are 29, not 28.999999999999996
 
 
 @dataclass(frozen=True)
@@ -79,7 +61,6 @@ class Speech:
     new_game: str
     position: str  # before the text of a position: `position fen`
     start: str  # the text of the initial position
-    patterns: Mapping[str, EvaluationPattern]  # of static evaluations that are known
     asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
     variant: str = ""  # the option for positions of a variant
     ready_first: bool = (
@@ -92,29 +73,20 @@ class Speech:
 class EngineEvaluator:
     """An engine in a process of its own. An Evaluator.
 
-    `values` are options to set at once; `pattern` is that of its static evaluations, None for those
-    of PATTERNS that fit. InputError if it does not start."""
+    `values` are options to set at once. InputError if it does not start."""
 
-    def __init__(
-        self,
-        speech: Speech,
-        command: str,
-        values: Mapping[str, object],
-        pattern: EvaluationPattern | None = None,
-    ) -> None:
+    def __init__(self, speech: Speech, command: str, values: Mapping[str, object]) -> None:
         self.command, self.name = command, command
         self._speech = speech
         self._options: dict[str, EngineOption] = {}
-        self._pattern, self._regex = pattern, compiled(pattern) if pattern else None
         self._unsent = b""  # options to be set before the next position
-        self._sent: dict[str, bytes] = {}  # those set so far
         self._in_variant = self._aborted = False
         self._process = EngineProcess(command, f"a {speech.name} engine")
         try:
             self._start()
             self.set(values)
             if self._unsent:
-                self._ask(b"", 0, 0)  # an engine that does not survive its options is reported here
+                self._send_options()  # an engine that does not survive them is reported here
         except BaseException:
             self._process.kill()
             raise
@@ -134,8 +106,7 @@ class EngineEvaluator:
             if option is None:
                 raise InputError(f"{self.command}: has no option {name!r}")
             text = _checked(self.command, option, str(value))
-            self._sent[option.name] = f"setoption name {option.name} value {text}\n".encode()
-            self._unsent += self._sent[option.name]
+            self._unsent += f"setoption name {option.name} value {text}\n".encode()
 
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
@@ -146,32 +117,6 @@ class EngineEvaluator:
                 " Chess960"
             )
         return asked
-
-    def evaluates(self) -> bool:
-        """Whether the engine has static evaluations: it prints one for the initial position."""
-        if self._regex is None:
-            answer = self._ask(self._evaluated(self._speech.start.encode()), 0, 1)
-            for pattern in self._speech.patterns.values():
-                if compiled(pattern).search(answer):
-                    self._pattern, self._regex = pattern, compiled(pattern)
-                    break
-        return self._regex is not None
-
-    def evaluations(self, asked: Asked) -> np.ndarray:
-        """Return static evaluations (n,) in centipawns, the first player's view, NaN in check:
-        engines have none there."""
-        if not self.evaluates() or self._pattern is None:
-            raise InputError(
-                f"{self.command}: `eval` prints no evaluation of a known form; give its pattern, or"
-                " a search"
-            )
-        self._variant(asked)
-        found, places = np.full(len(asked), np.nan), np.flatnonzero(~asked.checked)
-        for begin in range(0, len(places), AT_ONCE):
-            some = places[begin : begin + AT_ONCE]
-            found[some] = self._numbers([asked.texts[i] for i in some], begin, len(places))
-        found = np.round(found * self._pattern.unit, DECIMALS)
-        return np.where(asked.second, -found, found) if self._pattern.mover else found
 
     def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
         """Search each position afresh; yield the results in order, each as soon as it is there.
@@ -236,14 +181,6 @@ class EngineEvaluator:
         self._aborted = True
         self._process.kill()
 
-    def restart(self) -> None:
-        """Start the engine again, with the same options: some keep tables of evaluations by earlier
-        values."""
-        self._process.quit()
-        self._process = EngineProcess(self.command, f"a {self._speech.name} engine")
-        self._start()
-        self._unsent = b"".join(self._sent.values()) + self._unsent
-
     def close(self) -> None:
         """End the engine."""
         self._process.quit()
@@ -266,14 +203,11 @@ class EngineEvaluator:
             elif option := option_of(text):
                 self._options[option.name] = option
 
-    def _ask(self, commands: bytes, done: int, total: int) -> bytes:
-        """Return what the engine answers to commands; `done` positions of `total` were done before,
-        for errors."""
+    def _send_options(self) -> None:
         self._get_ready()
         unsent, self._unsent = self._unsent and self._unsent + self._new_game(), b""
-        self._process.say(unsent + commands + b"isready\n")
-        asked = commands.splitlines()[-1] if commands else b"isready"
-        return b"\n".join(self._answer(b"readyok", asked, done, total)[:-1])
+        self._process.say(unsent + b"isready\n")
+        self._answer(b"readyok", b"isready", 0, 0)
 
     def _answer(self, last: bytes, asked: bytes, done: int, total: int) -> list[bytes]:
         """Read lines up to one that begins with `last`, the answer to what was asked."""
@@ -293,9 +227,6 @@ class EngineEvaluator:
     def _new_game(self) -> bytes:
         return f"{self._speech.new_game}\n".encode()
 
-    def _evaluated(self, text: bytes) -> bytes:
-        return b"%b %b\neval\n" % (self._speech.position.encode(), text)
-
     def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
         self._process.kill()
         raise EngineFault(
@@ -308,33 +239,6 @@ class EngineEvaluator:
         if asked.variant and not self._in_variant:
             self._in_variant = True
             self.set({self._speech.variant: "true"})
-
-    def _numbers(self, texts: Sequence[bytes], done: int, total: int) -> list[float]:
-        assert self._regex is not None
-        found = self._regex.findall(self._ask(b"".join(map(self._evaluated, texts)), done, total))
-        if len(found) != len(texts):  # one by one: which position lacks its number?
-            found = []
-            for i, text in enumerate(texts):
-                own = self._regex.findall(self._ask(self._evaluated(text), done + i, total))
-                if len(own) != 1:
-                    self._fail(
-                        b"eval",
-                        f"{len(own)} lines match {self._regex.pattern.decode()!r}, expected one,"
-                        f" for {text.decode()}",
-                        done + i,
-                        total,
-                    )
-                found += own
-        if (
-            odd := next((number for number in found if not NUMBER.fullmatch(number)), None)
-        ) is not None:
-            self._fail(
-                b"eval",
-                f"the pattern matches {odd.decode('utf-8', 'replace')[:40]!a}, expected a number",
-                done,
-                total,
-            )
-        return [float(number) for number in found]
 
     def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
         lines: list[bytes] = []
@@ -352,7 +256,7 @@ class EngineEvaluator:
         sign = -1 if asked.second[i] else 1
         if not asked.playable[i]:
             lost = asked.checked[i] or self._speech.stalemate_loses
-            return Searched(-sign * np.inf, 0, ()) if lost else Searched(0.0, None, ())
+            return Searched(-sign * np.inf, 0) if lost else Searched(0.0, None)
         last = next(islice(_scored(lines), 1), None)
         if last is None:
             self._fail(
@@ -362,26 +266,23 @@ class EngineEvaluator:
                 i,
                 len(asked),
             )
-        kind, number, pv = last
+        kind, number = last
         if kind == b"cp":
-            return Searched(sign * float(number), None, pv)
+            return Searched(sign * float(number), None)
         moves = (abs(number) + 1) // 2 if self._speech.mates_in_plies else abs(number)
         return Searched(
-            sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves), pv
+            sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves)
         )
 
 
 DEPTH, NODES = re.compile(rb"^info .*?\bdepth (\d{1,5})\b"), re.compile(rb"\bnodes (\d{1,15})\b")
 MORE_DEPTH, MORE, MORE_NODES = 1, 4, 20_000  # engines look at their limits now and then
 LEAST_PATIENCE, SLOWEST = 5.0, 5_000  # seconds, nodes a second
-NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?")
-SCORE = re.compile(
-    rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?(?:.*? pv (.*))?"
-)
+SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?")
 OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
 
 
-def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int, tuple[str, ...]]]:
+def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
     """The scores of the best line from the last on, exact ones before bounds."""
     matches = [
         match
@@ -389,7 +290,7 @@ def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int, tuple[str, ...
         if (match := SCORE.match(line)) and not OTHER_LINE.search(line)
     ]
     for match in sorted(matches, key=lambda match: match[3] is not None):
-        yield match[1], int(match[2]), tuple((match[4] or b"").decode("utf-8", "replace").split())
+        yield match[1], int(match[2])
 
 
 def _checked(command: str, option: EngineOption, text: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from games.record import Contest, Files, Game, Wording
 from games.search.constants import CONSTANTS
-from games.shogi.engines.contest import PATTERNS, evaluator, external, openings
+from games.shogi.engines.contest import evaluator, external, openings
 from games.shogi.files import reading, sfen
 from games.shogi.files.csa import game_text, reason
 from games.shogi.files.picture import picture
@@ -86,7 +86,6 @@ GAME = Game(
         evaluator=evaluator,
         evaluating="usi",
         byoyomi=True,
-        patterns=PATTERNS,
         reason=reason,
         lost_in_practice=3000.0,
         level_is_drawn=False,

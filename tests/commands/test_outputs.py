@@ -57,11 +57,6 @@ WRITERS = {
         ["book.pgn"],
         ".pgn",
     ),
-    "probe uci: -o": (
-        f"probe 'uci:{sys.executable} book.pgn' book.pgn --options Alpha -o {{out}}",
-        ["book.pgn"],
-        ".npz",
-    ),
     "export -o": ("export old.yaml --format c -o {out}", ["old.yaml"], ".h"),
     "export --from -o": (
         "export old.yaml --from values.h --only lines.win -o {out}",

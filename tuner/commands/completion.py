@@ -10,7 +10,6 @@ SHELLS = ("bash", "zsh", "tcsh")
 FILES = (
     "FILE",
     "FILE.html",
-    "FILE.npz",
     "POSITION|FILE",
     "FILE|FEN",
     "GAMES",

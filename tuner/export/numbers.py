@@ -269,11 +269,10 @@ def spin_limits(r: Rounded) -> tuple[np.ndarray, np.ndarray]:
 
 def each_number(r: Rounded) -> list[tuple[str, int, int]]:
     """Name, stage and column of every weight: `material.knight.mg`, `pawns.passed[3].eg`; with one
-    stage `lines.win`; of an option of an engine the name that it has there."""
+    stage `lines.win`."""
     ends = [f".{stage}" for stage in r.stages] if len(r.stages) > 1 else [""]
-    name = r.parameters.option_name if len(r.stages) == 1 else lambda label: None
     return [
-        (name(label) or label + end, s, column)
+        (label + end, s, column)
         for column, label in enumerate(r.parameters.layout.labels())
         for s, end in enumerate(ends)
     ]
@@ -285,16 +284,8 @@ def whole(value: float) -> int:
     return int(value)
 
 
-TERM = "options"  # of the parameters that `tuner probe` makes of an engine's options
 SETTING = re.compile(r"setoption\s+name\s+(.+?)\s+value\s+(.*)")
 PASSED_OVER = ("#", "info ", "option ")  # lines of an export for UCI that set nothing
-
-
-def parameter_names(options: Sequence[str]) -> list[str]:
-    """Return a parameter name for each option of an engine: `Piece_Activity`. The names depend on
-    all its options, so that they lead back to them."""
-    names = [identifier(name) for name in options]
-    return unique([name if name.isidentifier() else f"option_{name}".rstrip("_") for name in names])
 
 
 def settings_of(
@@ -302,9 +293,9 @@ def settings_of(
 ) -> tuple[dict[str, str], list[str]]:
     """Return values of the engine's options by their names, and notes about rounding, from a file.
 
-    A parameter file (.yaml) names them as `tuner probe` does, or as `tuner uci --options`; any
-    other file has lines NAME=VALUE or `setoption name NAME value VALUE`. InputError for unknown
-    options, and for values out of range."""
+    A parameter file (.yaml) names them as `tuner uci --options` does; any other file has lines
+    NAME=VALUE or `setoption name NAME value VALUE`. InputError for unknown options, and for values
+    out of range."""
     numbers = (
         _of_parameters(path, options, engine)
         if path.suffix in (".yaml", ".yml")
@@ -353,7 +344,6 @@ def _of_parameters(
     path: Path, options: Mapping[str, EngineOption], engine: str
 ) -> Iterator[tuple[str, str, str]]:
     """Place, option and value of each weight of a parameter file, of whatever terms."""
-    own = dict(zip(parameter_names(list(options)), options, strict=True))
     checks = Checks(path)
     top = checks.mapping(read_tree(path), "the file")
     if "weights" not in top:
@@ -364,15 +354,7 @@ def _of_parameters(
             for stage, node in stages:
                 for place, leaf in _leaves(node):
                     label = f"{term}.{name}{place}{'.' * bool(stage)}{stage}"
-                    option = (
-                        own.get(name, "") if term == TERM and not place and not stage else label
-                    )
-                    if option not in options:
-                        raise InputError(
-                            f"{path}:{leaf.line}: {engine} has no option for {label}; expected"
-                            " weights of its options, as `tuner probe` writes them"
-                        )
-                    yield f"{path}:{leaf.line}", option, str(leaf.value)
+                    yield f"{path}:{leaf.line}", label, str(leaf.value)
 
 
 def _leaves(node: YamlNode) -> Iterator[tuple[str, YamlNode]]:

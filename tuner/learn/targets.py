@@ -30,18 +30,13 @@ TARGETS = "choose --targets results or search"  # in place of scores
 
 class Unscored(InputError):
     """Positions without scores to learn from, or with scores that cannot be used. `found` says so;
-    other `targets`, and an engine as `teacher`, are what to do: the first is for commands that have
-    a choice of targets."""
+    other `targets`, and an engine as `teacher`, are what to do."""
 
     def __init__(self, found: str, targets: str, teacher: str = "") -> None:
         super().__init__(
             "; ".join(filter(None, (found, ", or ".join(filter(None, (targets, teacher))))))
         )
-        self.found, self.teacher = found, teacher
-
-    def without_targets(self) -> InputError:
-        """Return the same for a command that takes scores alone."""
-        return InputError("; ".join(filter(None, (self.found, self.teacher))))
+        self.found = found
 
 
 class ScoreScale(NamedTuple):

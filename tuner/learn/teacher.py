@@ -3,7 +3,6 @@ position searched once and kept on disk."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -12,7 +11,7 @@ import shlex
 import shutil
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,20 +23,17 @@ from games.compile.cache import cache_home
 from games.record import (
     Asked,
     EngineFault,
-    EvaluationPattern,
     Evaluator,
     Game,
     PositionBatch,
     Searched,
     SearchLimits,
-    available,
     find,
 )
 from games.streams import InputError
 from tuner.cluster.worker import program
 from tuner.io.files import sha256_of, unwritable
 from tuner.parallel import Executor, Job, OnThreads, Running, run
-from tuner.parameters.parameters import DEFAULT_GAME
 
 BOOK = "OwnBook"  # moves of a book have no scores
 # of the tables of an engine whose searches are short: clearing larger ones takes longer than
@@ -58,23 +54,7 @@ def command_of(text: str, expected: str = "uci") -> str:
     return command
 
 
-def game_evaluated_by(text: str) -> str:
-    """Return the name of the game whose positions the engine `PROTOCOL:COMMAND` evaluates; the
-    default game for other texts."""
-    protocol = text.partition(":")[0]
-    return next(
-        (
-            name
-            for name in available()
-            if (matches := find(name).contest).evaluator and matches.evaluating == protocol
-        ),
-        DEFAULT_GAME,
-    )
-
-
-def evaluator_of(
-    game: Game, text: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None
-) -> Evaluator:
+def evaluator_of(game: Game, text: str, values: Mapping[str, object]) -> Evaluator:
     """Start the engine `uci:COMMAND`, or that of the game's protocol, with options; InputError if
     that fails.
 
@@ -83,7 +63,7 @@ def evaluator_of(
     make = game.contest.evaluator
     if make is None:
         raise InputError(f"{text}: {game.name} has no engines that evaluate positions")
-    engine = make(command_of(text, game.contest.evaluating), values, pattern)
+    engine = make(command_of(text, game.contest.evaluating), values)
     given = {name.lower() for name in values}
     if BOOK in engine.options and BOOK.lower() not in given:
         engine.set({BOOK: "false"})
@@ -119,25 +99,6 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
     found = {name: sha256_of(name) for name in (*named, *weights) if name and os.path.isfile(name)}
     ours = path.stem == "tuner" or "tuner" in words
     return found | ({"sources": program()["sources"]} if ours else {})
-
-
-@contextlib.contextmanager
-def evaluators(
-    game: Game,
-    text: str,
-    values: Mapping[str, object],
-    workers: int,
-    pattern: EvaluationPattern | None = None,
-) -> Iterator[list[Evaluator]]:
-    """Yield so many processes of an engine, ended after the block."""
-    found: list[Evaluator] = []
-    try:
-        for _ in range(workers):
-            found.append(evaluator_of(game, text, values, pattern))
-        yield found
-    finally:
-        for engine in found:
-            engine.close()
 
 
 FORMAT = "evaltune scores 1"

@@ -34,7 +34,7 @@ def declared_options(named: Named, game: Game) -> Mapping[str, EngineOption]:
             else f"{named.kind}:{named.what}: engines of {game.name} have no options; expected a"
             " parameter file"
         )
-    engine = contest.evaluator(named.what, {}, None)
+    engine = contest.evaluator(named.what, {})
     engine.close()
     return engine.options
 

@@ -140,8 +140,8 @@ class MatchOptions(PairsOptions):
         "option of the engine B; may be repeated", default=(), metavar="NAME=VALUE", action="append"
     )
     with_a: str | Path | None = option(
-        "set options of the engine A from a file: weights learned from `tuner probe`, or lines"
-        " NAME=VALUE; --option-a takes precedence",
+        "set options of the engine A from a file: lines NAME=VALUE, or for our own engine a"
+        " parameter file; --option-a takes precedence",
         flags="--with --with-a",
         metavar="FILE",
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from games.record import USUAL_SCALE, Wording, available, wording_of
-from games.streams import InputError, one_line
+from games.streams import InputError
 from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout, Spans, Stages
 
@@ -21,9 +21,6 @@ SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 LARGEST_ERROR = 1e12  # larger standard errors count as unknown
 UNKNOWN = "~"
 PHASES = 24  # steps of the phase of rows, unless they say otherwise: those of chess
-ENGINE_OPTIONS = (  # of `learned`: what an engine calls the options that are parameters
-    "engine_options"
-)
 
 
 @dataclass(frozen=True)
@@ -98,21 +95,8 @@ class Parameters:
         return low, high
 
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
-        """The parameters with other weights; what an engine calls its options stays, whatever else
-        is `learned`."""
-        if ENGINE_OPTIONS in self.learned and "learned" in changes:
-            changes["learned"] = {
-                ENGINE_OPTIONS: self.learned[ENGINE_OPTIONS],
-                **changes["learned"],
-            }
+        """Return the parameters with other weights."""
         return replace(self, weights=weights, **changes)
-
-    def option_name(self, path: str) -> str | None:
-        """What an engine calls the option that became this parameter: `Piece Activity` for
-        `options.Piece_Activity`."""
-        names = self.learned.get(ENGINE_OPTIONS)
-        name = names.get(path) if isinstance(names, dict) else None
-        return None if name is None else one_line(str(name))
 
 
 def steps_of(game: str) -> int:

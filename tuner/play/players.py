@@ -412,7 +412,7 @@ def options_of_file(player: str, path: Path, flag: str) -> tuple[str, ...]:
             f"{flag} {path}: {named.name} is not a {matches.evaluating} engine, whose options a"
             " file could set"
         )
-    engine = make(named.what, {}, None)
+    engine = make(named.what, {})
     engine.close()
     found, notes = settings_of(path, engine.options, named.name)
     for note in notes:

@@ -1,4 +1,4 @@
-"""UCI engines of others as sources of evaluations, and how they print them."""
+"""UCI engines of others as sources of scores."""
 
 from __future__ import annotations
 
@@ -9,19 +9,8 @@ import numpy as np
 from games.chess.engines.gametext import is_chess960
 from games.chess.files.fen import START, fen
 from games.chess.rules.movegen import has_moves, in_check
-from games.protocol.client import NUMBER_PATTERN, EngineEvaluator, Speech
-from games.record import Asked, EvaluationPattern
-
-# by the names that users may give; the first that matches an engine's answer is its own
-PATTERNS = {
-    "tuner": EvaluationPattern(rf"^static evaluation {NUMBER_PATTERN} cp \(white side\)"),
-    "stockfish": EvaluationPattern(
-        rf"^(?:Final|Total) evaluation:?\s+{NUMBER_PATTERN}\s+\(white side\)", 100.0
-    ),
-    "stockfish-classical": EvaluationPattern(
-        rf"^Classical evaluation:?\s+{NUMBER_PATTERN}\s+\(white side\)", 100.0
-    ),
-}
+from games.protocol.client import EngineEvaluator, Speech
+from games.record import Asked
 
 
 def _asked(positions: np.ndarray) -> Asked:
@@ -35,13 +24,11 @@ def _asked(positions: np.ndarray) -> Asked:
     )
 
 
-UCI = Speech("uci", "ucinewgame", "position fen", START, PATTERNS, _asked, variant="UCI_Chess960")
+UCI = Speech("uci", "ucinewgame", "position fen", START, _asked, variant="UCI_Chess960")
 
 
 class UciEvaluator(EngineEvaluator):
     """A UCI engine in a process of its own, see `games.protocol.client`."""
 
-    def __init__(
-        self, command: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None
-    ) -> None:
-        super().__init__(UCI, command, values, pattern)
+    def __init__(self, command: str, values: Mapping[str, object]) -> None:
+        super().__init__(UCI, command, values)

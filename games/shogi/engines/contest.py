@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from games.process import EngineProcess, ProcessPlayer
-from games.protocol.client import NUMBER_PATTERN, EngineEvaluator, Speech
+from games.protocol.client import EngineEvaluator, Speech
 from games.reading import MOST_OF_OPENINGS, Notes
 from games.record import (
     ILLEGAL,
@@ -20,7 +20,6 @@ from games.record import (
     Choice,
     Control,
     EngineFault,
-    EvaluationPattern,
     Forfeit,
     Openings,
 )
@@ -248,15 +247,6 @@ class UsiPlayer(ProcessPlayer):
         return Choice(move)
 
 
-PATTERNS = {
-    "tuner": EvaluationPattern(rf"^static evaluation {NUMBER_PATTERN} cp \(black side\)"),
-    # its White is the player who moves first
-    "fairy-stockfish": EvaluationPattern(
-        rf"^(?:Final|Total) evaluation:?\s+{NUMBER_PATTERN}\s+\(white side\)", 100.0
-    ),
-}
-
-
 def _asked(positions: np.ndarray) -> Asked:
     """Prepare positions (n, 15)."""
     return Asked(
@@ -267,11 +257,9 @@ def _asked(positions: np.ndarray) -> Asked:
     )
 
 
-def evaluator(
-    command: str, values: Mapping[str, object], pattern: EvaluationPattern | None = None
-) -> EngineEvaluator:
-    """Start a USI engine as a source of evaluations; InputError if that fails."""
-    return EngineEvaluator(USI, command, values, pattern)
+def evaluator(command: str, values: Mapping[str, object]) -> EngineEvaluator:
+    """Start a USI engine as a source of scores; InputError if that fails."""
+    return EngineEvaluator(USI, command, values)
 
 
 USI = Speech(
@@ -279,7 +267,6 @@ USI = Speech(
     "usinewgame",
     "position sfen",
     text(START),
-    PATTERNS,
     _asked,
     ready_first=True,
     mates_in_plies=True,

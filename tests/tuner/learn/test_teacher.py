@@ -1,6 +1,7 @@
 """A teacher: scores of positions by an engine, each searched once, whatever is interrupted or
 damaged."""
 
+import contextlib
 import os
 import shlex
 import sys
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from games.record import EngineFault, Searched, SearchLimits
+from games.record import EngineFault, PositionBatch, Searched, SearchLimits
 from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
@@ -22,10 +23,51 @@ from tests.games.chess.engines.client.support import (
     installed,
     positions,
 )
-from tests.tuner.probe.support import batch_of, boards
 from tuner.cluster.worker import program
 from tuner.learn.teacher import RECORD, ScoreCache, Teacher, cache_path, keys_of, program_files
 from tuner.parallel import OnThreads
+
+PIECES = "PpNnBbRr"
+
+
+def boards(random: np.random.Generator, n: int) -> np.ndarray:
+    """Positions (n, words) with kings far apart and other pieces anywhere, neither side in
+    check."""
+    found: list[np.ndarray] = []
+    while len(found) < n:
+        squares = ["."] * 64
+        squares[0], squares[63] = "k", "K"
+        for square in random.choice(np.arange(8, 56), 12, replace=False):
+            squares[square] = PIECES[random.integers(len(PIECES))]
+        rows = ["".join(squares[i : i + 8]) for i in range(0, 64, 8)]
+        placement = "/".join(rows)
+        for k in range(8, 0, -1):
+            placement = placement.replace("." * k, str(k))
+        with contextlib.suppress(ValueError):
+            words = CHESS.position(f"{placement} {'wb'[random.integers(2)]} - - 0 1")
+            if CHESS.legal_moves(words) and not _checked(words):
+                found.append(words)
+    return np.array(found)
+
+
+def _checked(words: np.ndarray) -> bool:
+    from games.chess.rules.movegen import in_check
+
+    return bool(in_check(words))
+
+
+def batch_of(
+    positions: np.ndarray, games: int = 5, outcomes: np.ndarray | None = None
+) -> PositionBatch:
+    """The positions as a batch of so many games."""
+    n = len(positions)
+    first = np.arange(games) * n // games
+    identities = np.arange(1, games + 1, dtype=np.uint64)
+    outcomes = np.zeros(n, np.float32) if outcomes is None else outcomes.astype(np.float32)
+    return PositionBatch(
+        positions, outcomes, first, identities, identities, np.arange(1, games + 1)
+    )
+
 
 DEPTH = SearchLimits(depth=1)
 BOARDS = boards(np.random.default_rng(2), 100)
@@ -177,8 +219,8 @@ def test_a_head_that_was_torn_is_written_again_and_another_s_is_refused(tmp_path
     assert path.name.startswith("fake-1-")
     path.write_bytes(b'{"engine": "Fa')
     cache = ScoreCache(path, ABOUT)
-    cache.add(7, Searched(-12.5, None, ()))
-    cache.add(8, Searched(-np.inf, -99999, ()))
+    cache.add(7, Searched(-12.5, None))
+    cache.add(8, Searched(-np.inf, -99999))
     cache.close()
     cache = ScoreCache(path, ABOUT)
     assert (

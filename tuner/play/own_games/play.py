@@ -228,7 +228,7 @@ class Alone:
         control = spec.control
         if contest.evaluator is not None and spec.kind == contest.evaluating:
             limits = SearchLimits(None if control.nodes else control.depth, control.nodes)
-            trial = contest.evaluator(spec.command, dict(spec.options), None)
+            trial = contest.evaluator(spec.command, dict(spec.options))
             try:
                 trial.require_limits(limits)
             finally:

@@ -55,17 +55,9 @@ def misbehave(how: str) -> bool:
         with open(os.environ["FAKE_CHILDREN"], "a") as file:
             file.write(f"{child.pid}\n")
         os._exit(0)
-    if how == "half":
-        sys.stdout.write("Evaluation: 1")
-        sys.stdout.flush()
-        os._exit(0)
-    if how == "number":
-        say("Evaluation: much")
-    if how == "twice":
-        say("Evaluation: 1\nEvaluation: 2")
     if how == "bare":
         say("bestmove e2e4")
-    return how in ("skip", "number", "twice", "bare")
+    return how in ("skip", "bare")
 
 
 def main(how: str, at: int) -> None:
@@ -75,7 +67,6 @@ def main(how: str, at: int) -> None:
         1,
         0,
     )
-    drift = 0
     for line in sys.stdin:
         words = line.split() or [""]
         if words[0] == "uci":
@@ -95,31 +86,18 @@ def main(how: str, at: int) -> None:
                 values[name] = int(value)
         elif words[0] == "position":
             board, mover = words[2], 1 if words[3] == "w" else -1
-        elif words[0] in ("eval", "go"):
+        elif words[0] == "go":
             searched += 1
             if searched == at and misbehave(how):
                 sys.stdout.flush()
                 continue
-            if how == "drift":  # by its own history
-                drift += 1
-            if how == "chance":
-                drift = os.getpid() % 97 + searched
-            score = evaluation(board, values) + drift
-            if words[0] == "eval":
-                say(f"Evaluation: {score if how != 'mover' else mover * score:g}")
-            else:
-                # at higher values of Alpha another move
-                move = (
-                    "b1c3"
-                    if how == "moody" and values["Alpha"] > 110 and board.count("p") % 2
-                    else "e2e4"
-                )
-                say("info depth 1 multipv 2 score cp 999 pv h2h4")
-                say(f"info depth 1 multipv 1 score cp {mover * round(score)} pv {move} e7e5")
-                say("info depth 2 score cp 888 lowerbound pv a2a3\ninfo string score cp 777")
-                if how == "mate":
-                    say(f"info depth 3 score mate {-2 if mover < 0 else 3} pv {move}")
-                say(f"bestmove {move}")
+            score = evaluation(board, values)
+            say("info depth 1 multipv 2 score cp 999 pv h2h4")
+            say(f"info depth 1 multipv 1 score cp {mover * round(score)} pv e2e4 e7e5")
+            say("info depth 2 score cp 888 lowerbound pv a2a3\ninfo string score cp 777")
+            if how == "mate":
+                say(f"info depth 3 score mate {-2 if mover < 0 else 3} pv e2e4")
+            say("bestmove e2e4")
         elif words[0] == "quit":
             return
         sys.stdout.flush()

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.record import EvaluationPattern, find
+from games.record import find
 
 FAKE = f"{shlex.quote(sys.executable)} -S {shlex.quote(str(Path(__file__).with_name('fake.py')))}"
-PATTERN = EvaluationPattern(r"^Evaluation: (\S+)")
 CHESS = find("chess")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 FENS = [

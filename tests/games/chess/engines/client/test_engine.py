@@ -1,4 +1,4 @@
-"""External engines as sources of evaluations: what they say is understood, and whatever goes wrong
+"""External engines as sources of scores: what they say is understood, and whatever goes wrong
 is one line."""
 
 import os
@@ -10,20 +10,17 @@ import numpy as np
 import pytest
 
 from games import process
-from games.chess.engines.client import PATTERNS, UciEvaluator
+from games.chess.engines.client import UciEvaluator
 from games.protocol import client
-from games.protocol.client import compiled, option_of
-from games.record import EngineFault, EngineOption, EvaluationPattern, SearchLimits, chosen
+from games.protocol.client import option_of
+from games.record import EngineFault, EngineOption, SearchLimits
 from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
-    CHECK,
     FAKE,
     FENS,
     MATED,
-    PATTERN,
     STALEMATE,
-    START,
     installed,
     positions,
 )
@@ -39,11 +36,10 @@ def start(monkeypatch):
     def begin(
         how: str = "",
         at: int = 0,
-        pattern: EvaluationPattern | None = PATTERN,
         command: str | None = None,
         **values,
     ):
-        started.append(UciEvaluator(command or f"{FAKE} {how} {at}", values, pattern))
+        started.append(UciEvaluator(command or f"{FAKE} {how} {at}", values))
         return started[-1]
 
     monkeypatch.setattr(process, "QUIT_SECONDS", 0.2)
@@ -73,35 +69,11 @@ def test_its_name_and_options_are_read(start):
     )
 
 
-def test_thousands_of_positions_are_evaluated_in_one_write(start):
-    engine = start()
-    some = positions(*FENS, CHECK)[np.arange(6000) % 6]
-    found = engine.evaluations(engine.asked(some))
-    assert np.isnan(found[5::6]).all()  # in check
-    for i, wanted in enumerate(known()):
-        assert (found[i::6] == wanted).all()
-
-
-def test_options_change_the_evaluation_and_back(start):
-    engine = start()
-    asked = engine.asked(positions(*FENS))
-    for values in ({"Alpha": 130, "Beta Weight": -500}, {"Alpha": 100, "Beta Weight": 300}):
-        engine.set(values)
-        assert engine.evaluations(asked).tolist() == known(values)
-
-
-def test_the_view_of_the_mover_and_other_units_are_converted(start):
-    engine = start("mover", pattern=EvaluationPattern(PATTERN.regex, 10.0, mover=True))
-    assert engine.evaluations(engine.asked(positions(*FENS))).tolist() == [
-        10 * value for value in known()
-    ]
-
-
 def test_scores_of_searches_are_the_last_exact_ones_of_the_best_line(start):
     engine = start()
     found = list(engine.searches(engine.asked(positions(*FENS, MATED, STALEMATE)), DEPTH))
     assert [one.score for one in found[:5]] == [round(value) for value in known()]
-    assert all(one.pv == ("e2e4", "e7e5") and one.mate is None for one in found[:5])
+    assert all(one.mate is None for one in found[:5])
     assert (found[5].score, found[5].mate) == (np.inf, 0) and (found[6].score, found[6].mate) == (
         0.0,
         None,
@@ -113,35 +85,6 @@ def test_mates_are_infinite_and_of_the_first_player_s_view(start):
     white, black = engine.searches(engine.asked(positions(FENS[1], FENS[2])), DEPTH)
     assert (white.score, white.mate) == (np.inf, 3)
     assert (black.score, black.mate) == (np.inf, 2)  # Black to move is mated in 2
-
-
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ("crash", "exited with status 3; 1,024 of 1,100 positions were done"),
-        ("silent", "no `readyok` within 1 s; 1,024 of 1,100"),
-        ("flood", "more than 1,048,576 bytes without `readyok`; 1,024 of 1,100"),
-        ("endless", "a line of more than 262,144 bytes; 1,024 of 1,100"),
-        ("half", "exited with status 0; 1,024 of 1,100"),
-        ("skip", "0 lines match '^Evaluation: "),
-        ("number", "the pattern matches 'much', expected a number; "),
-        ("twice", "2 lines match"),
-    ],
-)
-def test_a_fault_of_an_evaluation_is_one_line_with_the_positions_done(
-    start, monkeypatch, how, said
-):
-    monkeypatch.setattr(client, "PATIENCE", 1.0 if how == "silent" else 60.0)
-    engine = start(how, 1050)
-    with pytest.raises(EngineFault) as fault:
-        found = engine.evaluations(engine.asked(positions(*FENS)[np.arange(1100) % 5]))
-        assert (
-            how in ("skip", "twice") and len(found) == 1100
-        )  # asked again, one by one, it answers
-        raise EngineFault(f"`eval`: {said}")
-    assert (
-        "`eval`: " in str(fault.value) and said in str(fault.value) and "\n" not in str(fault.value)
-    )
 
 
 @pytest.mark.parametrize(
@@ -198,22 +141,6 @@ def test_wrong_options_are_refused(start, name, value, said):
         start().set({name: value})
 
 
-@pytest.mark.parametrize(
-    ("regex", "said"),
-    [("(", "not a regular expression"), ("x", "a pattern with 0 groups, expected one")],
-)
-def test_wrong_patterns_are_refused(start, regex, said):
-    with pytest.raises(InputError, match=said):
-        start(pattern=EvaluationPattern(regex))
-
-
-def test_an_engine_without_static_evaluations_says_so(start):
-    engine = start(pattern=None)
-    assert not engine.evaluates()
-    with pytest.raises(InputError, match="`eval` prints no evaluation of a known form"):
-        engine.evaluations(engine.asked(positions(START)))
-
-
 def test_chess960_needs_the_option(start):
     with pytest.raises(
         InputError, match="has no option UCI_Chess960, and some positions are of Chess960"
@@ -228,7 +155,7 @@ def test_an_abort_from_another_thread_ends_the_wait(start):
     timer.start()
     began = time.monotonic()
     with pytest.raises(EngineFault, match="stopped; 0 of 5"):
-        engine.evaluations(asked)
+        list(engine.searches(asked, DEPTH))
     assert time.monotonic() - began < 30
 
 
@@ -237,7 +164,7 @@ def test_the_children_of_an_engine_that_ended_are_killed(start, tmp_path, monkey
     engine = start("orphan", 1)
     monkeypatch.setattr(client, "PATIENCE", 1.0)
     with pytest.raises(EngineFault):
-        engine.evaluations(engine.asked(positions(*FENS)))
+        list(engine.searches(engine.asked(positions(*FENS)), DEPTH))
     pid = int((tmp_path / "children").read_text())
     for _ in range(100):
         try:
@@ -258,11 +185,8 @@ def test_no_engine_is_left_behind(start):
     assert engine._process not in process.alive
 
 
-@pytest.mark.parametrize("pattern", ["stockfish", "stockfish-classical"])
-def test_stockfish_evaluates_and_searches(start, pattern):
-    engine = start(command=installed("stockfish"), pattern=PATTERNS[pattern], Hash=1)
-    found = engine.evaluations(engine.asked(positions(START, FENS[1], FENS[2], CHECK)))
-    assert abs(found[0]) < 100 and found[1] > 50 and found[2] < -50 and np.isnan(found[3])
+def test_stockfish_searches(start):
+    engine = start(command=installed("stockfish"), Hash=1)
     searched = list(engine.searches(engine.asked(positions(*FENS, MATED)), SearchLimits(nodes=500)))
     again = list(
         engine.searches(engine.asked(positions(*FENS, MATED)[::-1]), SearchLimits(nodes=500))
@@ -272,8 +196,8 @@ def test_stockfish_evaluates_and_searches(start, pattern):
 
 
 def test_toga_searches(start):
-    engine = start(command=installed("toga2"), pattern=None, OwnBook="false")
-    assert not engine.evaluates() and engine.options["King Safety"].high == 400
+    engine = start(command=installed("toga2"), OwnBook="false")
+    assert engine.options["King Safety"].high == 400
     scores = [one.score for one in engine.searches(engine.asked(positions(*FENS)), DEPTH)]
     assert scores[1] > 100 and scores[2] < -100
 
@@ -312,40 +236,3 @@ def test_toga_searches(start):
 )
 def test_options_are_read_as_declared(line, option):
     assert option_of(line) == option
-
-
-@pytest.mark.parametrize(
-    ("pattern", "answer", "number"),
-    [
-        (
-            "stockfish",
-            (
-                "NNUE evaluation        +0.19 (white side)\nFinal evaluation       +0.25 (white"
-                " side) [hybrid]"
-            ),
-            "+0.25",
-        ),
-        ("stockfish", "Final evaluation: -1.18 (white side)", "-1.18"),
-        ("stockfish", "Total evaluation: 0.30 (white side)", "0.30"),
-        ("stockfish", "Final evaluation: none (in check)", None),
-        ("stockfish-classical", "Classical evaluation: 2.5 (white side)", "2.5"),
-        ("stockfish-classical", "Classical evaluation   +0.02 (white side)", "+0.02"),
-        ("tuner", "static evaluation -12.041666666666666 cp (white side)", "-12.041666666666666"),
-        ("tuner", "static evaluation 1e-05 cp (white side)", "1e-05"),
-    ],
-)
-def test_static_evaluations_of_several_programs_are_found(pattern, answer, number):
-    found = compiled(PATTERNS[pattern]).findall(b"info string x\n" + answer.encode() + b"\n")
-    assert found == ([] if number is None else [number.encode()])
-
-
-def test_options_are_chosen_by_name_or_glob_in_the_engine_s_order():
-    names = ["King Safety", "Pawns[0].mg", "Pawns[1].mg", "Passed Pawns"]
-    assert chosen(names, ["*pawns*"]) == names[1:]
-    assert chosen(names, ["passed pawns", "King Safety"]) == ["King Safety", "Passed Pawns"]
-    assert chosen(names, ["Pawns[0].mg"]) == ["Pawns[0].mg"]  # a name before a glob
-    with pytest.raises(
-        InputError,
-        match=r"'Mobility' names no option of the engine that is a number; it has King Safety, ",
-    ):
-        chosen(names, ["*", "Mobility"])

@@ -1,1 +1,0 @@
-"""Coefficients of an engine's options, by finite differences of its evaluations."""
