@@ -13,7 +13,7 @@ from games.streams import InputError
 from tuner.commands.dataset_rows import rows_of_engine, rows_of_files, written_line
 from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.formats import holds_rows, writer_of
+from tuner.datasets.rows.formats import is_rows, writer_of
 from tuner.datasets.rows.formats import write as write_rows
 from tuner.datasets.rows.writing import batches_of
 from tuner.datasets.summary import stage_of, summarise, summary_lines
@@ -40,7 +40,7 @@ def build(sources: list[str], arguments: Arguments) -> dict:
     require_replaceable(
         target, (*sources, arguments.params or "", arguments.quiescence, *arguments.terms)
     )
-    rows = [source for source in sources if holds_rows(source)]
+    rows = [source for source in sources if is_rows(source)]
     if rows and arguments.cluster is not None:
         raise InputError(
             f"--cluster {arguments.cluster}: has no use for {rows[0]}, which holds rows; it is for"

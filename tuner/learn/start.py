@@ -10,7 +10,7 @@ from games.record import Game, available, find
 from games.streams import InputError
 from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.build import of_rows
-from tuner.datasets.rows.formats import holds_rows
+from tuner.datasets.rows.formats import is_rows
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.options.tune import TuneSettings
@@ -59,7 +59,7 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
 
 def _holds_rows(source: str) -> bool:
     """Return whether a source is a file or dataset of rows."""
-    return source != "-" and (of_rows(source) if is_dataset(source) else holds_rows(source))
+    return source != "-" and (of_rows(source) if is_dataset(source) else is_rows(source))
 
 
 def _check_names(parameters: Parameters, options: TuneSettings) -> None:

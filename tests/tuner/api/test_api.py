@@ -282,10 +282,10 @@ def test_rows_of_another_program_are_learned_from(tmp_path):
     write_parameters(
         tmp_path / "my.yaml", Parameters("othello", ENGINE, STAGES, weights, phases=PHASES)
     )
-    formats.write(tmp_path / "rows.npz", [rows_that_fit(weights)], ENGINE)
+    formats.write(tmp_path / "rows.jsonl", [rows_that_fit(weights)], ENGINE)
     mine = tuner.load(tmp_path / "my.yaml")
     assert mine.game == "othello" and np.array_equal(mine.parameters.weights, weights)
-    learned = tuner.tune(mine, tmp_path / "rows.npz", held_out=0.0)
+    learned = tuner.tune(mine, tmp_path / "rows.jsonl", held_out=0.0)
     assert learned.result["positions"] == 3000 and learned.evaluation.game == "othello"
     assert "material.pawn" in mine.compare(learned.evaluation)
     with pytest.raises(tuner.InputError, match="another program counts its terms"):

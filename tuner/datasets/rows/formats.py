@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from games.streams import DECOMPRESSORS, ZIP, InputError, beginning, pieces, plain_name
-from tuner.datasets.rows import comma, jsonl, npz, parquet, writing
+from games.streams import InputError, beginning, pieces, plain_name
+from tuner.datasets.rows import jsonl, parquet, writing
 from tuner.datasets.rows.values import OWN_GAME, ExpectedRows, FoundRows, RowBatch
 from tuner.parameters.layout import Layout
 
 PARQUET = b"PAR1"
-# a column that labelled positions do not have
-OF_ROWS = re.compile(
-    rb"phase|rest|[A-Za-z_][^.,\[\]]*\.[A-Za-z_][^.,\[\]]*(\[\d+\])*|[A-Za-z_][^.,\[\]]*(\[\d+\])+"
-)
 MOST_GAMES = 1 << 22  # whose identities are remembered
 
 
@@ -34,14 +29,17 @@ class RowFormat(NamedTuple):
 
 FORMATS = {
     "jsonl": RowFormat((".jsonl", ".ndjson"), True, jsonl.read, jsonl.scan, writing.write_jsonl),
-    "csv": RowFormat((".csv",), True, comma.read, comma.scan, writing.write_csv),
     "parquet": RowFormat(
         (".parquet", ".pq"), False, parquet.read, parquet.scan, writing.write_parquet
     ),
-    "npz": RowFormat((".npz",), False, npz.read, npz.scan, writing.write_npz),
 }
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")  # which are written for scikit-learn, not read
 SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
+Write = Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
+WRITTEN: dict[str, Write] = {  # for other programs: SciPy, scikit-learn, spreadsheets; not read
+    ".npz": writing.write_npz,
+    ".csv": writing.write_csv,
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), writing.write_svmlight),
+}
 
 
 def _by_suffix(name: str) -> RowFormat | None:
@@ -52,19 +50,6 @@ def _by_suffix(name: str) -> RowFormat | None:
 def is_rows(source: str) -> bool:
     """Whether a file's name says that it contains rows."""
     return _by_suffix(source) is not None
-
-
-def holds_rows(source: str) -> bool:
-    """Whether a file contains rows, by its name; a CSV file only if a column is the phase or the
-    rest, or named like a number of a parameter file: labelled positions may be CSV, too."""
-    found = _by_suffix(source)
-    if found is not FORMATS["csv"]:
-        return found is not None
-    try:
-        first = beginning(pieces(source), 1 << 16).removeprefix(b"\xef\xbb\xbf").split(b"\n")[0]
-    except InputError:
-        return False
-    return any(OF_ROWS.fullmatch(cell.strip().strip(b'"')) for cell in first.split(b","))
 
 
 def format_of(source: str) -> RowFormat:
@@ -81,10 +66,10 @@ def format_of(source: str) -> RowFormat:
         return found
     if source == "-":  # can be read only once
         return FORMATS["jsonl"]
-    if source.lower().endswith(SVMLIGHT):
+    if source.lower().endswith(tuple(WRITTEN)):
         raise InputError(
-            f"{source}: svmlight is written for scikit-learn and not read; expected a name that"
-            f" ends with {', '.join(SUFFIXES)}; write the rows as one of these"
+            f"{source}: rows are not read from {Path(source).suffix}; expected a name that ends"
+            f" with {', '.join(SUFFIXES)}; write the rows as one of these"
         )
     found = _by_content(source)
     if found is None:
@@ -103,14 +88,10 @@ def _by_content(source: str) -> RowFormat | None:
         start = b""
     if start == PARQUET:
         return FORMATS["parquet"]
-    if start == ZIP:
-        return FORMATS["npz"]
     text = beginning(pieces(source), 1 << 12).removeprefix(b"\xef\xbb\xbf")
     lines = [line.strip() for line in text.split(b"\n")]
     first = next((line for line in lines if line and not line.startswith((b"#", b"//"))), b"")
-    if first.startswith(b"{"):
-        return FORMATS["jsonl"]
-    return FORMATS["csv"] if b"," in first else None
+    return FORMATS["jsonl"] if first.startswith(b"{") else None
 
 
 def read(
@@ -148,18 +129,18 @@ def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int =
     return writer_of(path)(Path(path), batches, ExpectedRows(layout, stages))
 
 
-def writer_of(path: Path | str) -> Callable[[Path, Iterable[RowBatch], ExpectedRows], int]:
+def writer_of(path: Path | str) -> Write:
     """Return the function that writes a file of this name; InputError if the name does not say the
     format."""
-    name, form = str(path).lower(), _by_suffix(str(path))
-    if name.endswith(SVMLIGHT):
-        return writing.write_svmlight
-    if form is None or name.endswith((*DECOMPRESSORS, ".zip")):
+    writers = {suffix: form.write for form in FORMATS.values() for suffix in form.suffixes}
+    writers |= WRITTEN
+    found = writers.get(Path(path).suffix.lower())
+    if found is None:
         raise InputError(
             f"{path}: no known format of rows to write; expected a name that ends with "
-            f"{', '.join((*SUFFIXES, *SVMLIGHT))}; rename it"
+            f"{', '.join(writers)}; rename it"
         )
-    return form.write
+    return found
 
 
 class _Games:

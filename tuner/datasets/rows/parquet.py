@@ -1,16 +1,185 @@
-"""Rows in Parquet, through pyarrow, an optional package."""
+"""Rows in Parquet, through pyarrow, an optional package: a column for each field and each number of
+the layout."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.datasets.rows.table import TEXTS, Header, found_in, rows_of
-from tuner.datasets.rows.values import FIELDS, ExpectedRows, FoundRows, RowBatch, shown
+from tuner.datasets.rows.values import (
+    EXPECTED_GAME,
+    EXPECTED_RESULT,
+    FIELDS,
+    ExpectedRows,
+    FoundRows,
+    Names,
+    RowBatch,
+    Where,
+    checked,
+    game_of,
+    layout_of_names,
+    outcome_of,
+    own_games,
+    phases_from,
+    refuse,
+    shown,
+)
+
+TEXTS = ("fen", "game", "opening", "result")
+CELLS = 1 << 22  # of a batch
+FEWEST_ROWS, MOST_ROWS = 64, 1 << 15  # of a batch
+
+
+def rows_of(columns: int) -> int:
+    """Return how many rows of a table make a batch."""
+    return min(MOST_ROWS, max(FEWEST_ROWS, CELLS // max(1, columns)))
+
+
+class _Header:
+    """What the columns of a table are: `fields` has the place of each field, `counts` that of each
+    column of the layout."""
+
+    def __init__(self, names: Sequence[str], expected: ExpectedRows, where: str) -> None:
+        self.names, self.expected = names, expected
+        known, columns = Names(expected.layout), {}
+        self.fields: dict[str, int] = {}
+        for place, name in enumerate(names):
+            if name in FIELDS:
+                twice, self.fields[name] = name in self.fields, place
+            elif name in known.columns:
+                column = known.columns[name]
+                twice, columns[column] = column in columns, place
+            else:
+                refuse(
+                    where,
+                    f"a column named {shown(name)!r}" if name else "a column without name",
+                    f"{', '.join(FIELDS)}, or term.name[index]",
+                    known.unknown(name, FIELDS) if name else "name it",
+                )
+            if twice:
+                refuse(where, f"two columns for {shown(name)!r}", "one", "rename or remove one")
+        missing = [label for column, label in enumerate(known.labels) if column not in columns]
+        if missing:
+            others = (
+                f", nor {len(missing) - 1:,} others of the parameter file"
+                if len(missing) > 1
+                else ""
+            )
+            refuse(
+                where,
+                f"no column {missing[0]}{others}",
+                "a column for each number of the parameter file",
+                "add it, with zeros where it does not apply, or take the number out of the"
+                " parameter file",
+            )
+        if expected.stages > 1 and "phase" not in self.fields:
+            refuse(
+                where,
+                "no column phase",
+                "the steps of the first stage",
+                "add it, or use a parameter file of one stage",
+            )
+        self.counts = [columns[column] for column in range(expected.layout.size)]
+
+    def batch(self, column: Any, n: int, done: int, where: Where) -> RowBatch:
+        """Return n rows; `column(place)` gives the values of a column, numbers as float64 (NaN:
+        missing), texts as a list."""
+        dense = np.empty((n, len(self.counts)), np.float32)
+        with np.errstate(over="ignore"):  # infinite then, which is refused
+            for k, place in enumerate(self.counts):
+                dense[:, k] = column(place)
+        _, index = nonzero = np.nonzero(dense)
+        row = np.zeros(n + 1, np.int64)
+        np.cumsum(np.count_nonzero(dense, axis=1), out=row[1:])
+
+        def numbers(name: str, default: float) -> np.ndarray:
+            if name not in self.fields:
+                return np.full(n, default, np.float32)
+            with np.errstate(over="ignore"):
+                values = column(self.fields[name]).astype(np.float32)
+            return np.where(np.isnan(values), np.float32(default), values)
+
+        phase = (
+            phases_from(column(self.fields["phase"]), where)
+            if self.expected.stages > 1
+            else np.zeros(n, np.int64)
+        )
+        outcome, game = np.full(n, np.nan, np.float32), own_games(done, n)
+        if "result" in self.fields:
+            outcome = _converted(
+                column(self.fields["result"]), outcome_of, "result", EXPECTED_RESULT, where
+            ).astype(np.float32)
+        if "game" in self.fields:
+            values = column(self.fields["game"])
+            found = _converted(
+                [0 if _missing(value) else value for value in values],
+                game_of,
+                "game",
+                EXPECTED_GAME,
+                where,
+            )
+            own = np.fromiter((_missing(value) for value in values), np.bool_, n)
+            game = np.where(own, game, found)
+        opening = None
+        if "opening" in self.fields:
+            values = column(self.fields["opening"])
+            found = _converted(
+                [0 if _missing(value) else value for value in values],
+                game_of,
+                "opening",
+                EXPECTED_GAME,
+                where,
+            )
+            opening = np.where(
+                np.fromiter((_missing(value) for value in values), np.bool_, n), game, found
+            )
+        text = None
+        if "fen" in self.fields:
+            text = [
+                "" if value is None else str(value).strip() for value in column(self.fields["fen"])
+            ]
+        batch = RowBatch(
+            index.astype(np.int32),
+            dense[nonzero],
+            row,
+            phase,
+            outcome,
+            numbers("rest", 0),
+            numbers("scale", 1),
+            numbers("eval", np.nan),
+            numbers("score", np.nan),
+            game,
+            text,
+            opening,
+        )
+        return checked(batch, self.expected, where)
+
+
+def _missing(value: object) -> bool:
+    return value is None or value == ""
+
+
+def _converted(
+    values: Sequence[object], of: Any, name: str, expected: str, where: Where
+) -> np.ndarray:
+    """Convert values one by one, equal ones once; InputError for a value that `of` returns None
+    for."""
+    known: dict[object, Any] = {}
+    for row, value in enumerate(values):
+        if value not in known:
+            # a game is a text or a number; a result is unknown where there is no value
+            known[value] = found = of("" if value is None else value)
+            if found is None:
+                raise InputError(f"{where(row)}: {name} is {shown(value)}; {expected}; correct it")
+    return np.fromiter(
+        (known[value] for value in values),
+        np.uint64 if name in ("game", "opening") else np.float64,
+        len(values),
+    )
 
 
 def arrow() -> Any | None:
@@ -28,7 +197,7 @@ def require_arrow(name: str) -> Any:
     if found is None:
         raise InputError(
             f"{name}: Parquet needs the package pyarrow; expected it beside this program; pip"
-            " install 'evaltune[arrow]', or convert the file to .csv or .jsonl"
+            " install 'evaltune[arrow]', or convert the file to .jsonl"
         )
     return found
 
@@ -100,7 +269,7 @@ def read(source: str, expected: ExpectedRows) -> Iterator[RowBatch]:
     """Yield the rows of a file in batches; InputError names the row (from 1) of a fault."""
 
     def rows(file: _File) -> Iterator[RowBatch]:
-        header, done = Header(file.names, expected, source), 0
+        header, done = _Header(file.names, expected, source), 0
         for batch in file.batches(rows_of(len(file.names))):
 
             def where(row: int, done: int = done) -> str:
@@ -129,7 +298,8 @@ def scan(source: str) -> FoundRows:
                     default=0,
                 )
             )
-        yield found_in(file.names, phases, file.file.metadata.num_rows, source)
+        names = [name for name in file.names if name not in FIELDS]
+        yield FoundRows(layout_of_names(names, source), phases, file.file.metadata.num_rows)
 
     (only,) = _guarded(source, found)
     return only

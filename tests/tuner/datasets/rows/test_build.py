@@ -57,7 +57,7 @@ def test_rows_of_our_terms_give_the_native_numbers_and_errors(native, tmp_path, 
     data = rows_of_sources([path], tmp_path, parameters, None, quiet)
     for name in ARRAYS:
         assert np.array_equal(getattr(data, name), getattr(native, name)), name
-    if form == "npz":  # equal arrays give equal fits
+    if form == "jsonl":  # equal arrays give equal fits
         for found, expected in zip(fitted(data), fitted(native), strict=True):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
@@ -78,21 +78,21 @@ def rows_that_fit(weights: np.ndarray, n: int = 3000):
 def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
     weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
     rows, parameters = rows_that_fit(weights), own(weights)
-    formats.write(str(tmp_path / "good.npz"), [rows], ENGINE)
-    good = rows_of_sources([str(tmp_path / "good.npz")], tmp_path / "1", parameters, None, quiet)
+    formats.write(str(tmp_path / "good.jsonl"), [rows], ENGINE)
+    good = rows_of_sources([str(tmp_path / "good.jsonl")], tmp_path / "1", parameters, None, quiet)
     assert good.manifest["row_check"]["fits"] and good.manifest["row_check"]["checked"] == 3000
-    formats.write(str(tmp_path / "bad.npz"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
+    formats.write(str(tmp_path / "bad.jsonl"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
     with pytest.raises(
         InputError,
         match=r"of 3,000 rows agree with the engine's evaluation: .*; mend the rows, or name the",
     ):
-        rows_of_sources([str(tmp_path / "bad.npz")], tmp_path / "2", parameters, None, quiet)
+        rows_of_sources([str(tmp_path / "bad.jsonl")], tmp_path / "2", parameters, None, quiet)
     # the refusal stays with a dataset, whether it is opened later or merged
     bad, check, totals = build_rows(
-        read_rows([str(tmp_path / "bad.npz")], parameters, quiet),
+        read_rows([str(tmp_path / "bad.jsonl")], parameters, quiet),
         tmp_path / "bad.ds",
         parameters,
-        named([str(tmp_path / "bad.npz")]),
+        named([str(tmp_path / "bad.jsonl")]),
     )
     assert check is not None and not check.fits and totals.rows == 3000
     for sources in ([str(bad.path)], [str(good.path), str(bad.path)]):
@@ -105,10 +105,10 @@ def test_what_is_not_linear_becomes_a_part_that_is_not_tuned(tmp_path):
     rows = rows_that_fit(weights)
     safety = np.where(np.arange(3000) % 3 == 0, np.arange(3000) % 101, 0).astype(np.float32)
     formats.write(
-        str(tmp_path / "rows.npz"), [rows._replace(evaluation=rows.evaluation + safety)], ENGINE
+        str(tmp_path / "rows.jsonl"), [rows._replace(evaluation=rows.evaluation + safety)], ENGINE
     )
     data = rows_of_sources(
-        [str(tmp_path / "rows.npz")], tmp_path / "1", own(weights), "king safety", quiet
+        [str(tmp_path / "rows.jsonl")], tmp_path / "1", own(weights), "king safety", quiet
     )
     assert data.manifest["row_check"]["fits"] and data.manifest["options"] == {
         "not_linear": "king safety"

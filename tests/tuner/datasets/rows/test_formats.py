@@ -14,8 +14,6 @@ from tuner.datasets.rows import parquet as arrow
 from tuner.datasets.rows.formats import FORMATS
 from tuner.datasets.rows.values import game_of
 
-TEXT = ["jsonl", "csv"]
-
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_what_is_written_is_read_again(kind, tmp_path):
@@ -46,26 +44,23 @@ def test_names_and_shapes_are_found(kind, tmp_path):
     path = write(tmp_path, kind, random_rows(4, 300))
     found = formats.scan(path)
     assert (found.rows, found.phases) == (300, PHASES)
-    if kind == "npz":
-        assert found.layout.describe() == [["columns.weight", [SMALL.size]]]
-    elif kind == "jsonl":
+    if kind == "jsonl":
         assert sorted(found.layout.describe()) == sorted(SMALL.describe())
     else:  # in the order of the columns, terms together
         names = [name for name, _ in found.layout.describe()]
         assert names == ["material.pawn", "material.queen", "squares.pawn", "mobility.knight"]
 
 
-@pytest.mark.parametrize("kind", TEXT)
-def test_text_may_be_compressed_and_have_other_line_ends(kind, tmp_path):
+def test_text_may_be_compressed_and_have_other_line_ends(tmp_path):
     rows = random_rows(5, 50)
-    path = write(tmp_path, kind, rows)
+    path = write(tmp_path, "jsonl", rows)
     content = Path(path).read_bytes()
-    same(read(text_file(tmp_path, f"packed{suffix(kind)}.gz", gzip.compress(content))), rows)
+    same(read(text_file(tmp_path, "packed.jsonl.gz", gzip.compress(content))), rows)
     noisy = b"\xef\xbb\xbf# a comment\r\n\r\n" + content.replace(b"\n", b"\r\n").removesuffix(
         b"\r\n"
     )
-    same(read(text_file(tmp_path, f"noisy{suffix(kind)}", noisy)), rows)
-    same(read(text_file(tmp_path, f"utf16{suffix(kind)}", content.decode().encode("utf-16"))), rows)
+    same(read(text_file(tmp_path, "noisy.jsonl", noisy)), rows)
+    same(read(text_file(tmp_path, "utf16.jsonl", content.decode().encode("utf-16"))), rows)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -96,9 +91,7 @@ def test_numbers_out_of_range_are_refused_with_their_place(kind, change, words, 
     )
     rows = rows._replace(**change)
     line = 1 if "phase" in change else 3
-    place = (
-        f": row {line}: " if kind in ("npz", "parquet") else f": line {line + (kind == 'csv')}: "
-    )
+    place = f": {'row' if kind == 'parquet' else 'line'} {line}: "
     message = error(write(tmp_path, kind, rows))
     assert message.startswith(place + words), message
 
@@ -149,50 +142,43 @@ def test_a_wrong_line_is_named_and_explained(line, words, tmp_path):
     assert message.startswith(": line 3: ") and words in message, message
 
 
-HEADER = "game,result,phase," + ",".join(SMALL.labels())
-ZEROS = ",0" * SMALL.size
+def table(folder, **columns) -> str:
+    """Write a Parquet file of two rows, zeros but for these columns; None leaves one out."""
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    values = dict.fromkeys(("game", "result", "phase", *SMALL.labels()), [0, 0]) | columns
+    known = arrow.table({name: column for name, column in values.items() if column is not None})
+    path = folder / "rows.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(known, path)
+    return str(path)
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    "columns, words",
     [
-        ("", ": no header"),
-        (HEADER.replace("phase", "phases") + "\n", ": a column named 'phases'"),
-        (HEADER.replace("phase,", "") + "\n", ": no column phase; expected"),
+        ({"phases": [0, 0]}, ": a column named 'phases'"),
+        ({"phase": None}, ": no column phase; expected"),
         (
-            HEADER.replace("material.pawn", "squares.pawn[0][0]") + "\n",
-            ": two columns for 'squares.pawn[0][0]'",
-        ),
-        (
-            HEADER.replace(",material.pawn", "") + "\n",
+            {"material.pawn": None},
             ": no column material.pawn; expected a column for each number of the parameter file",
         ),
-        (f"{HEADER}\n1,1,3\n", ": line 2: 3 values; expected 15"),
-        (f"{HEADER}\n1,1,x{ZEROS}\n", ": line 2: phase is 'x'; expected a number"),
-        (f"{HEADER}\n1,1,{ZEROS}\n", ": line 2: no phase"),
-        (
-            f"{HEADER}\n1,1,3{ZEROS}\n1,9,3{ZEROS}\n",
-            ": line 3: result is 9; expected the first player's share",
-        ),
-        (f"{HEADER}\n1,1,3{ZEROS[:-1]}\n", ": line 2: the count of material.queen is nan"),
-        (
-            f"{HEADER}\n1,1,3{ZEROS[:-1]}1_0\n",
-            ": line 2: material.queen is '1_0'; expected a number",
-        ),
+        ({"pawn": [0, 0]}, ": a column named 'pawn'"),
+        ({"phase": [3, None]}, ": row 2: no phase"),
+        ({"result": [1.0, 9.0]}, ": row 2: result is 9.0; expected the first player's share"),
+        ({"material.queen": [None, 1]}, ": row 1: the count of material.queen is nan"),
+        ({"material.queen": ["a", "b"]}, ": the column 'material.queen' is of the type string"),
     ],
 )
-def test_a_wrong_table_is_named_and_explained(text, words, tmp_path):
-    assert words in error(text_file(tmp_path, "rows.csv", text))
+def test_a_wrong_table_is_named_and_explained(columns, words, tmp_path):
+    assert words in error(table(tmp_path, **columns))
 
 
-def test_csv_may_be_quoted_and_have_spaces_and_gaps(tmp_path):
-    quoted = text_file(
-        tmp_path,
-        "quoted.csv",
-        f'{HEADER}\n"a, ""b""",1/2-1/2,3{ZEROS[:-1]}1e1\n x ,"0-1",4{ZEROS[:-1]} -2\n,,5{ZEROS}\n',
+def test_a_table_may_have_gaps(tmp_path):
+    rows = read(
+        table(
+            tmp_path, result=["1/2-1/2", ""], game=["a", None], **{"material.queen": [10.0, -2.0]}
+        )
     )
-    rows = read(quoted)
-    assert rows.outcome.tolist()[:2] == [0, -1] and np.isnan(rows.outcome[2])
+    assert rows.outcome[0] == 0 and np.isnan(rows.outcome[1])
     assert rows.count.tolist() == [10, -2]
 
 
@@ -272,9 +258,10 @@ def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
     "name, words",
     [
         ("rows.xml", "no known format of rows"),
-        ("rows.npz.gz", "unpack it first"),
+        ("rows.parquet.gz", "unpack it first"),
         ("rows.svm", "not read"),
-        ("none.npz", "no such file"),
+        ("rows.csv", "not read"),
+        ("rows.npz", "not read"),
         ("none.jsonl", "no such file"),
     ],
 )
@@ -288,34 +275,3 @@ def test_an_unknown_format_is_not_written(tmp_path):
     for name in ("rows.txt", "rows.svm.gz"):
         with pytest.raises(InputError, match="expected a name that ends with .jsonl"):
             formats.write(tmp_path / name, [], SMALL)
-
-
-def test_a_row_may_be_shortened_by_many_zeros(tmp_path):
-    found = read(
-        text_file(tmp_path, "rows.csv", f"{HEADER}\n1,1,3,0,0,1,-0.0{ZEROS[8:]}\n1,0.5,1{ZEROS}\n")
-    )
-    assert found.index.tolist() == [2] and found.row.tolist() == [0, 1, 1]
-
-
-def test_an_archive_that_claims_more_than_it_has_takes_no_memory(tmp_path):
-    import io
-    import zipfile
-
-    rows, huge = 12, 10**13
-    arrays = {
-        "data": np.ones(rows, np.float32),
-        "indices": np.zeros(rows, np.int32),
-        "indptr": np.arange(rows + 1),
-        "shape": np.array([huge, SMALL.size]),
-        "phase": np.zeros(rows, np.int64),
-    }
-    path = tmp_path / "rows.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, values in arrays.items():
-            header = io.BytesIO()
-            length = {"shape": 2, "indptr": huge + 1}.get(name, huge)
-            np.lib.format.write_array_header_1_0(
-                header, {"descr": values.dtype.str, "fortran_order": False, "shape": (length,)}
-            )
-            archive.writestr(f"{name}.npy", header.getvalue() + values.tobytes())
-    assert "damaged, or not a .npz" in error(str(path))
