@@ -215,10 +215,10 @@ def format_by_name(name: str, suffixes: Mapping[str, str]) -> str | None:
     return next((form for suffix, form in suffixes.items() if plain.endswith(suffix)), None)
 
 
-def start_of(name: str, size: int, text: bool = True) -> bytes:
+def start_of(name: str, size: int) -> bytes:
     """Return the first bytes of a file; none of a pipe or a folder, or if it cannot be read."""
     try:
-        return beginning(pieces(name, text), size) if os.path.isfile(name) else b""
+        return beginning(pieces(name), size) if os.path.isfile(name) else b""
     except InputError:
         return b""
 

@@ -15,7 +15,7 @@ from games.chess.engines.endings import drawn_ending, tablebase
 from games.chess.engines.gametext import reason
 from games.chess.engines.gametext import text as game_text
 from games.chess.engines.openings import read as read_openings
-from games.chess.files import content, epd, pgn, viriformat
+from games.chess.files import content, epd, pgn
 from games.chess.files.fen import LETTERS, fen, fens, position
 from games.chess.files.san import san
 from games.chess.rules.movegen import (
@@ -113,24 +113,16 @@ def of_games(name: str) -> bool:
 def read(
     source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
 ) -> Iterator[PositionBatch]:
-    """Read PGN, viriformat or labelled positions, whichever the first bytes of the file are.
+    """Read PGN or labelled positions, whichever the first bytes of the file are.
 
     Default: the quiet positions of games from the ninth ply on, and all labelled positions, which
     are a selection already."""
     if not content.begins_as_chess(str(source)):
         require_own(str(source), "chess")
-    packed = content.is_packed(str(source))
-    stream = pieces(source, text=not packed)
+    stream = pieces(source)
     start = beginning(stream, content.START)
-    reader, usual = (
-        (viriformat, "quiet")
-        if packed
-        else (
-            (epd, "all")
-            if content.of_start(start, str(source)) == content.POSITIONS
-            else (pgn, "quiet")
-        )
-    )
+    of_positions = content.of_start(start, str(source)) == content.POSITIONS
+    reader, usual = (epd, "all") if of_positions else (pgn, "quiet")
     options = replace(
         options,
         positions=usual if options.positions == "auto" else options.positions,

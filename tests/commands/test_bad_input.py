@@ -20,7 +20,7 @@ CASES = {
     "tune classic nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic good.pgn nowhere.pgn -o out.yaml": "nowhere.pgn: no such file",
     "tune classic empty.pgn -o out.yaml": (
-        "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen, .vf, "
+        "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen"
     ),
     "tune classic words.pgn -o out.yaml": (
         "words.pgn: no position left of 1 games (1 bad); expected games that can be read"
@@ -57,7 +57,7 @@ CASES = {
         " fewer plies left out by"
     ),
     "tune classic hollow -o out.yaml": (
-        "hollow: holds no .pgn or .epd or .fen or .vf or .viriformat file and is not a dataset"
+        "hollow: holds no .pgn or .epd or .fen file and is not a dataset"
     ),
     "tune classic a.ttt -o out.yaml": (
         "a.ttt: is named as a file of tictactoe (.ttt) and does not begin as one of chess; give "

@@ -1,28 +1,24 @@
-"""Detect the content of a file by its first bytes: games in PGN or viriformat, or labelled
-positions."""
+"""Detect the content of a file by its first bytes: games in PGN, or labelled positions."""
 
 from __future__ import annotations
 
 import re
 
-from games.chess.files.viriformat import SIZE, begins_with_board
 from games.reading import format_by_name, start_of
 from games.streams import UTF8_MARK, InputError
 
 START = 1 << 14  # bytes at the start of a file that are examined
-GAMES, POSITIONS, PACKED_GAMES = "games", "positions", "packed games"
+GAMES, POSITIONS = "games", "positions"
 SUFFIXES = {
     ".pgn": GAMES,
     ".epd": POSITIONS,
     ".fen": POSITIONS,
-    ".vf": PACKED_GAMES,
-    ".viriformat": PACKED_GAMES,
 }
 
 _POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
 _TAG = re.compile(rb'\[\s*\w+\s+"')
 _MOVES = re.compile(rb"1\.+\s*(?:[a-hKQRBN]|O-O|--)")  # of a game without tags
-_HEADER = re.compile(rb"(?:fen|epd|position)\s*[,;|\t]", re.IGNORECASE)
+_HEADER = re.compile(rb"(?:fen|epd|position)\s*,", re.IGNORECASE)
 RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
 SCORE = "score"  # name of the column with scores
 
@@ -50,37 +46,21 @@ def of_start(start: bytes, name: str) -> str:
     return next(kinds, None) or by_name(name) or GAMES
 
 
-def is_packed(name: str) -> bool:
-    """Whether a file holds PACKED_GAMES: by its suffix, or because it begins with a packed
-    board."""
-    named = by_name(name)
-    return (
-        named == PACKED_GAMES
-        or named is None
-        and begins_with_board(start_of(name, SIZE, text=False))
-    )
-
-
 def of_file(name: str) -> str:
     """Detect the content of a file; of a pipe or folder by its name alone."""
-    return PACKED_GAMES if is_packed(name) else of_start(start_of(name, START), name)
+    return of_start(start_of(name, START), name)
 
 
 def holds_games(name: str) -> bool:
     """Whether a file in a folder is to be read: by its suffix, or because its first line is a
-    position or a tag, or its first bytes are a packed board."""
-    return (
-        by_name(name) is not None
-        or is_packed(name)
-        or any(_of_line(line) for line in _lines(start_of(name, START))[:1])
+    position or a tag."""
+    return by_name(name) is not None or any(
+        _of_line(line) for line in _lines(start_of(name, START))[:1]
     )
 
 
 def begins_as_chess(name: str) -> bool:
-    """Whether the start of a file has a position, a tag or a first move, or is a packed board,
-    whatever its name."""
-    if begins_with_board(start_of(name, SIZE, text=False)):
-        return True
+    """Whether the start of a file has a position, a tag or a first move, whatever its name."""
     return any(_of_line(line) or _MOVES.match(line) for line in _lines(start_of(name, START)))
 
 
@@ -93,15 +73,11 @@ def columns_of(name: str, start: bytes) -> tuple[int, int] | None:
     line = next(iter(_lines(start)), b"")
     if not _HEADER.match(line):
         return None
-    separator = re.findall(rb"[,;|\t]", line)[0]
     columns = [
-        column.strip().strip(b'"').lower().decode("utf-8", "replace")
-        for column in line.split(separator)
+        column.strip().strip(b'"').lower().decode("utf-8", "replace") for column in line.split(b",")
     ]
     found = [i for i, column in enumerate(columns) if column in RESULTS]
-    if len(found) != 1 or (
-        separator != b"," and columns not in (["fen", columns[-1]], ["fen", "score", columns[-1]])
-    ):
+    if len(found) != 1:
         raise InputError(
             f"{name}: columns {', '.join(columns)[:100]!r}; expected fen,result (or one of "
             f"{', '.join(RESULTS[1:])} for the result), or lines without a header"

@@ -1,8 +1,8 @@
 """Read labelled positions: EPD, FEN or CSV lines with a result and perhaps a score.
 
-Accepted forms: quoted (`c9 "1-0"`), bracketed (`[0.5]`), bare (`1-0`, `0.5`), after a comma or
-semicolon (there also `w`, `d` and `b` for the winner), or after the second bar (`FEN | score |
-result`). Numbers are White's share, from 0 to 1. A line with two different results is refused.
+Accepted forms: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), after the second bar (`FEN |
+score | result`), or the column that the header of a CSV file names. Numbers are White's share, from
+0 to 1. A line with two different results is refused.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from games.chess.files.tokens import (
     DIGIT,
     NEWLINE,
     NO_TAG,
-    OTHER,
     RETURN,
-    STAR,
     UNDECIDED,
     class_of,
     line_end,
@@ -37,7 +35,6 @@ from games.chess.files.tokens import (
     row_type,
     scores_type,
 )
-from games.chess.files.tokens import DOT as DOT_CLASS
 from games.chess.rules import entry, inner
 from games.chess.rules.position import WORDS, black_to_move, load
 from games.chess.search import SEARCH
@@ -54,7 +51,7 @@ QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (
 _B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
-AMBIGUOUS = 7.0  # several results, or a number that may be a score
+AMBIGUOUS = 7.0  # several results
 MOST_DIGITS = 9  # of results and scores
 
 
@@ -128,26 +125,6 @@ def _is_number(text, i, end):
     return not np.isnan(_decimal(text, i, _trimmed(text, i, end), end))
 
 
-@inner(types.boolean(bytes_type, types.int64, types.int64))
-def _is_whole(text, i, end):
-    """Whether text[i:end] is a whole number."""
-    return _is_number(text, i, end) and find(text, i, end, DOT) == end
-
-
-@inner(types.float64(bytes_type, types.int64, types.int64))
-def _winner(text, i, end):
-    """Parse text[i:end] as w, d or b: the outcome, or UNKNOWN."""
-    i = skip_blanks(text, i, end)
-    if i < end and skip_blanks(text, i + 1, end) == end:
-        if text[i] == _W:
-            return 1.0
-        if text[i] == _D:
-            return 0.0
-        if text[i] == _B:
-            return -1.0
-    return UNKNOWN
-
-
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _field(text, i, end):
     """Parse a field that holds only the result, quoted, bracketed or bare."""
@@ -158,8 +135,7 @@ def _field(text, i, end):
         or (text[i] == OPEN and text[end - 1] == CLOSE)
     ):
         i, end = i + 1, end - 1
-    winner = _winner(text, i, end)
-    return winner if winner != UNKNOWN else _result(text, i, end)
+    return _result(text, i, end)
 
 
 @inner(types.float64(types.float64, types.float64))
@@ -168,33 +144,6 @@ def _both(one, other):
     if other == UNKNOWN or other == one:
         return one
     return other if one == UNKNOWN else AMBIGUOUS
-
-
-@inner(types.float64(bytes_type, types.int64, types.int64))
-def _of_bars(text, i, stop):
-    """Parse `| score | result` or `| result` at i; a number after a single bar is ambiguous."""
-    second = find(text, i + 1, stop, BAR)
-    if second == stop:
-        return AMBIGUOUS if _is_number(text, i + 1, stop) else _field(text, i + 1, stop)
-    if find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
-        return AMBIGUOUS
-    return _field(text, second + 1, stop)
-
-
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
-def _of_columns(text, i, stop, column):
-    """Parse `,result` at i, or the column that the header names; whole numbers are ambiguous, they
-    may be scores."""
-    number = 1
-    while True:
-        end = find(text, i + 1, stop, COMMA)
-        if number == column or (column == 0 and end == stop):
-            return AMBIGUOUS if _is_whole(text, i + 1, end) else _field(text, i + 1, end)
-        if end == stop:
-            return UNKNOWN
-        if column == 0:
-            return AMBIGUOUS
-        number, i = number + 1, end
 
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
@@ -211,69 +160,63 @@ def _names_id(text, begin, i):
     )
 
 
+@inner(types.float64(bytes_type, types.int64, types.int64))
+def _of_bars(text, i, stop):
+    """Parse `| score | result` at i."""
+    second = find(text, i + 1, stop, BAR)
+    if find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
+        return UNKNOWN
+    return _field(text, second + 1, stop)
+
+
+@inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
+def _of_columns(text, i, stop, column):
+    """Parse the column that the header names; the position before i is column 0."""
+    number = 1
+    while i < stop:
+        end = find(text, i + 1, stop, COMMA)
+        if number == column:
+            return _field(text, i + 1, end)
+        number, i = number + 1, end
+    return UNKNOWN
+
+
 @inner(types.float64(bytes_type, types.int64, types.int64, row_type))
 def _of_words(text, k, stop, name):
-    """Parse quoted, bracketed and bare results in text[k:stop]; the places of the `id` and of the
-    first `ce` or `dm` go to `name`.
-
-    The operand of c9, brackets and bare words must agree; operands of other opcodes count only
-    without those."""
-    begin, stated, operand = k, UNKNOWN, UNKNOWN
-    # at the first word of an operation; whether that was an opcode, and c9; whether a semicolon
-    # came before
-    first, opcode, c9, behind = True, False, False, False
-    decimal, whole = False, False  # kinds of bare numbers found
+    """Parse the operand of c9 and what is in brackets, in text[k:stop]; the places of the `id` and
+    of the first `ce` or `dm` go to `name`."""
+    begin, found = k, UNKNOWN
+    first, c9 = True, False  # at the first word of an operation; in the operation c9
     while k < stop:
         letter = np.int64(text[k])
         if letter <= SPACE or letter == SEMICOLON:
             if letter == SEMICOLON:
-                first, opcode, c9, behind = True, False, False, True
+                first, c9 = True, False
             k += 1
             continue
         if letter == QUOTE or letter == OPEN:
             close = find(text, k + 1, stop, QUOTE if letter == QUOTE else CLOSE)
             if letter == OPEN or c9:
-                stated = _both(stated, _result(text, k + 1, close))
+                found = _both(found, _result(text, k + 1, close))
             elif _names_id(text, begin, k):
                 name[0], name[1] = k + 1, close
-            else:
-                operand = _both(operand, _result(text, k + 1, close))
             first = False
             k = close + 1
             continue
         close = k + 1
         while close < stop and text[close] > SPACE and text[close] != SEMICOLON:
             close += 1
-        kind = class_of(letter)
-        if (
-            kind == DIGIT or kind == DOT_CLASS or kind == STAR or kind == OTHER
-        ):  # first characters of results
-            found = _result(text, k, close)
-            if found != UNKNOWN:
-                number = _is_number(text, k, close)
-                if number and not opcode and _is_whole(text, k, close):
-                    whole = True
-                elif number and opcode and not c9:
-                    operand = _both(operand, found)
-                else:
-                    stated = _both(stated, found)
-                    decimal = decimal or (number and not opcode)
-        elif first:
-            if behind and close == k + 1:
-                stated = _both(stated, _winner(text, k, find(text, k, stop, SEMICOLON)))
-            opcode = True
-            c9 = close - k == 2 and letter == _C and text[k + 1] == _9
-            if (
-                close - k == 2
-                and name[2] == 0
-                and ((letter == _C and text[k + 1] == _E) or (letter == _D and text[k + 1] == _M))
+        if first and close - k == 2:
+            c9 = letter == _C and text[k + 1] == _9
+            if name[2] == 0 and (
+                (letter == _C and text[k + 1] == _E) or (letter == _D and text[k + 1] == _M)
             ):
                 name[2] = k
+        elif c9:
+            found = _both(found, _result(text, k, close))
         first = False
         k = close
-    if decimal and whole:
-        return AMBIGUOUS
-    return stated if stated != UNKNOWN else operand
+    return found
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64, types.int64, row_type))
@@ -287,7 +230,7 @@ def outcome_of(text, i, stop, column, name):
     if i < stop and text[i] == BAR:
         return _of_bars(text, i, stop)
     if i < stop and text[i] == COMMA:
-        return _of_columns(text, i, stop, column)
+        return _of_columns(text, i, stop, column) if column else UNKNOWN
     return _of_words(text, i, stop, name)
 
 

@@ -28,11 +28,7 @@ from __future__ import annotations
     AFTER_RESULT,
     EPD_RESULT,
     EPD_AMBIGUOUS,
-    PACKED_BOARD,
-    PACKED_RESULT,
-    PACKED_MOVE,
-    PACKED_END,
-) = range(29)
+) = range(25)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -57,15 +53,10 @@ SENTENCES = {
     NO_RESULT: "the moves end at ply {ply} without a result (1-0, 0-1, 1/2-1/2 or *)",
     RESULTS: "the Result tag contradicts the result {token!r} after the moves",
     AFTER_RESULT: "{token!r} follows the result",
-    EPD_RESULT: 'no result: expected c9 "1-0", [0.5], FEN,0.5 or FEN | score | result',
-    EPD_AMBIGUOUS: (
-        "ambiguous result: several numbers may be it; expected FEN [0.5], FEN,0.5 or FEN | score |"
-        " result"
+    EPD_RESULT: (
+        'no result: expected c9 "1-0", [0.5], FEN | score | result, or a header fen,result'
     ),
-    PACKED_BOARD: "the packed board is not a legal position",
-    PACKED_RESULT: "the result of the packed board is not 0, 1 or 2",
-    PACKED_MOVE: "the move at ply {ply} is not legal",
-    PACKED_END: "the file ends within a game",
+    EPD_AMBIGUOUS: "two different results",
 }
 
 

@@ -186,10 +186,9 @@ def windows(
     name: str,
     stream: Iterator[bytes],
     parse: Callable[[np.ndarray, bool], int],
-    mark: bytes = UTF8_MARK,
 ) -> Iterator[int]:
-    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used. A
-    `mark` at the start of the stream is skipped.
+    """Feed a stream of bytes to `parse(text, final)`, which returns the number of bytes used. The
+    mark of UTF-8 at the start of the stream is skipped.
 
     Yields the byte offset of each window after it was parsed. A window begins with the unused bytes
     of the one before and is at least twice as long, so that no byte is parsed more than a few
@@ -212,8 +211,8 @@ def windows(
         held = b"".join(parts)
         if not begun and held:
             begun = True
-            if held.startswith(mark):
-                held, place = held[len(mark) :], place + len(mark)
+            if held.startswith(UTF8_MARK):
+                held, place = held[len(UTF8_MARK) :], place + len(UTF8_MARK)
         done = 0
         while True:
             used = parse(np.frombuffer(held, np.uint8)[done:], ended and problem is None)
@@ -239,9 +238,6 @@ class ParsedGames:
     """The games of one window of text: rows of FIELDS, starts (n, 10), and all their moves and
     recorded scores."""
 
-    mark = UTF8_MARK  # of the start of a file, skipped
-    resumes = True  # whether games behind a fault can be read
-
     def __init__(self) -> None:
         self.rows = np.zeros((ROOM, len(FIELDS)), np.int64)
         self.starts = np.zeros((ROOM, WORDS), np.uint64)
@@ -249,15 +245,11 @@ class ParsedGames:
         self.text = np.zeros(0, np.uint8)
         self.count = 0
 
-    def reserve(self, size: int) -> None:
-        """Reserve room for the moves and scores of a text of so many bytes."""
-        if len(self.moves) < size // 2 + 1:
-            self.moves = np.zeros(size // 2 + 1, np.uint32)
-            self.scores = np.empty(len(self.moves) + ROOM, np.float32)
-
     def parse(self, text: np.ndarray, final: bool) -> int:
         """Parse games from the start of a text; returns the number of bytes used."""
-        self.reserve(len(text))
+        if len(self.moves) < len(text) // 2 + 1:
+            self.moves = np.zeros(len(text) // 2 + 1, np.uint32)
+            self.scores = np.empty(len(self.moves) + ROOM, np.float32)
         counts = np.zeros(2, np.int64)
         used = read_games(
             text,
@@ -285,17 +277,15 @@ class ParsedGames:
 
 
 def parsed(
-    source: str | Path, stream: Iterator[bytes] | None = None, found: ParsedGames | None = None
+    source: str | Path, stream: Iterator[bytes] | None = None
 ) -> Iterator[tuple[ParsedGames, int]]:
     """Yield the games of a file, window by window, with the byte offset of the window; always the
     same object.
 
-    `stream`: the bytes of a file that is open already; `found`: the object, for another format than
-    PGN. InputError after LONGEST bytes without a game."""
-    found, last = found or ParsedGames(), 0  # end of the last window with a game
-    for place in windows(
-        str(source), pieces(source) if stream is None else stream, found.parse, found.mark
-    ):
+    `stream`: the bytes of a file that is open already. InputError after LONGEST bytes without a
+    game."""
+    found, last = ParsedGames(), 0  # end of the last window with a game
+    for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):
         if found.count:
             if found.any_like_games():
                 last = place + len(found.text)
@@ -317,21 +307,18 @@ def read(
     options: ReadOptions,
     report: ReadReport,
     note: Callable[[str], None],
-    games: ParsedGames | None = None,
 ) -> Iterator[PositionBatch]:
-    """Yield the wanted positions of a file, whose bytes come from `stream`; `games`: of another
-    format than PGN.
+    """Yield the wanted positions of a file, whose bytes come from `stream`.
 
-    Raises InputError for an unreadable file, for the first bad game under `strict`, and behind the
-    games before a fault if the format does not let reading resume."""
+    Raises InputError for an unreadable file, and for the first bad game under `strict`."""
     collector, before, wrong = (
         Collector(options, report),
         0,
         Faults(str(source), "game", options.strict, report, note),
     )
-    for found, place in parsed(source, stream, games):
+    for found, place in parsed(source, stream):
         rows = found.rows[: found.count]
-        bad = np.flatnonzero(rows[:, FAULT] if found.resumes else ())
+        bad = np.flatnonzero(rows[:, FAULT])
         for code in np.unique(rows[bad, FAULT]):
             report.faults.setdefault(faults.kind_of(int(code)), 0)
         for i in bad:
@@ -344,12 +331,6 @@ def read(
         report.bytes = place + len(found.text)
         yield from collector.positions(found, before)
         before += found.count
-        if not found.resumes and rows[-1, FAULT]:
-            raise InputError(
-                f"{source}: game {before} (byte {place + rows[-1, FAULT_AT]}):"
-                f" {fault_text(found, rows[-1])}; expected viriformat, which cannot be read behind"
-                " a fault"
-            )
     wrong.end()
 
 

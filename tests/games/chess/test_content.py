@@ -19,9 +19,7 @@ LABELLED = {
     "brackets": f"{BOARD} [1.0]\n",
     "an operation": f'{BOARD} c9 "1-0";\n',
     "bars": f"{BOARD} | 35 | 1.0\n",
-    "a comma": f"{BOARD},1.0\n",
     "a header": f"fen,result\n{BOARD},1.0\n",
-    "a semicolon": f"{BOARD};w\n",
     "a remark": f"# positions\n\n{BOARD} [1.0]\n",
     "a mark": f"\ufeff{BOARD} [1.0]\n",
 }

@@ -25,6 +25,11 @@ LABELS = [
     ('bm Nf3; ce 31; c9 "0-1";', -1.0),
     ('c9 "1.0";', 1.0),
     ('c9 "0.25";', -0.5),
+    ("c9 0-1; ce 1.0;", -1.0),
+    ('c9 "1/2";', 0.0),
+    ('ce 0.35; c9 "1-0";', 1.0),
+    ('c1 "0.35"; c9 "0-1";', -1.0),
+    ('0 12; c9 "0-1";', -1.0),
     ("[1.0]", 1.0),
     ("[0.5]", 0.0),
     ("[0.0]", -1.0),
@@ -34,30 +39,18 @@ LABELS = [
     ("[0]", -1.0),
     ("[ 0.5 ]", 0.0),
     ("[.75]", 0.5),
+    ("[0.6]", 0.2),
     ("[1-0]", 1.0),
     ("[1/2-1/2]", 0.0),
+    ("[1/2]", 0.0),
+    ("[\xbd-\xbd]", 0.0),
     ("; [1.0]", 1.0),
     ("0 12; [0.5]", 0.0),
     (";[0.0]", -1.0),
-    ("; 1.0", 1.0),
-    ("0 1 ; 0.500", 0.0),
-    ("0 1 1-0", 1.0),
-    ("0 1 1/2-1/2", 0.0),
-    ("1-0", 1.0),
-    ("3 4 0.125", -0.75),
-    ("; 0-1", -1.0),
-    ("1.0", 1.0),
-    ("0.5", 0.0),
-    ("0.0", -1.0),
-    ("0-1", -1.0),
-    ("7 1.0", 1.0),
-    ("7 1-0", 1.0),
     ("7 [1.0]", 1.0),
-    ('c9 "1/2";', 0.0),
-    ("[1/2]", 0.0),
-    ("0 1 1/2", 0.0),
-    ("; \xbd-\xbd", 0.0),
-    ("[0.6]", 0.2),
+    ("ce 0.35; [1.0]", 1.0),
+    ("[1.0] 1", 1.0),
+    ('c9 "1-0"; [1.0]', 1.0),
     ("| 35 | 1.0", 1.0),
     ("0 1 | -35 | 0.0", -1.0),
     ("0 1|0.35|0.5", 0.0),
@@ -66,36 +59,6 @@ LABELS = [
     ("0 1 | +12 | 1-0", 1.0),
     ("| 0 | 1/2", 0.0),
     ("| 0 | [0.5]", 0.0),
-    ("|0|w", 1.0),
-    ("| 12 | b ", -1.0),
-    ("| 0 | d", 0.0),
-    ("| 1-0", 1.0),
-    ("| [0.0]", -1.0),
-    ("| w", 1.0),
-    (",0.5", 0.0),
-    (",1.0", 1.0),
-    ("0 1,0.0", -1.0),
-    ("0 1,1-0", 1.0),
-    (", 1/2-1/2", 0.0),
-    (",b", -1.0),
-    (',"0-1"', -1.0),
-    (";w", 1.0),
-    (";d", 0.0),
-    (";b", -1.0),
-    ("0 1;w", 1.0),
-    ("0 1 ; b ", -1.0),
-    ("; d;", 0.0),
-    (";1-0", 1.0),
-    (";0.5", 0.0),
-    ('ce 0.35; c9 "1-0";', 1.0),
-    ('c1 "0.35"; c9 "0-1";', -1.0),
-    ("ce 0.35; [1.0]", 1.0),
-    ("acd 0.1; ce 1.0; 0.0", -1.0),
-    ("[1.0] 1", 1.0),
-    ('c9 "1-0"; [1.0]', 1.0),
-    ("1-0; 1.0", 1.0),
-    ("; -0.35; 1.0", 1.0),
-    ("c9 0-1; ce 1.0;", -1.0),
 ]
 
 
@@ -145,28 +108,22 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
         (f"{BOARD} []", faults.EPD_RESULT),
         (f"{BOARD} [win]", faults.EPD_RESULT),
         (f'{BOARD} c9 "white";', faults.EPD_RESULT),
-        (f"{BOARD} | 0.5", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} | 35", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} | 1-0 | 0.35", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} | e2e4 | 1.0", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} | 35 | 1.0 | 0.5", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} | 0.5", faults.EPD_RESULT),
+        (f"{BOARD} | 1-0", faults.EPD_RESULT),
+        (f"{BOARD} | 1-0 | 0.35", faults.EPD_RESULT),
+        (f"{BOARD} | e2e4 | 1.0", faults.EPD_RESULT),
+        (f"{BOARD} | 35 | 1.0 | 0.5", faults.EPD_RESULT),
+        (f"{BOARD} | 35 | w", faults.EPD_RESULT),
         (f"{BOARD} | 0.35 | ", faults.EPD_RESULT),
         (f"{BOARD} | 0.35 | 35", faults.EPD_RESULT),
-        (f"{BOARD},0", faults.EPD_AMBIGUOUS),
-        (f"{BOARD},1", faults.EPD_AMBIGUOUS),
-        (f"{BOARD},0.35,1.0", faults.EPD_AMBIGUOUS),
-        (f"{BOARD},#3", faults.EPD_RESULT),
-        (f"{BOARD},-0.5", faults.EPD_RESULT),
-        (f"{BOARD};l", faults.EPD_RESULT),
-        (f"{BOARD} w", faults.EPD_RESULT),
-        (f"{BOARD} ;bm d", faults.EPD_RESULT),
-        (f"{BOARD}; d 5", faults.EPD_RESULT),
-        (f"{BOARD} 0 1 0.35 1.0", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} 0.35; [1.0]", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} ;0.35;1", faults.EPD_AMBIGUOUS),
+        (f"{BOARD},0.5", faults.EPD_RESULT),
+        (f"{BOARD};w", faults.EPD_RESULT),
+        (f"{BOARD} 1-0", faults.EPD_RESULT),
+        (f"{BOARD} 0 1 0.35 1.0", faults.EPD_RESULT),
+        (f"{BOARD} ; 1.0", faults.EPD_RESULT),
+        (f'{BOARD} c8 "1-0";', faults.EPD_RESULT),
         (f'{BOARD} c9 "1-0"; [0.0]', faults.EPD_AMBIGUOUS),
-        (f"{BOARD} 1-0; 0-1", faults.EPD_AMBIGUOUS),
-        (f"{BOARD} [1.0] *", faults.EPD_AMBIGUOUS),
+        (f"{BOARD} [1.0] [*]", faults.EPD_AMBIGUOUS),
         ("nonsense [0.5]", faults.FEN_PLACEMENT),
         ("8/8/8/8/8/8/8/4K3 w - - [0.5]", faults.FEN_KINGS),
         ("4k3/8/8/8/8/8/8/4R1K1 w - - [0.5]", faults.FEN_CHECK),
@@ -192,7 +149,7 @@ def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(
 
 
 def test_undecided_lines_are_counted_and_left_out(tmp_path):
-    _, report, notes = read(epd_file(tmp_path, f'{BOARD} c9 "*";\n{BOARD} [1.0]\n{BOARD} *\n'))
+    _, report, notes = read(epd_file(tmp_path, f'{BOARD} c9 "*";\n{BOARD} [1.0]\n{BOARD} [*]\n'))
     assert (report.undecided, report.positions, report.bad, notes) == (2, 1, 0, [])
 
 
@@ -219,7 +176,7 @@ def test_line_numbers_and_games_do_not_depend_on_the_line_ends(end, tmp_path):
 def shuffled_lines(seed: int) -> str:
     rng, text = random.Random(seed), ""
     for board in random_boards(seed, 6, 40):
-        label = rng.choice(["[1.0]", '; c9 "0-1"', "; [0.5]", "*", "", "[7]"])
+        label = rng.choice(["[1.0]", '; c9 "0-1"', "; [0.5]", "[*]", "", "[7]"])
         name = f'; id "{rng.randrange(30)}"' if rng.random() < 0.5 else ""
         text += f"{board.fen()} {label}{name}" + rng.choice(["\n", "\r\n", "\n\n", "\r"])
     return text
@@ -274,34 +231,15 @@ def test_a_header_names_the_column_of_the_result(tmp_path):
     text = (
         "# made by"
         f" hand\n\nFEN,eval,Result,depth\n{BOARD},0.35,1.0,12\n"
-        f"{BOARD},-20,1/2-1/2,\n{BOARD},3,1,\n{BOARD},3\n"
+        f"{BOARD},-20,1/2-1/2,\n{BOARD},3,0,\n{BOARD},3\n{BOARD} [1.0]\n"
     )
     batches, report, notes = read(epd_file(tmp_path, text))
-    assert np.concatenate([batch.outcomes for batch in batches]).tolist() == [1.0, 0.0]
-    assert [note.split("(byte")[0].split(": ")[1].strip() for note in notes] == ["line 6", "line 7"]
-    assert report.faults == {
-        faults.SENTENCES[faults.EPD_AMBIGUOUS]: 1,
-        faults.SENTENCES[faults.EPD_RESULT]: 1,
-    }
+    assert np.concatenate([batch.outcomes for batch in batches]).tolist() == [1.0, 0.0, -1.0, 1.0]
+    assert [note.split("(byte")[0].split(": ")[1].strip() for note in notes] == ["line 7"]
+    assert report.faults == {faults.SENTENCES[faults.EPD_RESULT]: 1}
 
 
-@pytest.mark.parametrize(
-    ("header", "line"),
-    [
-        ("fen,result", " 0 1,1.0"),
-        ("fen;wdl", ";w"),
-        ("FEN | score | result", " | 35 | 1.0"),
-        ("fen\toutcome", "\t1.0"),
-    ],
-)
-def test_a_header_is_no_position(header, line, tmp_path):
-    batches, _, notes = read(epd_file(tmp_path, f"{header}\n{BOARD}{line}\n"))
-    assert (notes, [batch.outcomes.tolist() for batch in batches]) == ([], [[1.0]])
-
-
-@pytest.mark.parametrize(
-    "header", ["FEN,Evaluation", "fen,score", "fen;score;result;depth", "fen,result,outcome"]
-)
+@pytest.mark.parametrize("header", ["FEN,Evaluation", "fen,score", "fen,result,outcome"])
 def test_a_header_that_names_no_result_is_refused(header, tmp_path):
     with pytest.raises(InputError, match="positions.epd: columns .*; expected fen,result"):
         read(epd_file(tmp_path, f"{header}\n{BOARD},0\n"))
@@ -311,7 +249,7 @@ def test_a_header_that_names_no_result_is_refused(header, tmp_path):
 @pytest.mark.parametrize("fields", [4, 6])
 @pytest.mark.parametrize(
     ("label", "outcome"),
-    [(" [1.0]", 1.0), (" [0.0]", -1.0), (";w", 1.0), (";b", -1.0), (" | -5 | 1.0", 1.0)],
+    [(" [1.0]", 1.0), (" [0.0]", -1.0), (" | -5 | 1.0", 1.0)],
 )
 def test_results_are_those_of_white_whoever_is_to_move(side, fields, label, outcome, tmp_path):
     fen = " ".join(f"4k3/8/8/8/8/8/8/4K2R {side} - - 12 34".split()[:fields])
