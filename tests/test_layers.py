@@ -35,7 +35,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 LAYERS = ["games", "evalterms", "tuner"]
 COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # what makes the samples with Stockfish, and what measures us against python-chess
-SCRIPTS = {Path("games/chess/make_games.py"), Path("games/chess/bench.py")}
+SCRIPTS = {Path("games/chess/bench.py")}
 # speak to engines, read tables of endings and books, and draw boards through python-chess
 THROUGH = {
     *(Path(f"games/chess/engines/{name}.py") for name in ("players", "endings", "book")),

@@ -58,6 +58,7 @@ GROUPS = {  # each command with what it is wanted for
         "bench": "measure the speed of the parts",
     },
 }
+SERVERS = (*GROUPS["play"], "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
   tuner tune classic games.pgn.zst -o learned.yaml
@@ -140,10 +141,10 @@ def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Par
             from tuner.options.option import OtherCommands, add_to
             from tuner.options.shared import JSON
 
-            add_to(own, module.TABLE)
-            JSON.add_to(own)
+            table = module.TABLE if name in SERVERS else (*module.TABLE, JSON)
+            add_to(own, table)
             commands_in = OtherCommands(require_command, perform)
-            own.set_defaults(perform=module.run, table=(*module.TABLE, JSON), commands=commands_in)
+            own.set_defaults(perform=module.run, table=table, commands=commands_in)
         else:
             commands.add_parser(name, help=text, add_help=False)
     return parser, commands.choices
@@ -242,7 +243,7 @@ def _perform(arguments: list[str]) -> int:
     show_warnings()
     try:
         result = parsed.perform(parsed)
-        if parsed.json:
+        if parsed.command not in SERVERS and parsed.json:
             print(json.dumps(result, indent=1, allow_nan=False))
     except InputError as problem:
         _say(f"tuner: {problem}")

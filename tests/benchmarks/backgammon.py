@@ -72,9 +72,8 @@ def test_anchors():
     assert abs(mean_points(found.points).mean) < 0.03
 
 
-@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf"])
-def test_many_damaged_games(tmp_path, name):
-    test_files.test_damaged_files_give_legal_games_or_one_line(tmp_path, name, MUTATED)
+def test_many_damaged_games(tmp_path):
+    test_files.test_damaged_files_give_legal_games_or_one_line(tmp_path, MUTATED)
 
 
 def test_many_damaged_labels(tmp_path):
@@ -94,7 +93,7 @@ def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
     test_network_files.test_mutated_files_are_read_or_refused_in_one_line(path, suffix)
 
 
-@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf", "positions.csv"])
+@pytest.mark.parametrize("name", ["gnubg.mat", "positions.csv"])
 def test_damaged_files_are_counted_or_refused_in_one_line(tmp_path, name):
     test_reading.test_damaged_files_are_counted_and_reported_in_one_line_each(
         tmp_path, name, MUTATED

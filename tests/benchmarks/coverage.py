@@ -8,7 +8,7 @@ from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, wa
 SIMULATIONS = 1000
 LOSSES = {
     loss: (lambda seed, loss=loss: simulated(loss, seed), WEIGHTS)
-    for loss in ("cross-entropy", "mse", "ordered", "davidson")
+    for loss in ("cross-entropy", "mse", "ordered")
 }
 LAMBDAS = {
     f"TD({lambda_:g})": (lambda seed, lambda_=lambda_: walked(seed, lambda_), walk_weights())

@@ -135,9 +135,9 @@ def test_the_evaluation_of_a_position_is_in_points(folder):
             ),
         ),
         (
-            ("--loss", "davidson"),
+            ("--loss", "ordered"),
             (
-                "--loss davidson: models draws, and backgammon has points from -3 to 3 in place of"
+                "--loss ordered: models draws, and backgammon has points from -3 to 3 in place of"
                 " them"
             ),
         ),

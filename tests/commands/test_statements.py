@@ -399,10 +399,10 @@ def test_the_reason_for_using_no_gpu_is_reported_where_there_is_one_unless_the_c
     assert "GPU" not in line
 
 
-@pytest.mark.parametrize("loss", ["draws", "ordered", "davidson"])
-def test_a_dry_run_takes_every_loss(small_dataset, tmp_path, loss):
+def test_a_dry_run_takes_a_loss_with_draws(small_dataset, tmp_path):
     ran = done(
-        "tune", "classic", small_dataset.path, "--dry-run", "--loss", loss, "--only", "material.*"
+        *("tune", "classic", small_dataset.path, "--dry-run"),
+        *("--loss", "ordered", "--only", "material.*"),
     )
     assert " free weights, all identified by the games" in ran.out
     assert "expected 95 % intervals of a fit to the results" in ran.out

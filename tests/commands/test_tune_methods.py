@@ -214,7 +214,6 @@ def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, ar
         ("--method td --depth 3", "--depth 3: has no use here, --method td searches nothing"),
         ("--method td --rounds 2", "--rounds 2: has no use here"),
         ("--method td --loss mse", "--loss mse: has no use here, --method td solves an equation"),
-        ("--method td-leaf --bootstrap 20", "--bootstrap 20: has no use here"),
         (
             "--learning-rate 3",
             "--learning-rate 3.0: has no use here, --learner newton has no learning rate",
@@ -224,10 +223,6 @@ def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, ar
             "--batch 9: has no use here, --learner lbfgs takes all positions a step",
         ),
         ("--step 2", "--step 2.0: has no use here, the gradient is analytic"),
-        (
-            "--bootstrap 1 --method logistic",
-            "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none",
-        ),
     ],
 )
 def test_options_that_the_method_does_not_use_are_refused(small_pgn, tmp_path, arguments, wanted):

@@ -53,7 +53,7 @@ TABLE: Table = (
     Title("own games"),
     *options_in(TuneOptions, "own_games own_rounds"),
     Title("model"),
-    *options_in(TuneOptions, "loss prior held_out bootstrap untapered scale intercept"),
+    *options_in(TuneOptions, "loss prior held_out untapered scale intercept"),
     Title("optimizer"),
     *options_in(TuneOptions, "learner iterations learning_rate batch gradient step"),
     *READING,

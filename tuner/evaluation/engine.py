@@ -238,7 +238,7 @@ class Engine:
 
 STEPS = {
     "forward-difference": 1.0,
-    "central-difference": 0.01,
+    "finite-difference": 0.01,
 }  # centipawns, of finite differences; Homan's is forward
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from games.record import wording_of
@@ -13,7 +11,7 @@ from tuner.findings.findings import HALF, ratios_of
 from tuner.findings.identifiability import identify
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.scale import fit_scale
-from tuner.fit.setup import DRAWS, FitOptions, make_problem
+from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 
@@ -27,10 +25,6 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     Errors are those at the starting values, for the results of the games: the fitted values are not
     known yet."""
     words = wording_of(parameters.game)
-    if options.loss == DRAWS:
-        options = replace(
-            options, loss="ordered"
-        )  # either model of draws serves: only a fit can show which is better
     train, held = split_games(data, options.held_out, options.seed)
     problem = make_problem(
         data, parameters, options, train if len(train) else held, parameters.scale

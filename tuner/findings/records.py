@@ -98,17 +98,6 @@ class DataSource:
 
 
 @dataclass(frozen=True)
-class Bootstrap:
-    """Errors of fits to resampled games as multiples of those reported: the median and the middle
-    half."""
-
-    replicates: int
-    median: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Choices:
     """What the choices of a file among the moves of rolls lose by the values of a teacher: points a
     roll with half of a 95 % interval, and the share of best choices, before and after; over rolls
@@ -161,7 +150,6 @@ class Result:
     choices: Choices | None = None
     teacher: str | None = None
     ratios: list[Ratio] = field(default_factory=list)
-    bootstrap: Bootstrap | None = None
     unit: str | None = None
     labelled: bool = False
     rows: bool = False
@@ -300,21 +288,12 @@ class DataSummary:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A model of draws and its held-out loss."""
-
-    model: str
-    held_out: float | None = None
-
-
-@dataclass(frozen=True)
 class Draws:
-    """A model of draws: its width by stage in centipawns, and what other models reach."""
+    """A model of draws: its width by stage in centipawns."""
 
     model: str | None = None
     width: dict[str, float | None] = field(default_factory=dict)
     errors: dict[str, float | None] = field(default_factory=dict)
-    candidates: list[Candidate] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

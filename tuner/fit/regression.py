@@ -29,8 +29,7 @@ from tuner.fit.prior import fit_slopes, slope_lines, with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned, whole
 from tuner.fit.scale import fit_scale, scale_lines
-from tuner.fit.setup import DRAWS, FitOptions, make_problem, with_prior
-from tuner.objectives.table import DRAW_MODELS
+from tuner.fit.setup import FitOptions, make_problem, with_prior
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 
 WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns, of priors
@@ -135,30 +134,6 @@ def convergence_of(
         f"one more Newton step would lower the objective by {gain:.2g} and move a weight by up to "
         f"{np.abs(step).max():.1f} {unit}",
     )
-
-
-def best_fit(
-    data: Dataset,
-    parameters: Parameters,
-    options: FitOptions,
-    watch: Callable[[dict], None] = lambda line: None,
-    note: Callable[[str], None] = lambda text: None,
-) -> FitResult:
-    """Fit like `fit`; for the loss "draws", use the model of draws with the lower held-out loss."""
-    if options.loss != DRAWS:
-        return fit(data, parameters, options, watch, note)
-    found = {
-        model: fit(data, parameters, replace(options, loss=model), watch) for model in DRAW_MODELS
-    }
-    if not all(result.held_out for result in found.values()):
-        raise InputError(
-            "--loss draws: chooses a model by held-out games, but there are none; use --loss"
-            " ordered or davidson"
-        )
-    best = min(found, key=lambda model: found[model].held_out_after)
-    losses = ", ".join(f"{model} {result.held_out_after:.5f}" for model, result in found.items())
-    note(f"log loss of the held-out games: {losses}; chosen: {best}")
-    return found[best]
 
 
 def choose_prior(

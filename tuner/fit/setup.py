@@ -20,8 +20,6 @@ from tuner.fit.tied import TiedDevice
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
-DRAWS = "draws"  # a loss: the better of the draw models
-
 
 @dataclass(frozen=True)
 class FitOptions:

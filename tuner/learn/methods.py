@@ -18,7 +18,7 @@ from tuner.fit.device.choose import device_named, gpu_is_there, why_no_gpu
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
-from tuner.fit.setup import DRAWS, FitOptions
+from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, TARGETS, Method
 from tuner.learn.moves import Moves, played_choices, rated_choices
@@ -128,7 +128,7 @@ def resolved(
         options.own_games is not None and len(sources) == 1
     )  # its games record the scores of their searches
     if name == "auto" and (
-        options.teacher is not None or own_alone and options.loss not in (DRAWS, *DRAW_MODELS)
+        options.teacher is not None or own_alone and options.loss not in DRAW_MODELS
     ):
         name = "scores"
     elif name == "auto":
@@ -255,10 +255,9 @@ def unused(
         ),
         ("lambda_", method.lambda_ is None, f"{said} learns from results alone, which is lambda 1"),
         ("loss", method.temporal, f"{said} solves an equation instead of minimising a loss"),
-        ("bootstrap", method.temporal, f"{said} is not fitted by regression"),
         *(
             (option, method.targets == "moves", f"{said} learns from choices, not from results")
-            for option in ("loss", "bootstrap", "gradient", "intercept", "own_games")
+            for option in ("loss", "gradient", "intercept", "own_games")
         ),
         ("batch", method.temporal, f"{said} takes a fixed number of whole games a step"),
         ("learning_rate", not stepwise, f"{learner} has no learning rate"),
@@ -297,7 +296,7 @@ def method_for(
     Labelled positions are few per game, and their labels are verdicts already. Losses that model
     draws need results."""
     files = [source for source in sources if source != "-" and not is_dataset(source)]
-    if options.loss in (DRAWS, *DRAW_MODELS):
+    if options.loss in DRAW_MODELS:
         return "logistic"
     searchable = game.searchable and parameters.weights.any() and len(files) == len(sources)
     found = expand(files, game.files.suffixes, game.files.holds_games) if searchable else []
@@ -313,7 +312,7 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
     said, loss, drawn = (
         f"--method {name}",
         f"--loss {options.loss}",
-        options.loss in (DRAWS, *DRAW_MODELS),
+        options.loss in DRAW_MODELS,
     )
     play, differences = options.prior == PLAY, options.gradient != "analytic"
     on_gpu = options.device not in ("auto", "cpu")
@@ -324,13 +323,6 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
                 f"{loss}: needs results, {said} has other targets; use --method logistic",
             ),
             (drawn and differences, f"{loss}: has only an analytic gradient; leave out --gradient"),
-            (
-                options.loss == DRAWS and options.held_out == 0,
-                (
-                    f"{loss}: chooses a model by held-out games; leave out --held-out 0, or use"
-                    " --loss ordered or davidson"
-                ),
-            ),
             (
                 options.learner not in method.learners,
                 f"--learner {options.learner}: {said} learns with {', '.join(method.learners)}",
@@ -345,10 +337,6 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
                     "--prior play: needs coefficients, which finite differences do not use; leave"
                     " out --gradient"
                 ),
-            ),
-            (
-                options.bootstrap == 1,
-                "--bootstrap 1: expected 2 or more fits, such as --bootstrap 200; 0 for none",
             ),
             (
                 options.prior == "cv" and method.temporal,
@@ -420,7 +408,7 @@ def require_possible(
     refuse_first(
         (
             (
-                game.in_points and options.loss in (DRAWS, *DRAW_MODELS),
+                game.in_points and options.loss in DRAW_MODELS,
                 no_use(
                     f"--loss {options.loss}",
                     f"models draws, and {game.name} has points from -{game.points} to {game.points}"

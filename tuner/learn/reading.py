@@ -97,7 +97,7 @@ def device_of(
             evaluator=engine,
             positions=read.positions,
             step=options.step,
-            central=options.gradient == "central-difference",
+            central=options.gradient == "finite-difference",
             unit=engine.game.wording.unit,
         )
     if options.device == "cpu" and engine is not None:

@@ -364,11 +364,6 @@ def found_lines(result: Result) -> list[str]:
                 if line.ratio is not None and line.low is not None and line.high is not None
             )
         )
-    if check := result.bootstrap:
-        lines.append(
-            f"bootstrap of {check.replicates} fits: its errors are {check.median:.2f} times those"
-            f" reported (middle half {check.low:.2f} to {check.high:.2f})"
-        )
     return lines + result.advice
 
 

@@ -16,9 +16,9 @@ from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import quiescence_of
 from tuner.fit.noise import FEWEST, PLAY
-from tuner.fit.regression import best_fit, choose_prior
+from tuner.fit.regression import choose_prior, fit
 from tuner.fit.result import FitResult
-from tuner.fit.setup import DRAWS, FitOptions
+from tuner.fit.setup import FitOptions
 from tuner.fit.temporal import fit_temporal
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
@@ -125,7 +125,7 @@ def fitted_in_rounds(
         else:
             # the prior of each round is centred on the weights that searched
             start = searching if options.method == "rootstrap" else parameters
-            result = best_fit(read.data, start, fitting, display.learning, display.note)
+            result = fit(read.data, start, fitting, display.learning, display.note)
         moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:
             break
@@ -174,8 +174,6 @@ def _with_prior(
         return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options
-    # the width hardly depends on the model of draws
-    fitting = replace(fitting, loss="cross-entropy" if fitting.loss == DRAWS else fitting.loss)
     width, losses = choose_prior(data, start, fitting, display.begin)
     display.note(
         "mean held-out loss by width of the prior: "

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.findings.bootstrap import checked_errors
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.fit.result import FitResult
@@ -80,11 +79,6 @@ def tune(
         if rounds:
             plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
             plain["own_matches"] = rounds.matches
-        if options.bootstrap:
-            display.begin("bootstrapping", options.bootstrap)
-            plain["bootstrap"] = checked_errors(
-                result, options.bootstrap, options.seed, display.counting
-            )
         learned = {
             key: value for key, value in plain.items() if key not in ("output", "run", *NEXT)
         }
@@ -133,7 +127,6 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
                 depth=None,
                 lambda_=None,
                 rounds=None,
-                bootstrap=0,
                 gradient="analytic",
                 step=None,
             ),

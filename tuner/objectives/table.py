@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from tuner.objectives.base import Objective
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
-from tuner.objectives.davidson import DAVIDSON
 from tuner.objectives.ordered import ORDERED
 from tuner.objectives.squared_error import SQUARED_ERROR
 
 OBJECTIVES: dict[str, Objective] = {
-    objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED, DAVIDSON)
+    objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED)
 }
 DRAW_MODELS = [
     name for name, objective in OBJECTIVES.items() if objective.widths

@@ -170,11 +170,6 @@ class RuleKind:
             whole(least, int(1e4)).require(f"the plies of {name}", plies)
 
 
-def gradient_named(text: str) -> str:
-    """The kind of gradient: `finite-difference` is short for central."""
-    return "central-difference" if text == "finite-difference" else text
-
-
 def named_values(texts: Iterable[str], option: str) -> dict[str, str]:
     """Return the values by name of texts NAME=VALUE that were given to an option; InputError for
     another form."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuner.io.files import QUIESCENCE
-from tuner.options.kinds import COUNT, POSITIVE_COUNT, KeysOf, between, gradient_named
+from tuner.options.kinds import COUNT, POSITIVE_COUNT, KeysOf, between
 from tuner.options.option import Option, Table, Title, option, options_in
 
 if TYPE_CHECKING:
@@ -57,13 +57,10 @@ def cluster(what: str) -> Option:
 def gradient() -> Any:
     """Return --gradient as a field of a record."""
     return option(
-        "analytic (default), or forward-difference, central-difference or finite-difference (the"
-        " same as central): differences of the evaluation itself, slow, a check of the analytic"
-        " ones",
-        gradient_named,
-        "analytic",
-        metavar="KIND",
-        choices=("analytic", "finite-difference", "forward-difference", "central-difference"),
+        "analytic (default), or differences of the evaluation itself, slow, a check of the analytic"
+        " ones: finite-difference (central) or forward-difference",
+        default="analytic",
+        choices=("analytic", "finite-difference", "forward-difference"),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tuner.options.kinds import COUNT, POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
+from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
 from tuner.options.option import as_field, option, require_sense
 from tuner.options.parser import nearest
 from tuner.options.shared import Reading, device, gradient, step, workers
@@ -122,9 +122,8 @@ class TuneOptions(Reading):
     )
     loss: str | None = option(
         "cross-entropy (default) or mean squared error of the expected score; or with draws as a"
-        " third outcome: ordered (ordered logit), davidson, or draws (whichever predicts held-out"
-        " games best)",
-        choices=KeysOf("tuner.objectives.table", "OBJECTIVES", "draws"),
+        " third outcome: ordered (ordered logit)",
+        choices=KeysOf("tuner.objectives.table", "OBJECTIVES"),
     )
     prior: float | str | None = option(
         "prior width, the standard deviation of weights around their starting values: centipawns,"
@@ -142,12 +141,6 @@ class TuneOptions(Reading):
         SHARE,
         0.1,
         metavar="SHARE",
-    )
-    bootstrap: int = option(
-        "check the standard errors by N fits to games resampled with replacement",
-        COUNT,
-        0,
-        metavar="N",
     )
     untapered: bool = option(
         "learn one number per parameter, not one per stage", default=False, action="store_true"
@@ -197,7 +190,7 @@ class TuneSettings(TuneOptions):
         "reading quiescence terms method targets depth per_game lambda_ blend rounds max_difference"
         " teacher nodes own_games own_rounds own_results own_scores not_linear workers device"
         " no_gpu loss learner gradient step learning_rate iterations batch held_out prior fixed"
-        " only scale untapered intercept bootstrap seed run"
+        " only scale untapered intercept seed run"
     )
     fixed: tuple[str, ...] = ()
     only: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Read files of backgammon into batches of positions: matches as `.mat` or SGF, or labelled
+"""Read files of backgammon into batches of positions: matches as `.mat`, or labelled
 positions, by the name of a file or its first lines.
 
 Learning takes play without the cube: the outcome of a game is the points that it is won by, 1, 2
@@ -15,7 +15,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from games.backgammon.files import labels, mat, sgf
+from games.backgammon.files import labels, mat
 from games.backgammon.files.gamerecord import DROPPED, FoundGame, GameRecord
 from games.backgammon.files.labels import HEADER
 from games.backgammon.rules.board import STATE, WORDS, swapped, turn_of
@@ -24,11 +24,10 @@ from games.reading import Faults, FileGame, Policy, format_by_name, hash_of, sta
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import UTF8_MARK, InputError, beginning, lines, pieces
 
-MAT, SGF, LABELS = "mat", "sgf", "labels"
-SUFFIXES = {".mat": MAT, ".sgf": SGF, ".csv": LABELS}
+MAT, LABELS = "mat", "labels"
+SUFFIXES = {".mat": MAT, ".csv": LABELS}
 START = 1 << 12  # bytes at the start of a file that are examined
 _MATCH = re.compile(rb"\s*(\d{1,5} point match\b|Game 1\s*$)", re.IGNORECASE | re.MULTILINE)
-_SGF = re.compile(rb"\s*\(\s*;[^()]*?GM\s*\[6\]")
 _LABELS = re.compile(rb"\s*\"?" + HEADER[0].encode() + rb"\"?\s*,")
 
 
@@ -40,8 +39,6 @@ def of_start(start: bytes) -> str | None:
         for line in start.splitlines()
         if line.strip() and not line.lstrip().startswith((b"#", b";"))
     ]
-    if _SGF.match(start):
-        return SGF
     if lines and _LABELS.match(lines[0]):
         return LABELS
     return MAT if _MATCH.search(start) else None
@@ -56,7 +53,7 @@ def opened(source: str) -> tuple[str, Iterator[bytes]]:
     if found is None:
         raise InputError(
             f"{source}: neither the name nor the first lines say the format; expected matches"
-            " (.mat, or .sgf of GNU Backgammon) or labelled positions (.csv with the header"
+            " (.mat) or labelled positions (.csv with the header"
             f" {','.join(HEADER)})"
         )
     return found, chain([start], stream)
@@ -92,11 +89,7 @@ def read(
     if form == LABELS:
         yield from _labelled(str(source), lines(source, counted), policy)
         return
-    games = (
-        mat.parse(str(source), lines(source, counted))
-        if form == MAT
-        else sgf.parse(str(source), counted)
-    )
+    games = mat.parse(str(source), lines(source, counted))
     dice = options.positions == "moves"
     yield from policy.batches(_file_game(found, report, dice) for found in games)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon.files import labels, mat, sgf
+from games.backgammon.files import labels, mat
 from games.backgammon.files.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
 from games.backgammon.files.ids import from_match_id, position_id
 from games.backgammon.files.notation import steps_text
@@ -14,7 +14,7 @@ from games.backgammon.rules.board import dice_of, turn_of, with_dice
 from games.backgammon.rules.play import afterstates, points
 from games.reading import Faults
 from games.record import ReadReport
-from games.streams import InputError, lines, pieces
+from games.streams import InputError, lines
 from tests.games.backgammon.support import labels_text, rolls_of_games
 
 DATA = Path(__file__).parent / "data"
@@ -29,11 +29,7 @@ def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
     """The games of a file without those that have faults, which are noted, or raise InputError."""
     source = str(path)
     faults = Faults(source, "game", strict, ReadReport(), note)
-    found = (
-        mat.parse(source, lines(source))
-        if source.endswith("mat")
-        else sgf.parse(source, pieces(source))
-    )
+    found = mat.parse(source, lines(source))
     games = []
     for place, game, fault in found:
         if fault is None:
@@ -59,19 +55,6 @@ def read(name: str) -> list[GameRecord]:
     return games_of(DATA / name, True)
 
 
-def test_both_formats_have_the_same_games():
-    for one, other in zip(read("gnubg.mat"), read("gnubg.sgf"), strict=True):
-        assert (one.line == other.line).all() and one.moves == other.moves
-        assert (one.players, one.score, one.length, one.cubes, one.points, one.end) == (
-            other.players,
-            other.score,
-            other.length,
-            other.cubes,
-            other.points,
-            other.end,
-        )
-
-
 def test_results_and_cubes():
     first, second = read("gnubg.mat")
     assert (first.points, first.end, first.cube, first.value) == (2, DROPPED, 2, 1)
@@ -81,7 +64,7 @@ def test_results_and_cubes():
 
 def test_positions_are_those_that_gnubg_names():
     texts = (DATA / "gnubg.ids").read_text().split("\n", 1)[1].split("\n\n")
-    for game, text in zip(read("gnubg.sgf"), texts, strict=True):
+    for game, text in zip(read("gnubg.mat"), texts, strict=True):
         ids = [line.split(":") for line in text.split()]
         at = 0
         for board, match in ids:  # decisions on the cube have the board of the next roll
@@ -199,12 +182,11 @@ def mutations(seed: int, whole: bytes, number: int):
         yield bytes(content)
 
 
-@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf"])
-def test_damaged_files_give_legal_games_or_one_line(tmp_path, name, mutated=MUTATED):
+def test_damaged_files_give_legal_games_or_one_line(tmp_path, mutated=MUTATED):
     notes: list[str] = []
-    whole = (DATA / name).read_bytes()
+    whole = (DATA / "gnubg.mat").read_bytes()
     for content in mutations(1, whole if len(whole) < 9000 else whole[:9000], mutated):
-        path = tmp_path / name
+        path = tmp_path / "a.mat"
         path.write_bytes(content)
         try:
             for game in games_of(path, False, notes.append):

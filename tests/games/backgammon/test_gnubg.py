@@ -12,11 +12,11 @@ import pytest
 
 from games.backgammon.engines.contest import rater
 from games.backgammon.engines.players import gnubg_plies
-from games.backgammon.files import mat, sgf
+from games.backgammon.files import mat
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.rules.board import packed, with_dice
 from games.record import Dice, find
-from games.streams import InputError, lines, pieces
+from games.streams import InputError, lines
 from tests.commands.match_support import play
 from tests.commands.support import done, refused
 from tests.games.backgammon.test_files import random_games
@@ -146,8 +146,9 @@ def test_what_moves_cannot_be_learned_with_is_one_line(given, said, tmp_path):
 
 def imported(path: Path, folder: Path) -> list:
     """The games of a `.mat` file as gnubg understands them, from what it saves."""
-    gnubg("set jacoby off", f"import mat {path}", f"save match {folder / 'imported.sgf'}")
-    return [found.game for found in sgf.parse("imported.sgf", pieces(str(folder / "imported.sgf")))]
+    saved = str(folder / "imported.mat")
+    gnubg("set jacoby off", f"import mat {path}", f"export match mat {saved}")
+    return [found.game for found in mat.parse(saved, lines(saved))]
 
 
 def assert_same(ours, theirs) -> None:

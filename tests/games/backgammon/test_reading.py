@@ -63,7 +63,6 @@ def test_the_cube_and_the_score_do_not_change_outcomes_and_dropped_games_have_no
     assert np.allclose(batches[0].outcomes, 2 / 3) and batches[0].numbers.tolist() == [
         2
     ]  # 8 points with the cube at 4
-    assert (batches[0].positions == read(DATA / "gnubg.sgf")[0][0].positions).all()
 
 
 def test_faults_are_named_counted_and_skipped(tmp_path):
@@ -175,7 +174,7 @@ def test_the_bundled_games_are_those_that_are_made():
         assert (batch.positions == play(number).line).all()
 
 
-@pytest.mark.parametrize("name", ["gnubg.mat", "gnubg.sgf", "positions.csv"])
+@pytest.mark.parametrize("name", ["gnubg.mat", "positions.csv"])
 def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name, mutated=MUTATED):
     if name.endswith("csv"):
         positions, chances = some_labels()

@@ -51,7 +51,7 @@ def test_the_change_with_draws_as_outcomes(sample):
     shape = (2, weights.shape[1] + 1)
     zero = np.zeros(shape)
     problem = replace(
-        problem_of(given, 2, "davidson"),
+        problem_of(given, 2, "ordered"),
         start=zero,
         free=np.ones(shape, bool),
         low=zero,

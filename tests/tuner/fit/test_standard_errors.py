@@ -305,7 +305,7 @@ SIMULATIONS = 150
     "loss",
     [
         "cross-entropy",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("mse", "ordered", "davidson")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("mse", "ordered")),
     ],
 )
 def test_intervals_of_regressions_cover_the_truth_and_naive_ones_do_not(loss):

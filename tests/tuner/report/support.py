@@ -116,10 +116,6 @@ def findings(data: str = NASTY) -> dict:
             "model": "ordered",
             "width": {"mg": 0.8, "eg": 1.1},
             "errors": {"mg": 0.05, "eg": 0.04},
-            "candidates": [
-                {"model": "ordered", "held_out": 0.91},
-                {"model": "half a win", "held_out": 0.93},
-            ],
         },
         "advice": [
             "halving the standard errors takes about 18,900 more games of this kind",

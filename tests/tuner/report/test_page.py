@@ -94,7 +94,6 @@ def test_everything_found_has_a_place_on_the_page(rich):
         "piece_square.pawn[0][1] mg",
         "−0.97",
         "0.800 ± 0.098",
-        "0.93000",
         "2,000 won by White, 31.7 %",
         "ab" * 32,
         "seed: 7",

@@ -249,7 +249,7 @@ class WeightsLearner:
         if settings.gradient == "analytic" or settings.step is None:
             return counted_positions(self.engine, positions, len(self.weights))
         return MovedPositions(
-            self.engine, positions, settings.step, settings.gradient == "central-difference"
+            self.engine, positions, settings.step, settings.gradient == "finite-difference"
         )
 
     @property

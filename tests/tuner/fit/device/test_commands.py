@@ -26,12 +26,11 @@ def machine_with_a_gpu(tmp_path, monkeypatch):
     [
         "--method logistic",
         "--method td --lambda 0.7",
-        "--method logistic --loss davidson --prior none",
         "--method logistic --learner adam --iterations 2 --scale 0.003",
         "--method logistic --learner lbfgs --untapered --prior none",
-        "--method logistic --loss draws --held-out 0.3",
+        "--method logistic --loss ordered --held-out 0.3",
         pytest.param("--method logistic --loss mse --prior cv", marks=pytest.mark.long),
-        "--method logistic --bootstrap 3 --prior 20",
+        "--method logistic --prior 20",
         "--method td --learner sgd --iterations 2",
     ],
 )
@@ -93,7 +92,7 @@ def test_finite_differences_run_on_the_cpu(tmp_path):
         "--method",
         "logistic",
         "--gradient",
-        "central-difference",
+        "finite-difference",
     ]
     assert "passes run on cpu" in done(*options).err
     assert "finite differences run on the CPU" in refused(*options, "--device", "gpu")

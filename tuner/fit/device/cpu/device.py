@@ -378,8 +378,7 @@ def ranges_text(task: RangesTask) -> str:
 @dataclass(frozen=True, kw_only=True)
 class RangedCpu(Cpu):
     """The CPUs of an executor for the passes over `data` that take most of the time. All others run
-    on this machine, also those over the same positions with other weights or outcomes, as of the
-    bootstrap."""
+    on this machine, also those over the same positions with other weights or outcomes."""
 
     executor: Executor
     data: Dataset
