@@ -2,6 +2,7 @@
 # make check   set everything up, check style and types, pass the fast tests: within a minute once code is compiled
 # make test    set everything up, check style and types, pass the tests
 # make test-all  the same with the tests that are marked as long, and packages of 340 MB for a few more
+# make bench   measure speed; BENCH="perft search --params shogi/hand --json" says what
 # PYTHON=python3.12 chooses the interpreter; everything goes into .venv.
 
 PYTHON ?= python3
@@ -43,7 +44,7 @@ test-all: .venv/tested-all
 	$(PYTEST) -m ""
 
 bench: .venv/installed
-	$(BIN)/tuner bench
+	$(BIN)/python -m tests.benchmarks.speed $(BENCH)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

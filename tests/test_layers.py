@@ -24,7 +24,7 @@ ROOMS = [
     ["tuner.play"],
     ["tuner.findings"],
     ["tuner.learn"],
-    ["tuner.report", "tuner.bench"],
+    ["tuner.report"],
     ["tuner.network", "tuner.improve", "tuner.optimize"],
     ["tuner.commands"],
     ["tuner.cli"],

@@ -55,7 +55,6 @@ GROUPS = {  # each command with what it is wanted for
     },
     "research": {
         "network": "learn a small network from values of positions",
-        "bench": "measure the speed of the parts",
     },
 }
 SERVERS = (*GROUPS["play"], "watch")  # they have no result to print as JSON

@@ -5,9 +5,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.benchmarks.speed import Workload
+from tests.benchmarks.speed.gpu import MOST, compared
 from tests.conftest import SAMPLES
-from tuner.bench import Workload
-from tuner.bench.gpu import MOST, compared
 
 POSITIONS = 50_000_000
 

@@ -9,17 +9,17 @@ import pytest
 pytest.importorskip("cshogi")
 
 from games.search.searcher import Limits
-from games.shogi.bench import LIGHT, TARGETS, counting
 from games.shogi.engines.contest import openings
 from games.shogi.files import sfen
 from games.shogi.game import GAME
 from games.shogi.rules import endings, movegen
+from tests.benchmarks.speed import Workload, samples_of
+from tests.benchmarks.speed.play import searches
+from tests.benchmarks.speed.shogi import LIGHT, TARGETS, counting
 from tests.games.shogi import against_cshogi, files
 from tests.games.shogi.plain_search import lines, plain_value
 from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
-from tuner.bench import Workload, samples_of
-from tuner.bench.play import searches
 
 
 def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():

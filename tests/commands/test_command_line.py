@@ -132,7 +132,6 @@ def test_completion_is_printed_for_each_shell(shell):
         ("tuner tune -o ga", {"games.pgn", "games"}),
         ("tuner tune --run ga", {"games"}),
         ("tuner report ga", {"games"}),
-        ("tuner bench se", {"search", "selfplay"}),
     ],
 )
 def test_bash_completes_commands_options_choices_and_files(tmp_path, line, expected):

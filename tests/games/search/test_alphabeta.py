@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from games.chess.bench import SEARCHED
 from games.chess.files.fen import position
 from games.chess.game import GAME, after, moves_of, result
 from games.record import find
 from games.search.alphabeta_searcher import search_root_moves
 from games.search.constants import CONSTANTS
 from games.search.searcher import Found, Limits, Searcher
+from tests.benchmarks.speed.chess import SEARCHED
 from tests.games.search.leaves import violations
 from tests.games.search.plain_search import lines, plain_value
 from tuner.evaluation.loading import load_engine

@@ -1,6 +1,5 @@
 """Commands give the same results on a machine with a GPU as on one without."""
 
-import json
 import sys
 
 import numpy as np
@@ -96,16 +95,6 @@ def test_finite_differences_run_on_the_cpu(tmp_path):
     ]
     assert "passes run on cpu" in done(*options).err
     assert "finite differences run on the CPU" in refused(*options, "--device", "gpu")
-
-
-@pytest.mark.long
-def test_bench(tmp_path, monkeypatch, small_pgn):
-    for name, value in (("CHECKED", 2000), ("COPIED", 1 << 20), ("SOME", 4000)):
-        monkeypatch.setattr(f"tuner.bench.gpu.{name}", value)
-    rows = json.loads(done("bench", "gpu", "--games", small_pgn, "--json").out)["rows"]
-    assert [row["unit"] for row in rows] == ["M positions/s", "GB/s", "s", "s"] and all(
-        row["value"] > 0 for row in rows
-    )
 
 
 def test_a_gpu_out_of_memory_is_one_line(tmp_path, monkeypatch):

@@ -323,8 +323,8 @@ def test_the_benchmark_of_gpus_runs(folder, monkeypatch, small_pgn):
     from tests.benchmarks import gpu as benchmark
 
     paper(monkeypatch, folder)
-    monkeypatch.setattr("tuner.bench.gpu.CHECKED", 2000)
-    monkeypatch.setattr("tuner.bench.gpu.COPIED", 1 << 20)
+    monkeypatch.setattr("tests.benchmarks.speed.gpu.CHECKED", 2000)
+    monkeypatch.setattr("tests.benchmarks.speed.gpu.COPIED", 1 << 20)
     monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
     found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
     assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6

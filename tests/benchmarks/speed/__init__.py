@@ -2,7 +2,7 @@
 
 A measurement is a function of a `Workload` that returns rows.
 
-What depends on the game is in its module `games.<game>.bench`:
+What depends on the game is in the module of its name here:
 
     LIGHT REFERENCE TARGETS            a light parameter file, another program, targets by name
     reading(games) counting()          speed of reading files, and of move generation
@@ -61,7 +61,7 @@ class Workload:
 def bench_of(game: str) -> ModuleType:
     """Return the module of a game that measures it: its positions, samples, reference and targets;
     InputError if it has none."""
-    name = f"games.{game}.bench"
+    name = f"{__name__}.{game}"
     if importlib.util.find_spec(name) is None:
         raise InputError(f"{game}: has no measurements of its own; choose --params of another game")
     return importlib.import_module(name)

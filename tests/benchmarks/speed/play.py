@@ -12,7 +12,7 @@ import numpy as np
 
 from games.record import Dice, ReadOptions, ReadReport, find
 from games.search.searcher import Limits, Searcher
-from tuner.bench import Row, Workload, cpu_seconds, published, target_of
+from tests.benchmarks.speed import Row, Workload, cpu_seconds, published, target_of
 from tuner.evaluation.engine import Counter, Engine
 from tuner.evaluation.loading import load_engine, load_parameters, quiescence_of
 from tuner.io.files import QUIESCENCE
@@ -204,11 +204,11 @@ def learning(work: Workload) -> list[Row]:
             WeightsRun(replace(settings, games=1), None, Display()),
             Path(folder) / "first",
             OnThreads(1),
-            "tuner bench",
+            "make bench",
         )
         cpu, own = time.process_time(), time.thread_time()
         new_run(
-            WeightsRun(settings, None, Display()), Path(folder) / "run", OnThreads(1), "tuner bench"
+            WeightsRun(settings, None, Display()), Path(folder) / "run", OnThreads(1), "make bench"
         )
         cpu, own = (
             time.process_time() - cpu,

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalterms.framework.encoding import Encoding, encodings_of
 from games.record import Game, ReadOptions, ReadReport, find
-from tuner.bench import NothingToMeasure, Row, Workload, bench_of, cpu_seconds, target_of
+from tests.benchmarks.speed import NothingToMeasure, Row, Workload, bench_of, cpu_seconds, target_of
 from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.networks.compiled import scores
 from tuner.evaluation.networks.evaluation import evaluation_of

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tuner.bench import Row, Workload
-from tuner.bench.fits import whole_data
+from tests.benchmarks.speed import Row, Workload
+from tests.benchmarks.speed.fits import whole_data
 from tuner.datasets.dataset import Dataset, Rows
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
@@ -33,7 +33,7 @@ PARAMETERS, SCALE, SPREAD = (
     0.00255,
     15.0,
 )  # SPREAD of weights in centipawns, so that few games are decided
-CHECKED, SOME = 1_000_000, 10_000_000  # positions of comparisons, and of `tuner bench gpu`
+CHECKED, SOME = 1_000_000, 10_000_000  # positions of comparisons, and of `make bench BENCH=gpu`
 COUNTS = np.array([-2, -1, 1, 2], np.int8)
 POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads per position, and per eight nonzeros
 MOST = 1e-6  # relative difference

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import ReadOptions, scale_of
-from tuner.bench import Row, Workload, cpu_seconds, published, target_of
+from tests.benchmarks.speed import Row, Workload, cpu_seconds, published, target_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
@@ -162,7 +162,7 @@ def fits(work: Workload) -> list[Row]:
         )
     for data, target in measured:
         done = subprocess.run(
-            [sys.executable, "-m", "tuner.bench.fits", str(data.path)],
+            [sys.executable, "-m", "tests.benchmarks.speed.fits", str(data.path)],
             stdout=subprocess.PIPE,
             check=True,
         )

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tuner.bench import Row, Workload
+from tests.benchmarks.speed import Row, Workload
 from tuner.evaluation.loading import load_engine
 
 

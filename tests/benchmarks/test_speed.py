@@ -1,32 +1,17 @@
-"""What `tuner bench` measures with comes from the game: its positions, samples, references and
-targets."""
+"""What is measured with comes from the game: its positions, samples, references and targets."""
 
-import json
+from pathlib import Path
 
 import pytest
 
-from games.backgammon import bench as backgammon_bench
-from games.chess import bench as chess_bench
-from games.shogi import bench as shogi_bench
 from games.streams import InputError
-from tests.commands.support import done, refused, tuner
+from tests.benchmarks.speed import Row, fits, networks
+from tests.benchmarks.speed import __main__ as command
+from tests.benchmarks.speed import backgammon as backgammon_bench
+from tests.benchmarks.speed import shogi as shogi_bench
+from tests.benchmarks.speed.__main__ import measured
 from tests.conftest import SAMPLES
 from tests.games.support import REPOSITORY
-from tuner.bench import Row, bench_of, fits, networks, samples_of
-from tuner.commands import bench as bench_command
-
-
-def test_each_game_has_its_own():
-    assert bench_of("chess") is chess_bench and bench_of("shogi") is shogi_bench
-    assert bench_of("backgammon") is backgammon_bench
-    assert samples_of("zero") == SAMPLES
-
-
-def test_a_game_without_measurements_is_refused_in_one_line():
-    with pytest.raises(InputError, match="tictactoe: has no measurements"):
-        bench_of("tictactoe")
-    ran = tuner("bench", "perft", "--params", "tictactoe/classic")
-    assert ran.status == 2 and ran.err.count("\n") == 1
 
 
 def test_a_reference_that_is_not_installed_is_left_out():
@@ -39,14 +24,14 @@ def test_a_reference_that_is_not_installed_is_left_out():
     assert Row("x", 2.0, "games/s", reference=("cshogi", 4.0)).to_json()["ratio"] == 0.5
 
 
-def rows_of(*arguments: object) -> list[dict]:
-    return json.loads(done("bench", *arguments, "--json").out)["rows"]
+def rows_of(*rows: str, params: str, games: Path | None = None) -> list[dict]:
+    return measured(rows, params, games)["rows"]
 
 
 def test_search_and_self_play_of_backgammon_are_measured_by_decisions_and_games(monkeypatch):
     for name, number in (("SEARCHED", 2), ("GAMES", 20), ("LEARNING_GAMES", 32)):
         monkeypatch.setattr(backgammon_bench, name, number)
-    found = rows_of("search", "selfplay", "learning", "--params", "backgammon/classic")
+    found = rows_of("search", "selfplay", "learning", params="backgammon/classic")
     assert [(line["what"].partition(", ")[0], line["unit"]) for line in found] == [
         ("search", "decisions/s"),
         ("search", "decisions/s"),
@@ -66,25 +51,28 @@ def test_search_and_self_play_of_backgammon_are_measured_by_decisions_and_games(
 def test_networks_of_backgammon_are_measured_from_counts_as_evaluations_and_in_games(monkeypatch):
     for name, number in (("WARM", 2), ("TIMED", 2), ("POSITIONS", 500), ("FROM_COUNTS", 500)):
         monkeypatch.setattr(networks, name, number)
-    found = rows_of("network", "--params", "backgammon/classic")
+    found = rows_of("network", params="backgammon/classic")
     assert [line["target"] for line in found] == [1.0, 1.0, 1800, 5000]
     assert all(line["value"] > 0 for line in found)
     assert (
-        len(rows_of("network", "--params", "classic")) == 2
+        len(rows_of("network", params="classic")) == 2
     )  # no compiled code plays whole games of chess
 
 
-def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypatch):
-    assert "shogi has no encodings" in refused("bench", "network", "--params", "shogi/hand")
-    monkeypatch.setattr(bench_command, "ORDINARY", ["network"])
-    ran = done("bench", "--params", "shogi/hand")
-    assert "not measured: network: shogi has no encodings" in ran.out
+def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypatch, capsys):
+    with pytest.raises(InputError, match="shogi has no encodings"):
+        measured(["network"], "shogi/hand", None)
+    monkeypatch.setattr(command, "ORDINARY", ["network"])
+    assert command.main(["--params", "shogi/hand"]) == 0
+    assert "not measured: network: shogi has no encodings" in capsys.readouterr().out
+    with pytest.raises(InputError, match="tictactoe: has no measurements"):
+        measured(["perft"], "tictactoe/classic", SAMPLES)
 
 
 def test_published_numbers_are_those_of_chess_alone(tmp_path):
     games = tmp_path / "few.mat"
     games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text())
-    found = rows_of("coefficients", "--params", "backgammon/classic", "--games", games)
+    found = rows_of("coefficients", params="backgammon/classic", games=games)
     assert [line["what"].partition(" coefficients")[0][:20] for line in found] == [
         "positions -> 159",
         "file ->",
@@ -96,7 +84,7 @@ def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(fits, "SMALL_FIT", 100)
     games = tmp_path / "few.mat"
     games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text() * 1)
-    found = rows_of("fit", "--params", "backgammon/classic", "--games", games)
+    found = rows_of("fit", params="backgammon/classic", games=games)
     assert len(found) == 6 and [line["unit"] for line in found[:3]] == ["CPU s", "CPU s", "MB"]
     assert all("positions, " in line["what"] for line in found)
 
@@ -107,9 +95,7 @@ def test_perft_of_shogi_is_measured_on_its_own_positions(monkeypatch):
     monkeypatch.setattr(
         shogi_bench, "_perft", lambda *given: theirs.append(counted(*given)) or theirs[-1]
     )
-    rows = json.loads(
-        done("bench", "perft", "--params", "shogi/hand", "--games", SAMPLES, "--json").out
-    )["rows"]
+    rows = rows_of("perft", params="shogi/hand", games=SAMPLES)
     assert [line["what"] for line in rows] == ["perft, start to depth 3"]
     assert rows[0]["target"] == shogi_bench.TARGETS["perft"] and rows[0]["reference"] in (
         "cshogi",
