@@ -24,6 +24,8 @@ if os.environ.get("CI") != "newcomer":  # who lacks programs that some tests nee
 
 pytest_plugins = ["tests.skips"]
 REPOSITORY = Path(__file__).resolve().parents[1]
+# for programs that tests start; setup.cfg says the same for pytest. The fixtures hold a tiny game.
+os.environ["PYTHONPATH"] = f"{REPOSITORY}{os.pathsep}{REPOSITORY / 'tests' / 'fixtures'}"
 SAMPLES = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 SMALL = 300  # games
 # megabytes of a process: from where on, and after how much growth, memory is given back

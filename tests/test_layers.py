@@ -34,8 +34,6 @@ ROOMS = [
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 LAYERS = ["games", "evalterms", "tuner"]
 COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
-# what makes the samples with Stockfish, and what measures us against python-chess
-SCRIPTS = {Path("games/chess/bench.py")}
 # speak to engines, read tables of endings and books, and draw boards through python-chess
 THROUGH = {
     *(Path(f"games/chess/engines/{name}.py") for name in ("players", "endings", "book")),
@@ -162,15 +160,14 @@ def test_the_core_of_a_layer_knows_no_game():
             if game != own and name.split(".")[:2] in (["games", game], ["evalterms", game])
         ]
 
-    assert len(games) > 3 and offences(SOURCES, others) == {}
+    assert len(games) > 2 and offences(SOURCES, others) == {}
 
 
 def test_nothing_of_python_chess_is_imported_outside_tests():
     assert [
         str(path)
         for path in SOURCES
-        if path not in SCRIPTS | THROUGH
-        and "chess" in {name.split(".")[0] for name in imported(path)}
+        if path not in THROUGH and "chess" in {name.split(".")[0] for name in imported(path)}
     ] == []
 
 
@@ -185,11 +182,7 @@ def test_games_and_terms_need_few_packages():
 
     assert (
         offences(
-            [
-                path
-                for path in SOURCES
-                if path.parts[0] in PACKAGES and path not in SCRIPTS | THROUGH
-            ],
+            [path for path in SOURCES if path.parts[0] in PACKAGES and path not in THROUGH],
             others,
         )
         == {}

@@ -29,7 +29,7 @@ LISTED, OTHER = "no nvcc; install it", "no compiler here"
 def ran(folder: Path, content: str, *options: str, ci: str = "true") -> subprocess.CompletedProcess:
     """Run pytest with the plugin on a file with this content."""
     (folder / "test_some.py").write_text(content)
-    environment = os.environ | {"CI": ci, "PYTHONPATH": str(REPOSITORY)}
+    environment = os.environ | {"CI": ci}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "tests.skips", "-p", "no:cacheprovider", *options],
         cwd=folder,

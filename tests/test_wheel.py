@@ -235,6 +235,6 @@ def test_kernels_and_all_parameter_files_can_be_read(installed):
     code = (
         "from tuner.fit.device.gpu.chunks import source; from tuner.evaluation.loading import"
         " parameter_path; print('__global__' in source(), *(parameter_path(name).is_file() for name"
-        " in ('zero', 'classic', 'tictactoe/zero')))"
+        " in ('zero', 'classic', 'shogi/zero')))"
     )
     assert installed.run("python", "-c", code).stdout.split() == ["True"] * 4

@@ -18,6 +18,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import llvmlite.binding
@@ -49,7 +50,9 @@ COMPILERS = ("games.compile.jit", "games.compile.compiler")
 def modules(package: str, names: str) -> list[Path]:
     """Return the source files of modules of a package (names separated by spaces, `*` for all) and
     of the compiler: the sources of a unit."""
-    folder = ROOT.joinpath(*package.split("."))
+    spec = find_spec(package)
+    assert spec is not None and spec.submodule_search_locations, f"{package} is a package"
+    folder = Path(next(iter(spec.submodule_search_locations)))
     found = (
         sorted(folder.glob("*.py"))
         if names == "*"

@@ -13,7 +13,6 @@ import pytest
 from games.record import available
 from tests.commands.bad_files import fill
 from tests.commands.support import done, refused, tuner, without_compiling
-from tests.games.support import REPOSITORY
 
 CASES = {
     # the games; a line of its own tells of each bad game before
@@ -442,7 +441,7 @@ def test_the_process_itself_ends_with_status_2_and_one_line(folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        env=os.environ,
     )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert (

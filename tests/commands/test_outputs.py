@@ -397,7 +397,7 @@ def test_leftovers_of_a_killed_tune_are_reported_and_a_folder_is_locked(here):
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ},
     )
     process.stdin.write(Path("games.ttt").read_bytes())
     process.stdin.flush()

@@ -25,7 +25,7 @@ DEAF_ROWS = (
 
 
 def started(folder: Path, *words: object, **more: str) -> subprocess.Popen:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **more}
+    environment = {**os.environ, **more}
     return subprocess.Popen(
         [sys.executable, "-m", "tuner", *map(str, words)],
         cwd=folder,

@@ -51,7 +51,7 @@ def run(*words: str | bytes, system: dict | None = None, **more) -> subprocess.C
         [os.fsencode(word) for word in words],
         capture_output=True,
         check=False,
-        env={**os.environ, **(system or {}), "PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ, **(system or {})},
         **more,
     )
 
@@ -114,7 +114,9 @@ report N-match"""
 def here(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     tictactoe_file(tmp_path, 100)
-    (tmp_path / "my.yaml").write_text((REPOSITORY / "params/tictactoe/classic.yaml").read_text())
+    (tmp_path / "my.yaml").write_text(
+        (REPOSITORY / "tests/fixtures/params/tictactoe/classic.yaml").read_text()
+    )
     return tmp_path
 
 

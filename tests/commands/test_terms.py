@@ -54,7 +54,9 @@ def here(tmp_path, monkeypatch) -> Path:
 def test_the_command_that_a_message_names_works_as_it_is_printed(here, start):
     if start.endswith(".yaml"):
         Path(start).parent.mkdir(exist_ok=True)
-        Path(start).write_text((REPOSITORY / "params/tictactoe/classic.yaml").read_text())
+        Path(start).write_text(
+            (REPOSITORY / "tests/fixtures/params/tictactoe/classic.yaml").read_text()
+        )
     for free in (f"{Path(start).stem}-full.yaml", f"{Path(start).stem}-full-2.yaml"):
         ran = tuner("tune", start, "games.ttt", "--terms", "my terms.py", "-o", "out.yaml")
         assert ran.status == 2 and ran.err.count("\n") == 1
@@ -132,7 +134,7 @@ def test_changed_and_missing_terms_are_reported(here):
 )
 def test_a_wrong_entry_of_terms_is_reported_with_its_line(here, terms):
     text = (
-        (REPOSITORY / "params/tictactoe/classic.yaml")
+        (REPOSITORY / "tests/fixtures/params/tictactoe/classic.yaml")
         .read_text()
         .replace("weights:", f"terms: {terms}\nweights:")
     )
@@ -151,5 +153,5 @@ def test_a_folder_with_the_name_of_a_bundled_file_hides_nothing_and_a_file_does(
     assert "hidden: cannot be read: Is a directory" in (
         Path("hidden").mkdir() or tuner("params", "hidden").err
     )
-    Path("zero").write_text((REPOSITORY / "params/tictactoe/zero.yaml").read_text())
+    Path("zero").write_text((REPOSITORY / "tests/fixtures/params/tictactoe/zero.yaml").read_text())
     assert done("params", "zero").out.startswith("zero: tictactoe")

@@ -190,7 +190,7 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
         [sys.executable, str(script), *arguments],
         text=True,
         cwd=REPOSITORY,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -87,7 +87,7 @@ def plain(*arguments: str) -> subprocess.CompletedProcess:
         capture_output=True,
         timeout=1800,
         check=False,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(REPOSITORY)},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )
 
 

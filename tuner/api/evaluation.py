@@ -282,7 +282,7 @@ def load(
     parameters: str | Path = "classic", terms: Sequence[str | Path] = (), add_missing: bool = False
 ) -> Evaluation:
     """Load an evaluation: `parameters` is a parameter file, or the name of a bundled one
-    ("classic", "zero", "pesto", "tictactoe/classic"); `terms` are Python files with terms of your
+    ("classic", "zero", "pesto", "shogi/classic"); `terms` are Python files with terms of your
     own, whose numbers are 0 with `add_missing` if the file lacks them. InputError names the file
     and the line of a mistake.
 

@@ -18,7 +18,7 @@ from evalterms.term import Term
 from games.record import available, find
 from games.streams import InputError, plain_name
 from tuner.evaluation.engine import Engine, rows_of
-from tuner.io.files import BUNDLED, sha256_of
+from tuner.io.files import BUNDLED, bundled, sha256_of
 from tuner.options.option import refuse
 from tuner.parameters.layout import Layout, Spans, layout_of
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters, steps_of
@@ -193,23 +193,20 @@ def _composed(
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
     """Return the path of a parameter file, given a path or the name of a bundled file: `classic`,
-    or `tictactoe/classic` for another game. An existing file with such a name takes precedence, a
+    or `shogi/classic` for another game. An existing file with such a name takes precedence, a
     folder does not."""
-    path = Path(name)
-    bundled = BUNDLED / f"{path}.yaml" if len(path.parts) == 2 else BUNDLED / game / f"{path}.yaml"
+    path, known = Path(name), bundled()
     if os.path.isfile(path) or path.suffix:
         return path
-    if os.path.isfile(bundled) and bundled.is_relative_to(BUNDLED):
-        return bundled
+    found = known.get(str(path) if len(path.parts) == 2 else f"{game}/{path}")
+    if found is not None:
+        return found
     if os.path.lexists(path):
         return path
-    named = path.parent if len(path.parts) == 2 else path
-    folder = named if str(named) in available() else Path(game)
-    typed = {
-        file: ("" if file.parent.name == DEFAULT_GAME else f"{file.parent.name}/") + file.stem
-        for file in sorted(BUNDLED.glob("*/*.yaml"))
-    }
-    own = {file.stem: text for file, text in typed.items() if file.parent == BUNDLED / folder}
+    named = str(path.parent if len(path.parts) == 2 else path)
+    folder = named if named in available() else game
+    typed = {file: text.removeprefix(f"{DEFAULT_GAME}/") for text, file in sorted(known.items())}
+    own = {file.stem: text for file, text in typed.items() if file.parent.name == folder}
     near = [own[stem] for stem in difflib.get_close_matches(path.name, own, 1)] or [
         text for file, text in typed.items() if file.stem == path.name
     ]
@@ -240,12 +237,12 @@ def games_path(name: str, game: str = DEFAULT_GAME) -> str:
 def sources_for(params: str | Path, names: Sequence[str]) -> list[str]:
     """Return the paths of games, see `games_path`, for a parameter file; InputError for a parameter
     file among the games."""
+    known = bundled()
     for name in names:
-        bundled = (BUNDLED / DEFAULT_GAME / f"{name}.yaml", BUNDLED / f"{name}.yaml")
         if (
             name.endswith((".yaml", ".yml"))
             or not os.path.lexists(name)
-            and any(map(os.path.isfile, bundled))
+            and (name in known or f"{DEFAULT_GAME}/{name}" in known)
         ):
             exchanged = Path(params).suffix not in (".yaml", ".yml") and (
                 os.path.exists(params) or Path(params).name == SAMPLES

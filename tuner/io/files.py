@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import games
 from games.streams import InputError
 
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
@@ -20,6 +21,17 @@ HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"  # of the folder 
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
 ROWS_MARK = b"rows of evaltune"
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
+
+
+def bundled() -> dict[str, Path]:
+    """Return the bundled parameter files by name, `chess/classic`; those of games of one's own are
+    in `params` beside their folder of `games`."""
+    folders = [BUNDLED, *(Path(folder).parent / "params" for folder in games.__path__[1:])]
+    return {
+        f"{path.parent.name}/{path.stem}": path
+        for folder in reversed(folders)
+        for path in sorted(folder.glob("*/*.yaml"))
+    }
 
 
 def temporary_name(path: Path) -> Path:

@@ -15,7 +15,7 @@ import numpy as np
 
 from games.record import available, find, scale_of, wording_of
 from games.streams import InputError, one_line
-from tuner.io.files import BUNDLED
+from tuner.io.files import BUNDLED, bundled
 from tuner.parameters.comments import comments_of
 from tuner.parameters.layout import Layout, Place, Spans, fault_of_spans
 from tuner.parameters.parameters import (
@@ -564,7 +564,7 @@ def shown_name(path: Path) -> str:
     """The name of a parameter file on a command line: its path, or the short name of a bundled
     one."""
     path = Path(path)
-    if not path.is_relative_to(BUNDLED):
+    if path not in bundled().values():
         return str(path)
     return path.stem if path.parent.name == DEFAULT_GAME else f"{path.parent.name}/{path.stem}"
 

@@ -31,7 +31,7 @@ from tuner.evaluation.networks.evaluation import evaluation_of, network_evaluati
 from tuner.evaluation.networks.files import NetworkFile, holds_network
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.export.numbers import settings_of
-from tuner.io.files import BUNDLED
+from tuner.io.files import bundled
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.parameters.reader import game_of
 
@@ -290,7 +290,7 @@ def _typed(named: Named) -> str:
     """Name a player as it is typed: where each game may have one of its name, after the game."""
     if named.kind not in OURS:
         return f"{named.kind}:{named.what}"
-    if named.kind in (PARAMETERS, NETWORK) and not Path(named.what).is_relative_to(BUNDLED):
+    if named.kind in (PARAMETERS, NETWORK) and Path(named.what) not in bundled().values():
         return named.what
     return named.name if named.game == DEFAULT_GAME else f"{named.game}/{named.name}"
 
@@ -389,12 +389,6 @@ def external_player(
         options=tuple(options.items()),
         megabytes=megabytes,
     )
-
-
-def bundled(game: str, name: str) -> Path | None:
-    """The bundled parameter file of a game with this name, None if there is none."""
-    path = BUNDLED / game / f"{name}.yaml"
-    return path if path.exists() else None
 
 
 LOG = logging.getLogger(__name__)

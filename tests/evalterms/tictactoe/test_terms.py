@@ -46,6 +46,6 @@ def test_every_count_is_right_in_every_position(positions):
 
 def test_the_compiled_evaluation_is_counts_times_weights(positions):
     engine, words = positions
-    _, parameters = load_engine(REPOSITORY / "params" / "tictactoe" / "classic.yaml")
+    _, parameters = load_engine(REPOSITORY / "tests/fixtures/params/tictactoe" / "classic.yaml")
     dense = engine.coefficients(words).dense(engine.layout.size)
     assert np.array_equal(engine.evaluate(words, parameters), dense @ parameters.weights[0])

@@ -17,7 +17,7 @@ OPENINGS = {"centre": ".../.x./... o", "corner": "x../.../... o", "edge": ".x./.
 
 
 def bundled(name):
-    return load_engine(REPOSITORY / "params" / "tictactoe" / f"{name}.yaml")
+    return load_engine(REPOSITORY / "tests/fixtures/params/tictactoe" / f"{name}.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, random_parameters, read
 from tests.tuner.support import LAYOUT
 from tuner.cli import main
-from tuner.io.files import BUNDLED
+from tuner.io.files import BUNDLED, bundled
 from tuner.parameters.comments import LARGEST
 from tuner.parameters.parameters import untapered
 from tuner.parameters.reader import read_parameters
@@ -281,7 +281,7 @@ def done(capsys, *words) -> None:
 
 
 def test_add_missing_keeps_comments(tmp_path, capsys):
-    text = (BUNDLED / "tictactoe" / "classic.yaml").read_text(encoding="utf-8")
+    text = bundled()["tictactoe/classic"].read_text(encoding="utf-8")
     assert "    win: " in text
     lines = text.replace("    win: ", "    # the win\n    win: ").splitlines(keepends=True)
     gone = next(line for line in lines if line.startswith("    ") and "win" not in line)

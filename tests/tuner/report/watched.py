@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.commands.support import PATIENCE
-from tests.games.support import REPOSITORY
 
 pytest.importorskip("tornado", reason="no tornado; pip install '.[test]'")
 COMMAND = "from tuner.cli import main; raise SystemExit(main())"
@@ -40,7 +39,7 @@ class Watch:
             stderr=subprocess.PIPE,
             text=True,
             preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            env={**os.environ},
         )
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)

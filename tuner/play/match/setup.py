@@ -12,7 +12,7 @@ from games.record import Control, Game, find
 from games.streams import InputError, pieces
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import load_engine, make_engine, parameter_path
-from tuner.io.files import sha256_of
+from tuner.io.files import bundled, sha256_of
 from tuner.options.kinds import named_values
 from tuner.options.match import Entrant, MatchSettings
 from tuner.options.option import no_use, refuse
@@ -27,7 +27,6 @@ from tuner.play.players import (
     RANDOM,
     Named,
     PlayerSpec,
-    bundled,
     external_player,
     game_between,
     named_file,
@@ -76,9 +75,8 @@ class UsualMatch(NamedTuple):
 
 def usual_of(game: Game) -> UsualMatch:
     """Return the usual settings of matches of a game."""
-    judge = next(
-        (f"{game.name}/{name}" for name in game.usual.judge if bundled(game.name, name)), None
-    )
+    known = bundled()
+    judge = next(filter(known.get, (f"{game.name}/{name}" for name in game.usual.judge)), None)
     return UsualMatch(
         game.usual.match_depth,
         game.usual.match_random_plies,
@@ -316,7 +314,7 @@ def _baselines(
     """Legs of baselines without learning, at the same depth against the same opponent."""
     legs = []
     for baseline in BASELINES:
-        path = bundled(engine.game.name, baseline)
+        path = bundled().get(f"{engine.game.name}/{baseline}")
         if path is None or any(
             side.kind == PARAMETERS and side.what == str(path) for side in sides
         ):
