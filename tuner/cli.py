@@ -98,13 +98,15 @@ class _PrintCompletion(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        print(completion_of(make_parser(COMMANDS)[0], str(values)))
+        print(completion_of(make_parser(COMMANDS, True)[0], str(values)))
         parser.exit()
 
 
-def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Parser]]:
+def make_parser(
+    names: Collection[str | None], everything: bool = False
+) -> tuple[Parser, Mapping[str, Parser]]:
     """The parser of the whole command line, and those of its commands; only `names` of them have
-    their arguments."""
+    their arguments. Their help shows seldom-used options if `everything`."""
     parser = Parser(
         prog="tuner",
         usage="tuner COMMAND [options]",
@@ -137,11 +139,16 @@ def make_parser(names: Collection[str | None]) -> tuple[Parser, Mapping[str, Par
                 epilog=module.EXAMPLE,
                 formatter_class=Help,
             )
-            from tuner.options.option import OtherCommands, add_to
+            from tuner.options.option import OtherCommands, add_to, all_in
             from tuner.options.shared import JSON
 
             table = module.TABLE if name in SERVERS else (*module.TABLE, JSON)
-            add_to(own, table)
+            if any(each.seldom for each in all_in(module.TABLE)):
+                more = "show this help message with all options, and exit"
+                own.add_argument("--help-all", action="help", help=more)
+            add_to(own, module.TABLE, everything)
+            if name not in SERVERS:
+                JSON.add_to(own)
             commands_in = OtherCommands(require_command, perform)
             own.set_defaults(perform=module.run, table=table, commands=commands_in)
         else:
@@ -265,7 +272,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace | None:
         if not word.startswith("-") and before != "--print-completion"
     ]
     command = words[0] if words else None
-    parser, commands = make_parser([command])
+    parser, commands = make_parser([command], "--help-all" in arguments)
     if not arguments:
         parser.print_help()
         return None

@@ -30,12 +30,12 @@ GAMES = {
     ),
     "match": (
         "match classic material --depth 4 --seed 7 --games {games}",
-        "--concurrency 2",
+        "--workers 2",
         (40, 440),
     ),
     "games": (
-        "games classic --depth 3 -o {folder}/g{games} --games {games}",
-        "--threads 2",
+        "games classic --depth 3 --run {folder}/g{games} --games {games}",
+        "--workers 2",
         (40, 240),
     ),
 }

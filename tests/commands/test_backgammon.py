@@ -79,7 +79,7 @@ def test_learning_from_labels_recovers_the_evaluation_that_labelled(folder):
         and "Hundredths of a point" in page
     )
     assert "labelled" in shown(page) and "points expected" in shown(page) and page.count("<svg") > 4
-    shift = done("diff", "backgammon/zero", folder / "l.yaml", "--all").out
+    shift = done("diff", "backgammon/zero", folder / "l.yaml", "--show", "all").out
     assert "hundredths of a point" in shift and not NOT_SAID.search(shift)
     assert (
         "v = tanh(scale * hundredths of a point), expected points = 3 v"

@@ -314,7 +314,6 @@ CASES = {
     "diff classic pesto --significant": (
         "pesto: no standard_errors, so no change can be tested; expected"
     ),
-    "diff classic pesto --significant --all": "--all and --significant: one shows every change",
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
     "export nonexistent.yaml --format c": "nonexistent.yaml: no such file",
     "export nothing --format c": (

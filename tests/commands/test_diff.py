@@ -104,9 +104,9 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
     beyond, kept = evidence(before, after, after.standard_errors)
     printed = json.loads(done("diff", "classic", learned, "--format", "json").out)
     assert printed == json.loads(done("diff", "classic", learned, "--json").out)
-    table = cells_of(done("diff", "classic", learned, "--least", 0).out, " ")
+    table = cells_of(done("diff", "classic", learned, "--show", 0).out, " ")
     markdown = cells_of(
-        done("diff", "classic", learned, "--format", "markdown", "--least", 0).out, "|"
+        done("diff", "classic", learned, "--format", "markdown", "--show", 0).out, "|"
     )
     labels = before.layout.labels()
     single = [place for place in before.layout.places if len(place.shape) < 2]
@@ -166,7 +166,7 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
 def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learned, form):
     before, after = load_parameters("classic"), load_parameters(learned)
     beyond, _ = evidence(before, after, after.standard_errors)
-    grids = grids_of(done("diff", "classic", learned, "--least", 0, "--format", form).out)
+    grids = grids_of(done("diff", "classic", learned, "--show", 0, "--format", form).out)
     assert len(grids) == 12
     for name, blocks in grids.items():
         path, stage = name.split()
@@ -190,8 +190,8 @@ def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learn
 def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     before, after = load_parameters("classic"), load_parameters(learned)
     beyond, kept = evidence(before, after, after.standard_errors)
-    ran = done("diff", "classic", learned, "--significant")
-    said = json.loads(done("diff", "classic", learned, "--significant", "--json").out)
+    ran = done("diff", "classic", learned, "--show", "supported")
+    said = json.loads(done("diff", "classic", learned, "--show", "supported", "--json").out)
     labels = before.layout.labels()
     columns = [
         i
@@ -204,7 +204,7 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     assert set(rows) == expected == {row["parameter"] for row in said["rows"]}
     assert 5 < len(expected) < len({labels[i] for i in columns if beyond[:, i].any()})
     markdown = cells_of(
-        done("diff", "classic", learned, "--significant", "--format", "markdown").out, "|"
+        done("diff", "classic", learned, "--show", "supported", "--format", "markdown").out, "|"
     )
     for name, cells in markdown.items():
         changes = [cells[3], cells[8]]
@@ -233,7 +233,7 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
 
 def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     ran = done("diff", "classic", "pesto")
-    assert ran.out == done("diff", "classic", "pesto", "--all").out
+    assert ran.out == done("diff", "classic", "pesto", "--show", "all").out
     assert ran.out.startswith(
         "the files have no standard errors, so their changes cannot be tested\n\n"
     )
@@ -242,7 +242,7 @@ def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     assert not [
         cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)
     ]
-    failed = tuner("diff", "classic", learned, "pesto", "--significant")
+    failed = tuner("diff", "classic", learned, "pesto", "--show", "supported")
     assert (
         failed.status == 2
         and "pesto: no standard_errors" in failed.err
@@ -260,7 +260,8 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
     before, after = load_parameters(one), load_parameters(two)
     error = np.sqrt(before.standard_errors**2 + after.standard_errors**2)
     beyond, kept = evidence(before, after, error)
-    ran, said = done("diff", one, two, "--all"), json.loads(done("diff", one, two, "--json").out)
+    ran = done("diff", one, two, "--show", "all")
+    said = json.loads(done("diff", one, two, "--json").out)
     assert (said["significant"], said["supported"]) == (beyond.sum(), kept.sum())
     labels = before.layout.labels()
     for row in said["rows"]:
@@ -279,8 +280,8 @@ def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
         assert [float(cells[0]), float(cells[2])] == pytest.approx(
             [before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501
         )
-    assert "learned from games.pgn" not in done("diff", one, learned, "--all").out
-    assert "sqrt" not in done("diff", "classic", two, "--all").out
+    assert "learned from games.pgn" not in done("diff", one, learned, "--show", "all").out
+    assert "sqrt" not in done("diff", "classic", two, "--show", "all").out
 
 
 def test_three_files_are_shown_side_by_side(learned, tmp_path):
@@ -308,7 +309,7 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
     for grid in said["grids"]:
         s = STAGES.index(grid["stage"])
         assert grid["values"] == [board(p.weights[s], p, grid["parameter"]).tolist() for p in files]
-    ran = done("diff", *names, "--least", 0)
+    ran = done("diff", *names, "--show", 0)
     for s, (stage, text) in enumerate(zip(STAGES, ran.out.split("centipawns ")[1:], strict=True)):
         assert text.split("\n")[0].split() == ["A", "B", "+/-", "B-A", "C", "+/-", "C-A"]
         assert f"C = {other}: {stage}" in ran.out
@@ -363,7 +364,7 @@ def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
 def test_a_difference_leaves_out_what_hardly_moved(learned):
     rows = json.loads(done("diff", "classic", learned, "--json").out)["rows"]
     for least in (1, 20):
-        ran = done("diff", "classic", learned, "--least", least)
+        ran = done("diff", "classic", learned, "--show", least)
         expected = {
             row["parameter"]
             for row in rows
@@ -374,14 +375,14 @@ def test_a_difference_leaves_out_what_hardly_moved(learned):
             f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are"
             " hidden" in ran.out
         )
-    assert "no single number moved" in done("diff", learned, learned, "--all").out
+    assert "no single number moved" in done("diff", learned, learned, "--show", "all").out
 
 
 def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_path):
     odd = tmp_path / "two\nlines.yaml"
     odd.write_bytes(learned.read_bytes())
-    assert "two\\nlines.yaml" in done("diff", "classic", odd, "--all").out
-    assert "two\n" not in done("diff", "classic", odd, learned, "--all").out
+    assert "two\\nlines.yaml" in done("diff", "classic", odd, "--show", "all").out
+    assert "two\n" not in done("diff", "classic", odd, learned, "--show", "all").out
 
 
 GREEN, RED = "\x1b[32m", "\x1b[31m"
@@ -486,17 +487,18 @@ def test_of_several_files_a_change_names_its_file(learned, tmp_path):
 
 
 def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
-    shown = in_terminal("diff", "classic", learned, "--all", columns=160)
+    shown = in_terminal("diff", "classic", learned, "--show", "all", columns=160)
     signs = re.findall(r"(\x1b\[3[12]m)([+-]\d[\d.]*)", shown.out)
     assert len(signs) > 40 and all(
         colour == (GREEN if text[0] == "+" else RED) for colour, text in signs
     )
-    plain = done("diff", "classic", learned, "--all").out
+    plain = done("diff", "classic", learned, "--show", "all").out
     assert "\x1b" not in plain
     assert [line.rstrip() for line in shown.screen.splitlines()] == [
         line.rstrip() for line in plain.splitlines()
     ]
-    colourless = in_terminal("diff", "classic", learned, "--all", columns=160, NO_COLOR="1").out
+    show_all = ("--show", "all")
+    colourless = in_terminal("diff", "classic", learned, *show_all, columns=160, NO_COLOR="1").out
     assert (
         GREEN not in colourless
         and RED not in colourless
@@ -507,7 +509,7 @@ def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
 def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
     p = load_parameters("modern")
     write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
-    text = done("diff", "modern", tmp_path / "moved.yaml", "--least", 0).out
+    text = done("diff", "modern", tmp_path / "moved.yaml", "--show", 0).out
     assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
     assert re.search(r"space\.tempo  +", text)
 
@@ -515,12 +517,19 @@ def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
 @pytest.mark.parametrize("options", [(), ("--format", "markdown")])
 def test_the_rest_is_counted_and_shown_with_all(learned, options):
     brief, whole = (
-        done("diff", "classic", learned, *options, *more).out for more in ((), ("--all",))
+        done("diff", "classic", learned, *options, *more).out
+        for more in (
+            (),
+            (
+                "--show",
+                "all",
+            ),
+        )
     )
     *shown, last = brief.splitlines()
     assert whole.splitlines()[: len(shown)] == shown and 25 < len(shown) < 40
-    assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --all"
-    assert done("diff", "classic", learned, "--least", 1, *options).out == whole
+    assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --show all"
+    assert done("diff", "classic", learned, "--show", 1, *options).out == whole
 
 
 @pytest.mark.long
@@ -537,7 +546,8 @@ def test_no_digit_is_cut_in_a_narrow_terminal(tmp_path, monkeypatch):
         ("classic", tmp_path / "one.yaml", tmp_path / "two.yaml"),
     ):
         wide, narrow = (
-            in_terminal("diff", *files, "--all", columns=columns).screen for columns in (200, 60)
+            in_terminal("diff", *files, "--show", "all", columns=columns).screen
+            for columns in (200, 60)
         )
         assert "…" not in narrow
         assert sorted(re.findall(r"[+-]?\d{3,}\.\d\*?", narrow)) == sorted(

@@ -42,12 +42,12 @@ def test_python_chess_reads_the_games_of_an_engine(tmp_path):
 def test_the_same_games_are_played_again_however_many_threads_play(tmp_path):
     (tmp_path / "book.epd").write_text("4k3/8/8/8/8/8/8/R3K3 w - -\n4k3/8/8/8/8/8/8/Q3K3 w - -\n")
     same = ("--games", 90, "--plies", 4, "--openings", tmp_path / "book.epd", "--nodes", 100)
-    ran = done("games", fake("by nodes"), *same, "-o", tmp_path / "a", "--threads", 1, "--json")
+    ran = done("games", fake("by nodes"), *same, "--run", tmp_path / "a", "--workers", 1, "--json")
     assert json.loads(ran.out)["unfinished"] == 0 < json.loads(ran.out)["repeated"]
     texts = text_of(tmp_path / "a")
     moves = [game.board().fen() + str(game.mainline_moves()) for game in read(texts)]
     assert len(set(moves)) == len(moves) == 90
-    done("games", fake("by nodes"), *same, "-o", tmp_path / "b", "--threads", 3)
+    done("games", fake("by nodes"), *same, "--run", tmp_path / "b", "--workers", 3)
     assert text_of(tmp_path / "b") == texts
     lines = (tmp_path / "a" / "history.jsonl").read_bytes()
     assert (tmp_path / "b" / "history.jsonl").read_bytes() == lines
@@ -58,7 +58,7 @@ def test_the_same_games_are_played_again_however_many_threads_play(tmp_path):
 
 def test_a_crash_is_no_result(tmp_path):
     ran = done(
-        "games", fake("crash", 100), "-o", tmp_path / "a", "--games", 12, "--plies", 50, "--json"
+        "games", fake("crash", 100), "--run", tmp_path / "a", "--games", 12, "--plies", 50, "--json"
     )
     assert "was not finished: crash; it is played again" in ran.err
     assert json.loads(ran.out)["unfinished"] > 0 and len(read(text_of(tmp_path / "a"))) == 12
@@ -75,7 +75,7 @@ def test_python_plays_games_of_an_engine(tmp_path):
 @pytest.mark.long
 def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
     """One that remembers what it played before."""
-    words = ("games", fake("remembers"), "--games", 200, "--plies", 60, "--threads", 2, "--run")
+    words = ("games", fake("remembers"), "--games", 200, "--plies", 60, "--workers", 2, "--run")
     done(*words, tmp_path / "whole")
     folder = tmp_path / "killed"
     for number in (1, 3, 4):
@@ -86,7 +86,7 @@ def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
             time.sleep(0.02)
         ran.send_signal(signal.SIGKILL)
         ran.wait()
-    done("games", "--resume", folder, "--threads", 1)
+    done("games", "--resume", folder, "--workers", 1)
     assert text_of(folder) == text_of(tmp_path / "whole")
     lines = (tmp_path / "whole" / "history.jsonl").read_bytes()
     assert (folder / "history.jsonl").read_bytes() == lines
@@ -94,7 +94,7 @@ def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
 
 def test_a_match_that_restarts_engines_is_the_same_whatever_they_played_before(tmp_path):
     """One that remembers what it played before: the second part of a match starts it afresh."""
-    words = ("match", fake("remembers"), fake("remembers"), "--plies", 12, "--concurrency", 1)
+    words = ("match", fake("remembers"), fake("remembers"), "--plies", 12, "--workers", 1)
 
     def moves(*more: object) -> list[str]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
@@ -104,7 +104,7 @@ def test_a_match_that_restarts_engines_is_the_same_whatever_they_played_before(t
 
     one, other = moves("--restart", "--games", 6), moves("--games", 6)
     assert one[:2] == other[:2] and one[2:] != other[2:]
-    assert sorted(moves("--restart", "--games", 6, "--concurrency", 3)) == sorted(one)
+    assert sorted(moves("--restart", "--games", 6, "--workers", 3)) == sorted(one)
     assert "restart: true" in (tmp_path / "0" / "config.yaml").read_text()
     assert "restart" not in (tmp_path / "1" / "config.yaml").read_text().partition("match:")[2]
 
@@ -115,7 +115,7 @@ def test_python_chess_agrees_with_games_of_engines_of_others(tmp_path, engine, n
     name = engine.partition(":")[2]
     if shutil.which(name) is None:
         pytest.skip(f"no {name}; install the Debian package {name}")
-    done("games", engine, "-o", tmp_path / "a", "--games", number, "--depth", 3, "--play-on", 1)
+    done("games", engine, "--run", tmp_path / "a", "--games", number, "--depth", 3, "--play-on", 1)
     for game in read(text_of(tmp_path / "a")):
         comments = [node.comment for node in game.mainline()][8:-1]
         assert not game.errors and len(comments) > 4
@@ -131,7 +131,7 @@ def test_cshogi_reads_the_games_of_a_usi_engine(tmp_path):
     from cshogi import CSA
 
     engine = f"usi:{shlex.join([sys.executable, '-m', 'tuner', 'usi'])}"
-    done("games", engine, "-o", tmp_path / "a", "--games", 3, "--depth", 2, "--threads", 1)
+    done("games", engine, "--run", tmp_path / "a", "--games", 3, "--depth", 2, "--workers", 1)
     packed = (tmp_path / "a" / "games-00001.csa.zst").read_bytes()
     (tmp_path / "a.csa").write_bytes(zstandard.decompress(packed))
     # what follows the last separator is an empty game to it
@@ -149,7 +149,7 @@ def test_cshogi_reads_the_games_of_a_usi_engine(tmp_path):
 def test_games_of_a_backgammon_engine_are_read_as_they_ended(tmp_path):
     """By our reader, whose `.mat` files gnubg imports: tests/games/backgammon/test_gnubg.py."""
     engine = f"ubgi:{shlex.join([sys.executable, '-m', 'tuner', 'ubgi', 'backgammon/classic'])}"
-    ran = done("games", engine, "-o", tmp_path / "a", "--games", 60, "--json", "--threads", 2)
+    ran = done("games", engine, "--run", tmp_path / "a", "--games", 60, "--json", "--workers", 2)
     (path,) = (tmp_path / "a").glob("games-00002.mat.zst")
     from games.backgammon.files import mat
     from games.streams import lines
@@ -207,6 +207,6 @@ def test_games_of_a_backgammon_engine_are_read_as_they_ended(tmp_path):
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, player, options, said):
-    ran = command("games", player, "-o", tmp_path / "new", "--games", 50, *options.split())
+    ran = command("games", player, "--run", tmp_path / "new", "--games", 50, *options.split())
     assert ran.status == 2 and said in ran.err.splitlines()[-1], ran.err
     assert ran.err.splitlines()[-1].startswith("tuner: ")

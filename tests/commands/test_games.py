@@ -24,7 +24,7 @@ from tuner.play.own_games.settings import settings_for
 from tuner.play.run import new_run
 
 SETTINGS = GamesSettings(start="classic", games=24, depth=1, plies=120, part=10, play_on=0.5)
-FAST = ("--depth", 1, "--plies", 120, "--threads", 1)
+FAST = ("--depth", 1, "--plies", 120, "--workers", 1)
 
 
 def text_of(folder: Path) -> str:
@@ -179,7 +179,7 @@ def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, mom
     ] * 3, ran.stderr
     assert "games-00001.pgn.zst" in ran.stdout
     if (folder / "config.yaml").exists():
-        done("games", "--resume", folder, "--threads", 2)
+        done("games", "--resume", folder, "--workers", 2)
     else:
         new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(2), "tuner games")
     assert text_of(folder) == text_of(games)
@@ -187,9 +187,9 @@ def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, mom
 
 
 def test_more_games_begin_with_the_same_ones(tmp_path):
-    done("games", "material", "-o", tmp_path / "a", "--games", 3, *FAST)
+    done("games", "material", "--run", tmp_path / "a", "--games", 3, *FAST)
     first = text_of(tmp_path / "a")
-    done("games", "--resume", tmp_path / "a", "--games", 5, "--threads", 1)
+    done("games", "--resume", tmp_path / "a", "--games", 5, "--workers", 1)
     assert text_of(tmp_path / "a").startswith(first) and len(read(text_of(tmp_path / "a"))) == 5
     assert "contains more than 2 games already; choose a larger --games" in refused(
         "games", "--resume", tmp_path / "a", "--games", 2
@@ -205,7 +205,7 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
     (folder / "games-00003.pgn.zst").unlink()
     lines = (folder / "history.jsonl").read_text().splitlines(keepends=True)
     (folder / "history.jsonl").write_text(lines[0] + '{"part": 1}\nnonsense\n' + lines[2])
-    ran = done("games", "--resume", folder, "--threads", 1)
+    ran = done("games", "--resume", folder, "--workers", 1)
     assert "games-00001.pgn.zst: is missing or was changed; its games are played again" in ran.err
     assert "history.jsonl:2: damaged" in ran.err and "history.jsonl:3: damaged" in ran.err
     assert text_of(folder) == text_of(games) and (folder / "history.jsonl").read_text() == "".join(
@@ -219,11 +219,11 @@ def test_a_parameter_file_that_changes_later_changes_nothing(tmp_path):
 
     mine = tmp_path / "mine.yaml"
     write_parameters(mine, load_parameters("material"))
-    done("games", mine, "-o", tmp_path / "a", "--games", 3, *FAST)
+    done("games", mine, "--run", tmp_path / "a", "--games", 3, *FAST)
     write_parameters(mine, load_parameters("pesto"))
     first = text_of(tmp_path / "a")
     (tmp_path / "a" / "games-00001.pgn.zst").unlink()
-    done("games", "--resume", tmp_path / "a", "--threads", 1)
+    done("games", "--resume", tmp_path / "a", "--workers", 1)
     assert text_of(tmp_path / "a") == first
 
 
@@ -235,7 +235,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
     done(
         "games",
         "classic",
-        "-o",
+        "--run",
         tmp_path / "a",
         "--games",
         12,
@@ -247,7 +247,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
         tables,
         "--resign",
         "off",
-        "--threads",
+        "--workers",
         1,
     )
     found = read(text_of(tmp_path / "a"))
@@ -269,24 +269,27 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("", "games: expected PARAMS, the file that plays, and -o DIR, or --resume DIR"),
-        ("classic", "expected PARAMS, the file that plays, and -o DIR"),
-        ("classic -o full", "full: contains other files (letter), expected a new or empty folder"),
-        ("nowhere -o new", "nowhere: no such file"),
-        ("zero -o new", "all weights are 0"),
-        ("tictactoe/classic -o new", "tictactoe has no search"),
-        ("classic -o new --games 0", "'0' is not a whole number of 1 or more"),
-        ("classic -o new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
-        ("classic -o new --resign 600", "'600' is not CP:PLIES, such as 600:4, nor off"),
-        ("classic -o new --resign 600:0", "is not CP:PLIES"),
-        ("classic -o new --draw 10:4", "'10:4' is not CP:PLIES:FROM, such as 10:16:80, nor off"),
+        ("", "games: expected PARAMS, the file that plays, and --run DIR, or --resume DIR"),
+        ("classic", "expected PARAMS, the file that plays, and --run DIR"),
         (
-            "classic -o new --syzygy nowhere",
+            "classic --run full",
+            "full: contains other files (letter), expected a new or empty folder",
+        ),
+        ("nowhere --run new", "nowhere: no such file"),
+        ("zero --run new", "all weights are 0"),
+        ("tictactoe/classic --run new", "tictactoe has no search"),
+        ("classic --run new --games 0", "'0' is not a whole number of 1 or more"),
+        ("classic --run new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
+        ("classic --run new --resign 600", "--resign 600: unknown, expected movecount=N, score=N"),
+        ("classic --run new --resign score=0", "expected a whole number of 1 or more after score="),
+        ("classic --run new --draw 10:4", "--draw 10:4: unknown, expected movenumber=N"),
+        (
+            "classic --run new --syzygy nowhere",
             "nowhere: no such folder; expected one of Syzygy tables",
         ),
-        ("classic -o new --openings nowhere", "nowhere: no such file"),
+        ("classic --run new --openings nowhere", "nowhere: no such file"),
         (
-            "classic -o new --openings x.epd --random-plies 3",
+            "classic --run new --openings x.epd --random-plies 3",
             "--random-plies and --openings: both choose openings",
         ),
         ("--resume nowhere", "nowhere: contains no games run (no config.yaml)"),
@@ -294,7 +297,7 @@ def test_openings_of_a_file_and_tables_of_endings(tmp_path):
         (
             "classic --resume full",
             (
-                "a resumed run keeps its settings; with --resume only --games, --threads, --cluster"
+                "a resumed run keeps its settings; with --resume only --games, --workers, --cluster"
                 " and --json"
             ),
         ),
@@ -314,7 +317,7 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, said):
 def test_a_folder_of_games_is_no_run_of_another_command(games, tmp_path):
     assert (
         "contains a run already; continue it with --resume"
-        in tuner("games", "classic", "-o", games).err
+        in tuner("games", "classic", "--run", games).err
     )
     assert (
         "contains a run of `tuner games` already"

@@ -121,8 +121,8 @@ CASES = {
     "match classic pesto --run used": (
         "used: contains a run already; continue it with --resume used, or choose another folder"
     ),
-    "match classic pesto --concurrency 0": (
-        "argument --concurrency: '0' is not a whole number of 1 or more"
+    "match classic pesto --workers 0": (
+        "argument --workers: '0' is not a whole number of 1 or more"
     ),
     "match classic pesto --terms nothing.py": "nothing.py: no such file",
     "match --resume nowhere": (
@@ -133,10 +133,10 @@ CASES = {
     ),
     "match --resume torn": "torn/config.yaml: cannot be read: ",
     "match classic --resume used": (
-        "classic: a resumed run keeps its settings; with --resume only --pgn, --concurrency,"
+        "classic: a resumed run keeps its settings; with --resume only --pgn, --workers,"
     ),
     "match --resume used --games 50": (
-        "--games: a resumed run keeps its settings; with --resume only --pgn, --concurrency,"
+        "--games: a resumed run keeps its settings; with --resume only --pgn, --workers,"
     ),
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
     "match --resume moved": (

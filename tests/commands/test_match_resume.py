@@ -39,7 +39,7 @@ def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
                 max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)),
             )
     assert kills > 1  # a busy machine may look too late, when the match is over
-    found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--concurrency", 3)
+    found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--workers", 3)
     for name in ("games", "wins", "losses", "draws", "pentanomial", "plies", "ends", "players"):
         assert found[name] == wanted[name]
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]

@@ -16,8 +16,8 @@ from tuner.network.learn import sentence
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
 SMALL = (
-    "--targets",
-    "results",
+    "--method",
+    "logistic",
     "--encoding",
     "compressed100",
     "--hidden",
@@ -73,8 +73,8 @@ def test_tic_tac_toe_learns_what_classic_does_not_know(tmp_path):
         "network",
         "tictactoe/classic",
         games,
-        "--targets",
-        "results",
+        "--method",
+        "logistic",
         "-o",
         tmp_path / "net.yaml",
         "--epochs",
@@ -99,7 +99,7 @@ def test_networks_play_matches_that_can_be_resumed(learned, tmp_path):
             *limits,
             "--games",
             8,
-            "--concurrency",
+            "--workers",
             threads,
             "--pgn",
             tmp_path / f"{threads}.pgn",
@@ -182,7 +182,7 @@ def test_export_writes_c(learned, tmp_path):
             "net.yaml:1: a network, expected a parameter file; tuner match, eval and export",
         ),
         (
-            "network classic {pgn} -o net.yaml --targets results --sample 1000 --held-out 0.01",
+            "network classic {pgn} -o net.yaml --method logistic --sample 1000 --held-out 0.01",
             "held out: expected at least 200 of",
         ),
         (

@@ -27,7 +27,7 @@ material.knight.mg, int, 337, 100, 600, 40, 0.01
 material.queen.eg, float, 936.5, 500, 1400, 60, 0.01
 """
 LOOKS = "Looks, int, 4, 1, 40, 3, 0.05\nMood, int, 0, -9, 9, 3, 0.05\n"
-FAST = ("--depth", 1, "--plies", 30, "--concurrency", 1, "--match-games", 0)
+FAST = ("--depth", 1, "--plies", 30, "--workers", 1, "--match-games", 0)
 SHORT = ("--random-plies", 4, "--resign", "movecount=2", "score=300")
 
 
@@ -101,7 +101,7 @@ def test_a_run_goes_on_from_its_journal_alone_and_more_games_keep_the_plan(tmp_p
     for _ in range(2):  # the same journal, the same games
         (run / "history.jsonl").write_bytes(b"".join(whole[:12]) + whole[12][:40])
         (run / "estimates.jsonl").write_bytes(b'{"pairs"')
-        found = optimize("--resume", run, "--concurrency", 1, "--games", 80)
+        found = optimize("--resume", run, "--workers", 1, "--games", 80)
         assert found["games"] == 80
         seen.append(lines_of(run))
     assert seen[0] == seen[1]

@@ -70,7 +70,7 @@ WRITERS = {
         ".yaml",
     ),
     "network -o": (
-        "network old.yaml games.ttt --targets results --held-out 0.4 --epochs 2 -o {out}",
+        "network old.yaml games.ttt --method logistic --held-out 0.4 --epochs 2 -o {out}",
         ["old.yaml", "games.ttt"],
         ".yaml",
     ),
@@ -92,7 +92,7 @@ DATASETS = {
 RUNS = {
     "tune": "tune old.yaml games.ttt --prior none -o fresh.yaml --run {out}",
     "selfplay": f"selfplay chess.yaml --games 2 --batch 2 {CHESS} --run {{out}}",
-    "games": f"games chess.yaml --games 2 {CHESS} -o {{out}}",
+    "games": f"games chess.yaml --games 2 {CHESS} --run {{out}}",
     "match": "match b.yaml a.yaml --games 2 --depth 1 --plies 6 --random-plies 0 --run {out}",
     "optimize": (
         "optimize b.yaml --options lines.txt --games 2 --depth 1 --plies 6 --random-plies 0"

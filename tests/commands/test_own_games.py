@@ -72,7 +72,7 @@ def test_own_games_are_added_to_others(tmp_path, small_pgn):
 @pytest.mark.long
 def test_results_of_own_games_are_trusted_more(tmp_path):
     """The same games in a folder of `tuner games`, and copied to another one."""
-    done("games", "pesto", "-o", tmp_path / "own", "--games", 600, "--depth", 1)
+    done("games", "pesto", "--run", tmp_path / "own", "--games", 600, "--depth", 1)
     (tmp_path / "other").mkdir()
     for path in (tmp_path / "own").glob("*.pgn.zst"):
         shutil.copy(path, tmp_path / "other")

@@ -28,7 +28,7 @@ weights:
     edge: {open: [1, 2, 3], end: [4, 5, 6]}
 """
 # what nobody can do with rows
-WORDS = ("rootstrap", "--targets search", "our own search", "tuner match my.yaml")
+WORDS = ("rootstrap", "--method rootstrap", "our own search", "tuner match my.yaml")
 
 
 def othello_rows(path: Path, scores: bool = False) -> None:
@@ -121,7 +121,7 @@ def test_they_are_learned_from_reported_and_compared(folder, tmp_path):
     true(done("report", tmp_path / "run"))
     page = (tmp_path / "run" / "report.html").read_text()
     assert not [word for word in WORDS if word in page]
-    text = true(done("diff", folder / "my.yaml", tmp_path / "learned.yaml", "--least", 0))
+    text = true(done("diff", folder / "my.yaml", tmp_path / "learned.yaml", "--show", 0))
     assert "material.pawn" in text or "discs.corner" in text
 
 
@@ -241,10 +241,10 @@ def test_scores_in_rows_are_learned_from(tmp_path):
     (tmp_path / "my.yaml").write_text(OTHELLO)
     othello_rows(tmp_path / "rows.jsonl", scores=True)
     words = ("tune", tmp_path / "my.yaml", tmp_path / "rows.jsonl", "-o", tmp_path / "learned.yaml")
-    assert "--targets scores learns from the scores" in true(done(*words))
-    text = true(done(*words, "--targets", "scores"))
+    assert "--method scores learns from the scores" in true(done(*words))
+    text = true(done(*words, "--method", "scores"))
     assert (
-        "learns from the scores in these files; --targets results learns from the results alone"
+        "learns from the scores in these files; --method logistic learns from the results alone"
         in text
     )
 
@@ -278,7 +278,7 @@ def test_noise_is_met_by_what_rows_can_have(chess, tmp_path):
         )
     )
     assert (
-        "learn from scores of searches (`score` in each row, and --targets scores), from more games"
+        "learn from scores of searches (`score` in each row, and --method scores), from more games"
         in text
     )
 

@@ -50,7 +50,7 @@ def test_they_are_openings_of_matches_games_and_self_play(tmp_path, monkeypatch)
         "--run",
         "match",
     )
-    done("games", "material", "--openings", SAMPLES, "--games", 2, "--depth", 1, "-o", "own")
+    done("games", "material", "--openings", SAMPLES, "--games", 2, "--depth", 1, "--run", "own")
     done(
         "selfplay",
         "material",

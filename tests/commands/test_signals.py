@@ -61,7 +61,7 @@ def test_engines_and_their_children_end_with_a_match(tmp_path, number):
         "run",
         "--movetime",
         3600,
-        "--concurrency",
+        "--workers",
         1,
         FAKE_CHILDREN=str(children),
     )

@@ -68,7 +68,7 @@ def test_everybody_plays_everybody_from_the_same_openings_with_colours_swapped(c
 
 def test_the_table_is_the_same_for_any_number_of_threads_and_with_more_games_later(cup, tmp_path):
     folder, found = cup
-    one = play(*FOUR, "--games", 8, "--concurrency", 3, "--pgn", tmp_path / "a.pgn")
+    one = play(*FOUR, "--games", 8, "--workers", 3, "--pgn", tmp_path / "a.pgn")
     assert table(one) == table(found)
     assert comparable(tmp_path / "a.pgn") == comparable(folder / "a.pgn")
     shutil.copytree(folder / "run", tmp_path / "run")
@@ -110,7 +110,7 @@ def test_a_killed_tournament_ends_with_the_same_table(cup, tmp_path, kills):
     folder, found = cup
     run = tmp_path / "run"
     games = tmp_path / "a.pgn"
-    command = (*FOUR, "--games", 8, "--run", run, "--concurrency", 1, "--pgn", games)
+    command = (*FOUR, "--games", 8, "--run", run, "--workers", 1, "--pgn", games)
     assert killed(run, command, kills, random.Random(kills)) > 0
     assert pairs_in(run) < 24 and len(games_of(games)) >= 2 * pairs_in(run) - 2
     resumed = play("--resume", run, "--pgn", games)

@@ -1,4 +1,4 @@
-"""`tuner tune --targets scores`: what is learned from recorded scores, what is said and written
+"""`tuner tune --method scores`: what is learned from recorded scores, what is said and written
 about it, and mistakes."""
 
 import json
@@ -68,7 +68,7 @@ def test_the_evaluation_that_made_the_scores_is_found_again(recorded, detuned, t
         "tune",
         detuned,
         recorded,
-        "--targets",
+        "--method",
         "scores",
         "--prior",
         "none",
@@ -91,7 +91,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
         "tune",
         "classic",
         recorded,
-        "--targets",
+        "--method",
         "scores",
         "--lambda",
         0.25,
@@ -106,7 +106,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     assert f"({len(BOARDS):,} scores of {len(BOARDS):,} games)" in ran.err
     assert (
         "scores, lambda 0.25: learns from the scores in these files, blended with the results;"
-        " --targets search" in ran.err
+        " --method rootstrap" in ran.err
     )
     learned = yaml.safe_load(out.read_text())["learned"]
     assert (learned["method"], learned["targets"], learned["lambda"], learned["prior"]) == (
@@ -128,8 +128,8 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
 
 def test_lambda_1_learns_from_the_results_alone(recorded, tmp_path):
     common = ("tune", "classic", recorded, "--prior", 20, "--scale", 0.0025, "--only", "material.*")
-    done(*common, "--targets", "scores", "--lambda", 1, "-o", tmp_path / "a.yaml")
-    done(*common, "--targets", "results", "-o", tmp_path / "b.yaml")
+    done(*common, "--method", "scores", "--lambda", 1, "-o", tmp_path / "a.yaml")
+    done(*common, "--method", "logistic", "-o", tmp_path / "b.yaml")
     one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
     assert np.array_equal(one, other)
 
@@ -143,7 +143,7 @@ def test_positions_without_a_score_are_left_out(tmp_path, recorded):
         "tune",
         "classic",
         some,
-        "--targets",
+        "--method",
         "scores",
         "-o",
         tmp_path / "a.yaml",
@@ -171,7 +171,7 @@ def test_a_large_difference_from_the_static_evaluation_leaves_a_position_out(tmp
         "tune",
         "classic",
         path,
-        "--targets",
+        "--method",
         "scores",
         "--held-out",
         0,
@@ -235,7 +235,7 @@ def fake(monkeypatch):
 
 def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     results_alone = labelled(tmp_path, ["0.5"] * len(BOARDS))  # without scores
-    common = ("--targets", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
+    common = ("--method", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
     ran = done(
         "tune",
         detuned,
@@ -263,7 +263,7 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
         "uci:sage",
         "-o",
         tmp_path / "c.yaml",
-    )  # without --targets
+    )  # without --method
     assert yaml.safe_load((tmp_path / "c.yaml").read_text())["learned"]["targets"] == "scores"
     assert "scores of the teacher: +100 centipawns score" in ran.err
     assert "learns from searches of uci:sage, 77 nodes" in ran.err
@@ -271,23 +271,28 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     assert (learned["teacher"], learned["nodes"]) == ("uci:sage", 77)
 
 
+def test_targets_are_a_former_name_of_methods(recorded, tmp_path):
+    words = ("tune", "classic", recorded, "--only", "material.*")
+    for name, former in (("logistic", "results"), ("scores", "scores")):
+        done(*words, "--method", name, "-o", tmp_path / "a.yaml")
+        done(*words, "--targets", former, "-o", tmp_path / "b.yaml")
+        one, other = (load_parameters(tmp_path / f"{each}.yaml") for each in "ab")
+        assert (one.weights == other.weights).all() and other.learned["method"] == name
+    assert "--targets" not in done("tune", "--help-all").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (
-            "--targets scores --method logistic",
-            "--targets scores: has no use with --method logistic; leave one of them out",
-        ),
-        ("--targets search --method scores", "--targets search: has no use with --method scores"),
-        ("--targets results --max-difference 50", "--max-difference 50.0: has no use here"),
+        ("--method logistic --max-difference 50", "--max-difference 50.0: has no use here"),
         (
             "--method td --teacher uci:sage",
             "--teacher uci:sage: has no use here, --method td uses no scores",
         ),
-        ("--targets scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
-        ("--targets scores --depth 3", "--depth 3: has no use here"),
+        ("--method scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
+        ("--method scores --depth 3", "--depth 3: has no use here"),
         (
-            "--targets scores --loss ordered",
+            "--method scores --loss ordered",
             "--loss ordered: needs results, --method scores has other targets",
         ),
         ("--targets guesses", "argument --targets: invalid choice: 'guesses'"),
@@ -301,7 +306,7 @@ def test_mistakes_are_reported_in_one_line(recorded, tmp_path, arguments, wanted
 
 
 def test_a_dataset_keeps_the_scores_of_its_games(recorded, detuned, tmp_path):
-    common = ("--targets", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
+    common = ("--method", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
     done("dataset", recorded, "-o", tmp_path / "games.ds")
     done("dataset", "merge", tmp_path / "games.ds", "-o", tmp_path / "merged.ds")
     for name in ("games.ds", "merged.ds"):
@@ -313,10 +318,10 @@ def test_a_dataset_keeps_the_scores_of_its_games(recorded, detuned, tmp_path):
 
 def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
     assert "positions has a score; expected PGN comments such as {+0.31/6}" in refused(
-        "tune", "classic", small_pgn, "--targets", "scores", "-o", tmp_path / "out.yaml"
+        "tune", "classic", small_pgn, "--method", "scores", "-o", tmp_path / "out.yaml"
     )
     assert "small.ds: has no scores; learn from results with --method" in refused(
-        "tune", "classic", small_dataset.path, "--targets", "scores", "-o", tmp_path / "out.yaml"
+        "tune", "classic", small_dataset.path, "--method", "scores", "-o", tmp_path / "out.yaml"
     )
 
 
@@ -340,16 +345,16 @@ def test_what_to_do_without_scores_is_of_the_game_and_of_the_command(game, said,
     assert str(error).startswith("none of 7 positions has " + said)
     teacher = "name an engine with --teacher"
     assert str(error).endswith(
-        f"; choose --targets results or search, or {teacher}"
+        f"; choose --method logistic or rootstrap, or {teacher}"
         if also
-        else "; choose --targets results"
+        else "; choose --method logistic"
     )
 
 
 def test_scores_of_the_wrong_view_are_refused(tmp_path):
     path = labelled(tmp_path, np.rint(-UNIT * EVALUATIONS).astype(int))
     assert "recorded scores: do not predict the results" in refused(
-        "tune", "classic", path, "--targets", "scores", "-o", tmp_path / "out.yaml"
+        "tune", "classic", path, "--method", "scores", "-o", tmp_path / "out.yaml"
     )
 
 
@@ -358,7 +363,7 @@ def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
         "tune",
         "zero",
         recorded,
-        "--targets",
+        "--method",
         "scores",
         "--max-difference",
         50,

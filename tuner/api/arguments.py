@@ -111,7 +111,7 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if origin in (Union, UnionType):
         return any(_fits(value, each) for each in inner)
-    if origin is tuple:
+    if origin is tuple and inner[-1] is not Ellipsis:
         return (
             isinstance(value, tuple | list)
             and len(value) == len(inner)
@@ -132,7 +132,7 @@ def _said(hint: Any) -> str:
     if origin in (Union, UnionType):
         *first, last = map(_said, inner)
         return f"{', '.join(first)} or {last}"
-    if origin is tuple:
+    if origin is tuple and inner[-1] is not Ellipsis:
         return f"({', '.join(map(_said, inner))})"
     if origin is not None:
         return f"several of {_said(inner[0])}"

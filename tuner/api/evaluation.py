@@ -220,8 +220,8 @@ class Evaluation:
 
     @typed
     def compare(self, other: Evaluation) -> str:
-        """A table of what changes from this evaluation to another one, as `tuner diff --all` prints
-        it."""
+        """A table of what changes from this evaluation to another one, as `tuner diff --show all`
+        prints it."""
         if other.game != self.game:
             raise InputError(
                 f"{other.name} is for {other.game}, expected {self.game} as {self.name}"

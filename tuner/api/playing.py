@@ -108,7 +108,7 @@ def play_match(
         outcome = new_run(
             match,
             None if settings.run is None else Path(settings.run),
-            OnThreads(settings.concurrency or available_cpus()),
+            OnThreads(settings.workers or available_cpus()),
             "tuner.play_match",
         )
     return MatchResult(outcome.plain, tuple(outcome.lines))
@@ -174,15 +174,14 @@ def play_games(evaluation: Start, output: str | Path, **options: Any) -> OwnGame
     """Play games of an evaluation against slightly noisy copies of itself, or of an engine such as
     "uci:COMMAND" against itself, into the new folder `output`.
 
-    The options are those of `tuner games`: `resign` is (centipawns, plies), `draw` (centipawns,
-    plies, first ply). InputError names a mistake in one line."""
+    The options are those of `tuner games`. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         start, terms, _ = file_of(evaluation, Path(folder))
         settings = settings_for_games(start, options, terms)
         games = new_run(
             OwnGamesRun(settings, None, KeptNotes()),
             Path(output),
-            OnThreads(settings.threads or available_cpus()),
+            OnThreads(settings.workers or available_cpus()),
             "tuner.play_games",
         )
     # the last line is a command for people
@@ -231,7 +230,7 @@ def optimize_numbers(player: Evaluation | str | Path, **options: Any) -> Optimiz
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         terms = player.terms if isinstance(player, Evaluation) else ()
         settings = settings_for_numbers(_player(player, Path(folder) / "a"), options, terms)
-        executor, display = OnThreads(settings.concurrency or available_cpus()), KeptNotes()
+        executor, display = OnThreads(settings.workers or available_cpus()), KeptNotes()
         run = OptimizeRun(settings, None, display, Path(options["options"]))
         place = None if options.get("run") is None else Path(options["run"])
         found = decided(new_run(run, place, executor, "tuner.optimize_numbers"), executor, display)

@@ -13,9 +13,9 @@ tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 from __future__ import annotations
 
 from games.streams import InputError
-from tuner.options.kinds import POSITIVE_COUNT, SHARE
+from tuner.options.kinds import POSITIVE_COUNT
 from tuner.options.option import Arguments, OneOf, Option, Table, refuse
-from tuner.options.shared import READING, TERMS, cluster
+from tuner.options.shared import READING, TERMS, cluster, held_out
 from tuner.options.tune import TEACHER_NODES
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
@@ -80,13 +80,7 @@ TABLE: Table = (
         " rows lack is kept as it is, and not tuned",
         metavar="PART",
     ),
-    Option(
-        ("--held-out",),
-        "split: share of the games in the second dataset (default: 0.1)",
-        SHARE,
-        default=0.1,
-        metavar="SHARE",
-    ),
+    held_out("split: share of the games in the second dataset", 0.1),
     cluster("read files of games"),
     TERMS,
     *READING,

@@ -1,45 +1,46 @@
 """Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which
 of them the data support.
 
-Shown are the largest supported changes; --all, --least and --significant show every number that
-moved."""
+Shown are the largest supported changes; --show shows more of them."""
 
 from __future__ import annotations
 
 from games.streams import InputError, one_line
 from tuner.options.kinds import COUNT
-from tuner.options.option import Arguments, Option, Table, flag
+from tuner.options.option import Arguments, Option, Table
 from tuner.options.shared import TERMS
 
-LEAST = 1  # centipawns
+LARGEST, SUPPORTED, ALL = "largest", "supported", "all"
+LEAST = 1  # centipawns, of ALL
 MOST_FILES = 26  # one letter each
 
 USAGE = "INITIAL LEARNED [LEARNED ...] [options]"
 EXAMPLE = """examples:
   tuner diff classic learned.yaml
-  tuner diff classic learned.yaml --all
-  tuner diff classic learned.yaml --significant
+  tuner diff classic learned.yaml --show all
+  tuner diff classic learned.yaml --show supported
   tuner diff classic learned.yaml --format markdown > changes.md
   tuner diff classic monday.yaml tuesday.yaml
 """
 
 
+def shown(text: str) -> str | float:
+    """Parse what is shown: a word, or a number of centipawns."""
+    return text if text in (LARGEST, SUPPORTED, ALL) else COUNT(text)
+
+
 TABLE: Table = (
     Option(("initial",), "parameter file, or a bundled one", metavar="INITIAL"),
     Option(("learned",), "parameter files to compare with it", metavar="LEARNED", nargs="+"),
-    flag(
-        "--significant",
-        "show only changes that the data support, at a false discovery rate of 5 %% "
-        "(Benjamini-Hochberg)",
-    ),
     Option(
-        ("--least",),
-        "show numbers that moved by N centipawns or more, 0 for all numbers (default of --all: 1,"
-        " of --significant: 0)",
-        COUNT,
-        metavar="N",
+        ("--show",),
+        "largest (default): the largest changes that the data support; supported: all of them, at a"
+        " false discovery rate of 5 %% (Benjamini-Hochberg); all: every number that moved, and the"
+        " tables; N: numbers that moved by N centipawns or more, 0 for all numbers",
+        shown,
+        LARGEST,
+        metavar="WHAT",
     ),
-    flag("--all", "show every number that moved, and the tables"),
     Option(("--format",), "default: table", default="table", choices=("table", "markdown", "json")),
     TERMS,
 )
@@ -53,11 +54,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.parameters.writer import stages_text
 
     names = (arguments.initial, *arguments.learned)
-    if arguments.significant and arguments.all:
-        raise InputError(
-            "--all and --significant: one shows every change, the other only supported ones; leave"
-            " one out"
-        )
+    supported = arguments.show == SUPPORTED
     if len(names) > MOST_FILES:
         raise InputError(f"{len(names)} files named, expected at most {MOST_FILES}")
     read = [
@@ -87,7 +84,7 @@ def run(arguments: Arguments) -> dict:
                 f"{name} has the stages {stages_text(p)}, but {names[1]} has"
                 f" {stages_text(files[1])}; compare each with the first"
             )
-        if arguments.significant and not errors_known(files[0], p):
+        if supported and not errors_known(files[0], p):
             raise InputError(
                 f"{name}: no standard_errors, so no change can be tested; expected a learned file,"
                 " as `tuner tune` writes it"
@@ -96,7 +93,7 @@ def run(arguments: Arguments) -> dict:
     named = (
         {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
     )
-    result = {**named, **differences(found, arguments.significant)}
+    result = {**named, **differences(found, supported)}
     if arguments.format == "json" and not arguments.json:
         import json
 
@@ -104,16 +101,12 @@ def run(arguments: Arguments) -> dict:
     elif not arguments.json:
         from tuner.parameters.show_diff import View, show
 
-        brief = not arguments.all and not arguments.significant and arguments.least is None
-        least = arguments.least
-        if least is None:
-            least = 0 if arguments.significant else LEAST
         view = View(
             tuple(one_line(name) for name in names),
-            least,
-            arguments.significant,
+            {LARGEST: LEAST, SUPPORTED: 0, ALL: LEAST}.get(arguments.show, arguments.show),
+            supported,
             arguments.format == "markdown",
-            brief,
+            arguments.show == LARGEST,
         )
         show(output_console(), found, view)
     return result

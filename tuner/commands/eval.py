@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table, flag, refuse
-from tuner.options.shared import TERMS, device
+from tuner.options.shared import TERMS, device, params
 from tuner.parallel import available_cpus
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ EXAMPLE = """examples:
 
 
 TABLE: Table = (
-    Option(("params",), "parameter file, a bundled one, or a network", metavar="PARAMS"),
+    params("parameter file, a bundled one, or a network"),
     Option(
         ("position",),
         "a position, quoted or not (FEN, SFEN for shogi, position ID or XGID for backgammon); or a"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from games.streams import InputError, one_line
 from tuner.options.kinds import KeysOf, between
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, refuse
-from tuner.options.shared import TERMS
+from tuner.options.shared import TERMS, output, params
 
 if TYPE_CHECKING:
     from tuner.export.numbers import Rounded
@@ -36,7 +36,7 @@ EXAMPLE = """examples:
 
 
 TABLE: Table = (
-    Option(("params",), "parameter file, a bundled one, or a network", metavar="PARAMS"),
+    params("parameter file, a bundled one, or a network"),
     OneOf(
         (
             Option(
@@ -64,7 +64,7 @@ TABLE: Table = (
         ),
         required=True,
     ),
-    Option(("-o", "--output"), "write to this file (default: standard output)", metavar="FILE"),
+    output("write to this file (default: standard output)"),
     Option(
         ("--scale-to",),
         "multiply all numbers so that the first one has the mean N over its stages",

@@ -14,16 +14,17 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.options.games import GamesOptions
 from tuner.options.option import Arguments, Option, Table, Title, options_in
-from tuner.options.shared import TERMS, cluster
+from tuner.options.shared import TERMS, cluster, resume
 
-USAGE = "PARAMS|ENGINE -o DIR [--games N] [options]"
+USAGE = "PARAMS|ENGINE --run DIR [--games N] [options]"
 EXAMPLE = """examples:
-  tuner games classic -o games --games 6000
+  tuner games classic --run games --games 6000
   tuner tune classic games -o learned.yaml
-  tuner games uci:./myengine -o games --games 4000 --depth 6
+  tuner games uci:./myengine --run games --games 4000 --depth 6
   tuner games --resume games --games 60000
-  tuner games my.yaml -o games --nodes 800 --noise 15 --resign 800:6 --draw off
-  tuner games my.yaml -o games --syzygy ~/tables --openings book.epd.zip
+  tuner games my.yaml --run games --nodes 800 --noise 15 \\
+    --resign movecount=3 score=800 --draw off
+  tuner games my.yaml --run games --syzygy ~/tables --openings book.epd.zip
 """
 TABLE: Table = (
     Option(
@@ -32,14 +33,8 @@ TABLE: Table = (
         metavar="PARAMS",
         nargs="?",
     ),
-    Option(
-        ("-o", "--run", "--output"), "folder to write the games to; new or empty", metavar="DIR"
-    ),
-    Option(
-        ("--resume",),
-        "continue the games in this folder; --games N sets a new total",
-        metavar="DIR",
-    ),
+    Option(("--run",), "folder to write the games to; new or empty", metavar="DIR"),
+    resume("the games", "; --games N sets a new total"),
     *options_in(GamesOptions, "games depth nodes noise"),
     TERMS,
     Title("engine"),
@@ -49,7 +44,7 @@ TABLE: Table = (
     Title("adjudication"),
     *options_in(GamesOptions, "resign draw syzygy play_on"),
     Title("machine"),
-    *options_in(GamesOptions, "threads"),
+    *options_in(GamesOptions, "workers"),
     cluster("play"),
 )
 
@@ -65,15 +60,15 @@ def run(arguments: Arguments) -> dict:
     if arguments.resume is not None:
         arguments.require_resumable()
     else:
-        if arguments.params is None or arguments.output is None:
+        if arguments.params is None or arguments.run is None:
             raise InputError(
-                "games: expected PARAMS, the file that plays, and -o DIR, or --resume DIR; see"
+                "games: expected PARAMS, the file that plays, and --run DIR, or --resume DIR; see"
                 " tuner games --help"
             )
         settings = settings_for(
             arguments.params, arguments.given_for(GamesOptions), arguments.terms
         )
-    threads = min(arguments.threads or available_cpus(), 512)
+    threads = min(arguments.workers or available_cpus(), 512)
     with TerminalDisplay() as display, executor_of(arguments.cluster, threads, display) as executor:
         if settings is None:
             result = resumed_run(
@@ -87,7 +82,7 @@ def run(arguments: Arguments) -> dict:
         else:
             result = new_run(
                 OwnGamesRun(settings, None, display),
-                Path(arguments.output),
+                Path(arguments.run),
                 executor,
                 arguments.text,
             )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table
-from tuner.options.shared import cluster
+from tuner.options.shared import cluster, resume
 
 USAGE = "PLAN [--run DIR]"
 EXAMPLE = """examples:
@@ -34,7 +34,7 @@ improve.yaml:
 TABLE: Table = (
     Option(("plan",), "what to play, build and learn: a file of YAML", metavar="PLAN", nargs="?"),
     Option(("--run",), "keep everything in this folder (default: improve-1, ...)", metavar="DIR"),
-    Option(("--resume",), "continue the loop in this folder", metavar="DIR"),
+    resume("the loop"),
     cluster("play games and matches"),
 )
 

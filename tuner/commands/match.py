@@ -13,7 +13,7 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.options.match import MatchOptions
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, options_in
-from tuner.options.shared import TERMS, cluster
+from tuner.options.shared import TERMS, cluster, resume
 
 USAGE = "A B [--games N] [options]"
 EXAMPLE = """examples:
@@ -32,7 +32,7 @@ TABLE: Table = (
     *options_in(MatchOptions, "games"),
     OneOf(options_in(MatchOptions, "depth nodes movetime tc")),
     *options_in(MatchOptions, "openings pgn run"),
-    Option(("--resume",), "continue the match in this folder", metavar="DIR"),
+    resume("the match"),
     TERMS,
     Title("players"),
     *options_in(
@@ -46,7 +46,7 @@ TABLE: Table = (
         "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
     ),
     Title("machine"),
-    *options_in(MatchOptions, "concurrency"),
+    *options_in(MatchOptions, "workers"),
     cluster("play"),
 )
 
@@ -69,7 +69,7 @@ def run(arguments: Arguments) -> dict:
         settings = settings_for(
             arguments.a, arguments.b, arguments.given_for(MatchOptions), arguments.terms
         )
-    games = min(arguments.concurrency or available_cpus(), 512)
+    games = min(arguments.workers or available_cpus(), 512)
     with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
         pgn = Path(arguments.pgn) if arguments.pgn else None
         if settings is None:

@@ -11,10 +11,10 @@ import shlex
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, SHARE, whole, widths
+from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, whole, widths
 from tuner.options.option import Arguments, Option, Table, Title, options_in
 from tuner.options.selfplay import ACTIVATIONS
-from tuner.options.shared import READING, TERMS, device
+from tuner.options.shared import READING, TERMS, device, held_out, output, params
 from tuner.options.tune import ValueOptions
 
 USAGE = "PARAMS GAMES [GAMES ...] -o NET.yaml [options]"
@@ -26,19 +26,14 @@ EXAMPLE = """examples:
 """
 PER_GAME = 50  # positions
 TABLE: Table = (
-    Option(("params",), "parameter file, or a bundled one: classic, zero, ...", metavar="PARAMS"),
+    params(),
     Option(
         ("games",),
         "files of games or labelled positions, folders of them, or - for standard input",
         metavar="GAMES",
         nargs="+",
     ),
-    Option(
-        ("-o", "--output"),
-        "network to write: its weights go to NET.npz beside it",
-        metavar="NET.yaml",
-        required=True,
-    ),
+    output("network to write: its weights go to NET.npz beside it", "NET.yaml", required=True),
     TERMS,
     Title("network"),
     Option(
@@ -78,15 +73,9 @@ TABLE: Table = (
         whole(1000),
         metavar="N",
     ),
-    Option(
-        ("--held-out",),
-        "share of the games that is held out, by whole openings, to measure on (default: 0.1)",
-        SHARE,
-        0.1,
-        metavar="SHARE",
-    ),
+    held_out("share of the games that is held out, by whole openings, to measure on", 0.1),
     Title("values of positions"),
-    *options_in(ValueOptions, "targets depth lambda_ teacher nodes"),
+    *options_in(ValueOptions, "method depth lambda_ teacher nodes"),
     *READING,
     Title("machine"),
     *options_in(ValueOptions, "workers"),

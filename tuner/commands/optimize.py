@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from games.streams import InputError
 from tuner.options.optimize import OptimizeOptions
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, options_in
-from tuner.options.shared import TERMS, cluster
+from tuner.options.shared import TERMS, cluster, resume
 
 if TYPE_CHECKING:
     from tuner.play.run import RunResult
@@ -35,9 +35,7 @@ TABLE: Table = (
     *options_in(OptimizeOptions, "options games method"),
     OneOf(options_in(OptimizeOptions, "depth nodes movetime tc")),
     *options_in(OptimizeOptions, "openings run"),
-    Option(
-        ("--resume",), "continue the run in this folder; --games N sets a new total", metavar="DIR"
-    ),
+    resume("the run", "; --games N sets a new total"),
     flag("--list", "print lines of all numbers that PLAYER has, to begin FILE from"),
     TERMS,
     Title("the match at the end"),
@@ -57,7 +55,7 @@ TABLE: Table = (
         "opponent byoyomi book_plies order random_plies plies resign draw syzygy hash restart seed",
     ),
     Title("machine"),
-    *options_in(OptimizeOptions, "concurrency"),
+    *options_in(OptimizeOptions, "workers"),
     cluster("play"),
 )
 
@@ -88,7 +86,7 @@ def run(arguments: Arguments) -> dict:
         given = arguments.given_for(OptimizeOptions)
         settings = settings_for(arguments.player, given, arguments.terms)
     into = _into(arguments) if arguments.into else []
-    games = min(arguments.concurrency or available_cpus(), 512)
+    games = min(arguments.workers or available_cpus(), 512)
     with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
         if settings is None:
             folder = Path(arguments.resume)

@@ -24,7 +24,7 @@ from tuner.evaluation.loading import load_parameters, make_layout, parameter_pat
 from tuner.io.files import LEARNED, require_writable
 from tuner.options.kinds import POSITIVE_COUNT
 from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
-from tuner.options.shared import TERMS
+from tuner.options.shared import TERMS, output
 from tuner.parameters.diff import line, summary, terms_line
 from tuner.parameters.layout import Layout, Place, Spans, Stages, fault_of_spans
 from tuner.parameters.new import STAGES, of_specs, zeros
@@ -86,7 +86,7 @@ TABLE: Table = (
         metavar="FILE",
     ),
     flag("--flip", "--new --from: the sources have tables with their last row first"),
-    Option(("-o", "--output"), "parameter file to write", metavar="OUT"),
+    output("parameter file to write", "OUT"),
     Option(
         ("--game",),
         "--new, --from-rows: the game (default: chess); any name for what your engine counts",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from games.streams import InputError
 from tuner.options.kinds import COUNT
 from tuner.options.option import Arguments, Option, Table, refuse
+from tuner.options.shared import output
 
 if TYPE_CHECKING:
     from tuner.findings.records import PlayedCalibration
@@ -30,11 +31,7 @@ PAGE = "report.html"
 
 TABLE: Table = (
     Option(("run",), "folder of a run", metavar="RUN"),
-    Option(
-        ("-o", "--output"),
-        "page to write (default: report.html in the folder)",
-        metavar="FILE.html",
-    ),
+    output("page to write (default: report.html in the folder)", "FILE.html"),
     Option(
         ("--match",),
         "folder of a match played with the learned weights; may be repeated",

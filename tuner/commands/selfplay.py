@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, all_in, options_in, refuse
 from tuner.options.selfplay import NETWORK_SECTION, LearningOptions, NetworkOptions, SelfplayOptions
-from tuner.options.shared import TERMS, cluster
+from tuner.options.shared import TERMS, cluster, resume
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:
@@ -38,9 +38,7 @@ TABLE: Table = (
         nargs="?",
     ),
     *options_in(LearningOptions, "games output run"),
-    Option(
-        ("--resume",), "continue the run in this folder; --games N sets a new total", metavar="DIR"
-    ),
+    resume("the run", "; --games N sets a new total"),
     OneOf(options_in(SelfplayOptions, "depth nodes")),
     *options_in(LearningOptions, "measure measure_games"),
     TERMS,

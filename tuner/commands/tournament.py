@@ -12,7 +12,7 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, options_in
-from tuner.options.shared import TERMS, cluster
+from tuner.options.shared import TERMS, cluster, resume
 from tuner.options.tournament import TournamentOptions
 
 USAGE = "A B C ... [--games N] [options]"
@@ -31,7 +31,7 @@ TABLE: Table = (
     *options_in(TournamentOptions, "games gauntlet ladder"),
     OneOf(options_in(TournamentOptions, "depth nodes movetime tc")),
     *options_in(TournamentOptions, "openings pgn run"),
-    Option(("--resume",), "continue the tournament in this folder", metavar="DIR"),
+    resume("the tournament"),
     TERMS,
     Title("players and ratings"),
     *options_in(TournamentOptions, "player hash anchor"),
@@ -41,7 +41,7 @@ TABLE: Table = (
         "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
     ),
     Title("machine"),
-    *options_in(TournamentOptions, "concurrency"),
+    *options_in(TournamentOptions, "workers"),
     cluster("play"),
 )
 
@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> dict:
         settings = tournament_settings(
             arguments.players, arguments.given_for(TournamentOptions), arguments.terms
         )
-    games = min(arguments.concurrency or available_cpus(), 512)
+    games = min(arguments.workers or available_cpus(), 512)
     with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
         pgn = Path(arguments.pgn) if arguments.pgn else None
         if settings is None:

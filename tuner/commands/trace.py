@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tuner.options.kinds import KeysOf
 from tuner.options.option import Arguments, Option, Table
-from tuner.options.shared import TERMS
+from tuner.options.shared import TERMS, output, params
 
 USAGE = "PARAMS --language LANGUAGE [-o FILE]"
 EXAMPLE = """examples:
@@ -18,14 +18,14 @@ EXAMPLE = """examples:
 
 
 TABLE: Table = (
-    Option(("params",), "parameter file, or a bundled one", metavar="PARAMS"),
+    params("parameter file, or a bundled one"),
     Option(
         ("--language",),
         "c: a header for C99 and C++11; rust: a module",
         choices=KeysOf("tuner.trace.languages", "LANGUAGES"),
         required=True,
     ),
-    Option(("-o", "--output"), "write to this file (default: standard output)", metavar="FILE"),
+    output("write to this file (default: standard output)"),
     TERMS,
 )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table, Title, options_in, refuse
-from tuner.options.shared import READING, TERMS, cluster
+from tuner.options.shared import READING, TERMS, cluster, output, params
 from tuner.options.tune import TuneOptions
 
 USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
@@ -18,11 +18,7 @@ EXAMPLE = """examples:
     -o learned.yaml --run run
 """
 TABLE: Table = (
-    Option(
-        ("params",),
-        "parameter file to start from, or a bundled one: classic, zero, ...",
-        metavar="PARAMS",
-    ),
+    params("parameter file to start from, or a bundled one: classic, zero, ..."),
     Option(
         ("games",),
         "files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, -"
@@ -31,14 +27,14 @@ TABLE: Table = (
         metavar="GAMES",
         nargs="*",
     ),
-    Option(("-o", "--output"), "parameter file to write", metavar="OUT"),
+    output("parameter file to write", "OUT"),
     Option(
         ("--dry-run",),
         "report what can be learned from these games, and fit nothing",
         default=False,
         action="store_true",
     ),
-    *options_in(TuneOptions, "method targets fixed only"),
+    *options_in(TuneOptions, "method fixed only"),
     Option(
         ("--run",),
         "keep the dataset, the history and the settings in this folder, for `tuner report`",

@@ -3,7 +3,7 @@ that is left.
 
 The model is the one whose form Stockfish uses: at a score x games are won with probability
 1 / (1 + exp((a - x) / b)), where a and b are polynomials in the material, and lost as at -x. Scores
-are read from comments of PGN, CSA or positions, as `tuner tune --targets scores` reads them. Games
+are read from comments of PGN, CSA or positions, as `tuner tune --method scores` reads them. Games
 of other openings are held out: their log loss is compared with that of the published form, whose
 scores are scaled to fit best, and of a guess that knows no scores. Intervals are of 95 %, with
 games as clusters."""
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.kinds import SHARE, KeysOf
+from tuner.options.kinds import KeysOf
 from tuner.options.option import Arguments, Option, Table, options_in, refuse
-from tuner.options.shared import Reading
+from tuner.options.shared import Reading, held_out, output
 
 if TYPE_CHECKING:
     from tuner.export.wdl import WdlCode
@@ -37,20 +37,14 @@ TABLE: Table = (
         default="chess",
         metavar="NAME",
     ),
-    Option(
-        ("--held-out",),
-        "share of the games to compare on (default: 0.2)",
-        SHARE,
-        0.2,
-        metavar="SHARE",
-    ),
+    held_out("share of the games to compare on", 0.2),
     Option(("--page",), "write curves and a table as a page", metavar="FILE.html"),
     Option(
         ("--format",),
         "code of -o: c (default), rust, yaml",
         choices=KeysOf("tuner.export.wdl", "WDL_FORMATS"),
     ),
-    Option(("-o", "--output"), "write a function for an engine", metavar="FILE"),
+    output("write a function for an engine"),
     *options_in(Reading, "min_elo skip_start skip_end per_game duplicates strict seed"),
 )
 

@@ -394,9 +394,9 @@ def better_targets(rows: bool, scores: bool, searchable: bool = True) -> str:
     if not searchable and not rows:
         return "positions that a stronger player has labelled"
     if scores:
-        return "the scores (--targets scores)"
+        return "the scores (--method scores)"
     return (
-        "scores of searches (`score` in each row, and --targets scores)"
+        "scores of searches (`score` in each row, and --method scores)"
         if rows
         else "searches (--method rootstrap)"
     )

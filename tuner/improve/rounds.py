@@ -57,7 +57,7 @@ PACE_SHARES = (
 )  # of a round's time: own games, matches with the version before, pool
 FEWEST = (100, 40, 20)  # games of each, however short the time
 WHOLE, HALF, LAST = "whole", "half", "last"
-LEARN = {"targets": "scores", "blend": "later"}  # by matches, see docs/improve.md
+LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
 
 
 class LoopStep(NamedTuple):
@@ -396,7 +396,7 @@ class ImproveRun(Run):
         """The command that plays the games of a round."""
         plan = self.plan
         return [
-            *("games", before.player, "-o", str(games), "--games", str(count)),
+            *("games", before.player, "--run", str(games), "--games", str(count)),
             *words_of({"seed": plan.seed + number - 1, **plan.limit, **plan.play}),
             *self._options("--option"),
         ]

@@ -61,7 +61,7 @@ Scores: TypeAlias = Callable[[PositionBatch], np.ndarray]
 
 def unscored(game: Game, positions: int) -> Unscored:
     """Return the error for positions of a game of which none has a score."""
-    where, targets = game.wording.scores, TARGETS if game.searchable else "choose --targets results"
+    where, targets = game.wording.scores, TARGETS if game.searchable else "choose --method logistic"
     found = f"none of {positions:,} positions has a score; " + (
         f"expected {where}" if where else f"files of {game.name} record none"
     )

@@ -15,7 +15,7 @@ class Method:
 
     `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them;
     `searches`: it searches positions; `temporal`: it solves TD(lambda) rather than a regression;
-    `targets` are those of --targets; `positions` are those read by default."""
+    `targets` are what it learns from; `positions` are those read by default."""
 
     learners: tuple[str, ...] = tuple(LEARNERS)
     targets: str | None = None
@@ -38,5 +38,4 @@ METHODS = {
         TEMPORAL, searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"
     ),
 }
-TARGETS = {method.targets: name for name, method in METHODS.items() if method.targets}
-VALUE_TARGETS = [name for name in TARGETS if name != "moves"]  # of positions on their own
+VALUE_METHODS = ("logistic", "scores", "rootstrap")  # of positions on their own

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game
-from games.streams import InputError
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.engine import STEPS, Engine
 from tuner.fit.device.base import Device
@@ -20,7 +19,7 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
-from tuner.learn.method_table import METHODS, TARGETS, Method
+from tuner.learn.method_table import METHODS, Method
 from tuner.learn.moves import Moves, played_choices, rated_choices
 from tuner.learn.searches import Leaves, Retarget, Searched, retarget_by_search, search_values
 from tuner.objectives.table import DRAW_MODELS
@@ -122,7 +121,6 @@ def resolved(
     """Return the options with every default filled in, see `TuneSettings`. InputError for an option
     that the method does not use, and for games that it cannot learn from. `rows`: the sources are
     rows that another program counted."""
-    options = _named_by_targets(options)
     name = options.method
     own_alone = (
         options.own_games is not None and len(sources) == 1
@@ -211,22 +209,6 @@ def resolved(
         nodes=(options.nodes or TEACHER_NODES) if options.teacher and name == "scores" else None,
         own_rounds=(options.own_rounds or OWN_ROUNDS) if options.own_games else None,
     )
-
-
-def _named_by_targets(options: TuneSettings) -> TuneSettings:
-    """Return the options with the method that --targets names. InputError if --method is another
-    one."""
-    if options.targets is None:
-        return options
-    if options.targets not in TARGETS:
-        raise InputError(f"--targets {options.targets}: expected one of {', '.join(TARGETS)}")
-    method = TARGETS[options.targets]
-    if options.method not in ("auto", method):
-        raise InputError(
-            f"--targets {options.targets}: has no use with --method {options.method}; leave one of"
-            " them out"
-        )
-    return replace(options, method=method)
 
 
 def unused(

@@ -203,8 +203,8 @@ class Moves:
         that at which the start predicts them best."""
         if data.apart:
             raise InputError(
-                f"--targets moves: term {data.apart[0]} is not linear in its weights; learn from"
-                " moves without it, or choose --targets results"
+                f"--method moves: term {data.apart[0]} is not linear in its weights; learn from"
+                " moves without it, or choose --method logistic"
             )
         group = np.repeat(np.arange(len(self._sizes)), self._sizes)
         view = np.repeat(self._views, self._sizes)

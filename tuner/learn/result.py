@@ -73,16 +73,16 @@ def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
             else ""
         )
         others = (
-            "--targets results learns"
+            "--method logistic learns"
             if rows
-            else "--targets search learns from our own searches, --targets results"
+            else "--method rootstrap learns from our own searches, --method logistic"
         )
         return (
             f"scores, lambda {options.lambda_:g}: learns from {source}{part}; {others} from the"
             " results alone"
         )
     if options.method == "logistic":
-        also = "; --targets scores learns from the scores" if rows and scores else ""
+        also = "; --method scores learns from the scores" if rows and scores else ""
         return (
             f"logistic: learns from the {'labels of the positions' if labelled else 'results'}"
             f" alone{also}"

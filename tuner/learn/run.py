@@ -112,7 +112,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
         ).method  # refuses what the run itself would refuse
         if method == "moves":
             raise InputError(
-                "--dry-run: says what results identify, which --targets moves does not learn from;"
+                "--dry-run: says what results identify, which --method moves does not learn from;"
                 " leave it out"
             )
         auto = options.device == "auto"

@@ -25,7 +25,7 @@ CERTAIN = 3.0  # standard errors from zero
 SAMPLE = 1_000_000  # positions: enough for three digits
 UNDECIDED = 1.5  # scale * score up to which a position is not decided: a score of 95 %
 SHOWN = 100.0  # centipawns, in lines for people
-TARGETS = "choose --targets results or search"  # in place of scores
+TARGETS = "choose --method logistic or rootstrap"  # in place of scores
 
 
 class Unscored(InputError):

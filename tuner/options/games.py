@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tuner.options.kinds import CENTIPAWNS, POSITIVE_COUNT, UNIT, RuleKind, whole
+from tuner.options.kinds import CENTIPAWNS, POSITIVE_COUNT, UNIT, whole
 from tuner.options.option import option, require_sense
-from tuner.options.shared import seed
+from tuner.options.shared import draw, resign, seed, workers
 
 SECTION = "games"  # of config.yaml
 LONGEST = 10_000  # plies of a game
@@ -22,9 +22,8 @@ USUAL_DRAW = (
 
 @dataclass(frozen=True, kw_only=True)
 class GamesOptions:
-    """The options of games of an evaluation against its copies, or of an engine. `resign` is
-    (score, plies) and `draw` is (score, plies, first ply). Scores and noise are in centipawns.
-    None: no such limit or rule."""
+    """The options of games of an evaluation against its copies, or of an engine. Scores and noise
+    are in centipawns. None: not given, and no such limit."""
 
     games: int = option(
         "number of games (default: 6000)", POSITIVE_COUNT, 6000, metavar="N", resume=True
@@ -73,20 +72,11 @@ class GamesOptions:
     plies: int = option(
         "end games as draws after N plies (default: 300)", whole(1, LONGEST), 300, metavar="N"
     )
-    resign: tuple[float, int] | None = option(
-        "a side wins if the last PLIES scores, of both sides, are CP or more in its favour"
-        " (default: 600:4, in shogi 3000:4; off: never)",
-        RuleKind("CP:PLIES", "600:4"),
-        USUAL_RESIGN,
-        metavar="CP:PLIES",
+    resign: tuple[str, ...] | None = resign(
+        "a side wins if all scores of the last 3 moves of both sides are 400 centipawns or more in"
+        " its favour (default: movecount=2 score=600, in shogi 3000); off: never"
     )
-    draw: tuple[float, int, int] | None = option(
-        "a draw, from ply FROM on, if the last PLIES scores are within CP of 0 (default: 10:16:80,"
-        " in shogi off; off: never)",
-        RuleKind("CP:PLIES:FROM", "10:16:80"),
-        USUAL_DRAW,
-        metavar="CP:PLIES:FROM",
-    )
+    draw: tuple[str, ...] | None = draw("movenumber=40 movecount=8 score=10, in shogi off")
     play_on: float = option(
         "play this share of the games to their end, to check the adjudication by scores; what comes"
         " after it is not written (default: 0.02)",
@@ -99,11 +89,8 @@ class GamesOptions:
         metavar="DIR",
     )
     seed: int = seed()
-    threads: int | None = option(
-        "games played at once; they are the same for any number (default: one per CPU)",
-        POSITIVE_COUNT,
-        metavar="N",
-        resume=True,
+    workers: int | None = workers(
+        "games played at once; they are the same for any number", resume=True
     )
 
     @property
@@ -123,7 +110,8 @@ class GamesOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GamesSettings(GamesOptions):
-    """The same with all that games depend on: `start` is PARAMS as the user named it, `part` is the
+    """The same with all that games depend on. `resign` is (score, plies) and `draw` is (score,
+    plies, first ply), None: no such rule; `start` is PARAMS as the user named it, `part` is the
     number of games in a file, and `evaluation` is a hash of the terms and the program. A run
     records what `ORDER` names."""
 
@@ -132,6 +120,8 @@ class GamesSettings(GamesOptions):
         " part terms evaluation vary hash options"
     )
     RARE: ClassVar = "vary hash options"
+    resign: tuple[float, int] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
+    draw: tuple[float, int, int] | None = USUAL_DRAW  # type: ignore[assignment]
     start: str
     part: int = 200
     terms: tuple[str, ...] = ()
@@ -141,5 +131,10 @@ class GamesSettings(GamesOptions):
         """ValueError for values out of range."""
         require_sense(self)
         whole(1).require("part", self.part)
+        for name, rule in (("resign", self.resign), ("draw", self.draw)):
+            if rule is not None:
+                CENTIPAWNS.require(f"the score of {name}", rule[0])
+                for least, plies in zip((1, 0), rule[1:], strict=False):
+                    whole(least, LONGEST).require(f"the plies of {name}", plies)
         if self.depth is None and self.nodes is None and self.vary != 0:  # of engines with dice
             raise ValueError("depth and nodes are both null, expected one of them")

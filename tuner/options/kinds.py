@@ -134,42 +134,6 @@ def time_control(text: str) -> tuple[float, float]:
     return seconds
 
 
-@dataclass(frozen=True)
-class RuleKind:
-    """A rule that ends games by scores: centipawns and whole numbers of plies of this form, or
-    "off"."""
-
-    form: str
-    example: str
-
-    def __call__(self, text: str) -> tuple[float, ...] | None:
-        """Parse a word of the command line."""
-        if text == "off":
-            return None
-        score, *plies = text.split(":")
-        try:
-            value = float(score), *map(int, plies)
-        except ValueError:
-            value = (-1.0,)
-        if (
-            len(value) != len(self.form.split(":"))
-            or not all(0 <= number <= 1e4 for number in value)
-            or value[1] < 1
-        ):
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is not {self.form}, such as {self.example}, nor off"
-            )
-        return value
-
-    def require(self, name: str, value: tuple[float, ...]) -> None:
-        """ValueError for numbers that the rule cannot have."""
-        NumberKind(0, LARGEST_SCORE, f"a number from 0 to {LARGEST_SCORE:g}").require(
-            f"the score of {name}", value[0]
-        )
-        for least, plies in zip((1, 0), value[1:], strict=False):
-            whole(least, int(1e4)).require(f"the plies of {name}", plies)
-
-
 def named_values(texts: Iterable[str], option: str) -> dict[str, str]:
     """Return the values by name of texts NAME=VALUE that were given to an option; InputError for
     another form."""

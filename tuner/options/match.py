@@ -17,7 +17,7 @@ from tuner.options.kinds import (
     whole,
 )
 from tuner.options.option import option, require_sense
-from tuner.options.shared import seed
+from tuner.options.shared import draw, resign, seed, workers
 
 if TYPE_CHECKING:
     from games.record import Control
@@ -88,18 +88,11 @@ class PairsOptions:
         0,
         metavar="N",
     )
-    resign: tuple[str, ...] | None = option(
-        "movecount=3 score=400: a player resigns after 3 moves in a row with scores of -400"
-        " centipawns or less (default: off)",
-        nargs="+",
-        metavar="NAME=N",
+    resign: tuple[str, ...] | None = resign(
+        "a player resigns after 3 moves in a row with scores of -400 centipawns or less (default:"
+        " off)"
     )
-    draw: tuple[str, ...] | None = option(
-        "movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves in a row on"
-        " which both scores are within 20 centipawns (default: off)",
-        nargs="+",
-        metavar="NAME=N",
-    )
+    draw: tuple[str, ...] | None = draw("off")
     syzygy: str | None = option(
         "chess: end games by the Syzygy tables in this folder, at captures and moves of pawns",
         metavar="DIR",
@@ -115,9 +108,7 @@ class PairsOptions:
         action="store_true",
     )
     seed: int = seed()
-    concurrency: int | None = option(
-        "games played at once (default: one per CPU)", POSITIVE_COUNT, metavar="N", resume=True
-    )
+    workers: int | None = workers("games played at once", resume=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ DEFAULT_GAMES = 20_000
 DEFAULT_MATCH_GAMES = 10_000
 OF_MATCH = (
     "depth nodes movetime tc byoyomi openings book_plies order random_plies plies resign draw"
-    " syzygy hash restart seed concurrency"
+    " syzygy hash restart seed workers"
 )
 
 
@@ -78,7 +78,7 @@ class OptimizeOptions:
     hash: int | None = _of_match("hash")
     restart: bool | None = _of_match("restart")
     seed: int = _of_match("seed")
-    concurrency: int | None = _of_match("concurrency")
+    workers: int | None = _of_match("workers")
     run: str | Path | None = option(
         "keep everything in this folder (default: optimize-1, ...)", metavar="DIR"
     )

@@ -21,8 +21,9 @@ class Option:
     """An option, or an argument if its first name has no dashes.
 
     `kind` turns a text into a value; `default` is the value if it is not typed, unless a command
-    computes another one; `dest` is the name of its value, `resume`: it may be given with --resume.
-    The others are those of argparse."""
+    computes another one; `dest` is the name of its value, `resume`: it may be given with --resume;
+    `seldom`: only --help-all shows it; `former`: an earlier name, which no help shows. The others
+    are those of argparse."""
 
     names: tuple[str, ...]
     help: str
@@ -35,14 +36,17 @@ class Option:
     required: bool = False
     resume: bool = False
     dest: str = ""
+    seldom: bool = False
+    former: str = ""
 
     @property
     def name(self) -> str:
         """The name of the value."""
         return self.dest or self.names[-1].lstrip("-").replace("-", "_")
 
-    def add_to(self, group: argparse._ActionsContainer) -> None:
-        """Add it to a parser, without its default: what is not typed has no value there."""
+    def add_to(self, group: argparse._ActionsContainer, everything: bool = True) -> None:
+        """Add it to a parser, without its default: what is not typed has no value there. Its help
+        is shown unless it is a seldom-used option and `everything` is False."""
         wanted = {
             "type": self.kind,
             "metavar": self.metavar,
@@ -55,7 +59,11 @@ class Option:
         }
         if self.names[0].startswith("-"):
             keywords |= {"required": self.required, "dest": self.name}
-        group.add_argument(*self.names, help=self.help, default=argparse.SUPPRESS, **keywords)
+        shown = self.help if everything or not self.seldom else argparse.SUPPRESS
+        keywords["default"] = argparse.SUPPRESS
+        group.add_argument(*self.names, help=shown, **keywords)
+        if self.former:
+            group.add_argument(self.former, help=argparse.SUPPRESS, **keywords)
 
     def require(self, value: Any) -> None:
         """ValueError for a value that the option cannot have, though it is of its type."""
@@ -155,8 +163,8 @@ def all_in(table: Table) -> Iterator[Option]:
             yield entry
 
 
-def add_to(parser: argparse.ArgumentParser, table: Table) -> None:
-    """Add a table to the parser of a command."""
+def add_to(parser: argparse.ArgumentParser, table: Table, everything: bool = True) -> None:
+    """Add a table to the parser of a command; help shows seldom-used options if `everything`."""
     group: argparse._ActionsContainer = parser
     for entry in table:
         if isinstance(entry, Title):
@@ -164,9 +172,9 @@ def add_to(parser: argparse.ArgumentParser, table: Table) -> None:
         elif isinstance(entry, OneOf):
             only = group.add_mutually_exclusive_group(required=entry.required)
             for each in entry.options:
-                each.add_to(only)
+                each.add_to(only, everything)
         else:
-            entry.add_to(group)
+            entry.add_to(group, everything)
 
 
 @dataclass(frozen=True)

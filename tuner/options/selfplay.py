@@ -21,7 +21,7 @@ from tuner.options.kinds import (
     widths,
 )
 from tuner.options.option import option, require_sense
-from tuner.options.shared import gradient, seed, step
+from tuner.options.shared import gradient, seed, step, workers
 
 SECTION, NETWORK_SECTION = "selfplay", "network"  # of config.yaml
 ACTIVATIONS = ("relu", "tanh", "sigmoid")
@@ -69,6 +69,7 @@ class LearningOptions:
         " tenth (default: 200 batches, 20,000 games)",
         POSITIVE,
         metavar="N",
+        seldom=True,
     )
     floor: float = 0.1
     seed: int = seed()
@@ -81,14 +82,11 @@ class LearningOptions:
         "games of each measurement, in pairs with the same dice (default: 1000)",
         POSITIVE_COUNT,
         metavar="N",
+        seldom=True,
     )
     measure_every: int = 1000  # games learned from
-    workers: int | None = option(
-        "threads that play; the result is the same for any number (default: one per CPU; a network"
-        " has one)",
-        POSITIVE_COUNT,
-        metavar="N",
-        resume=True,
+    workers: int | None = workers(
+        "threads that play; the result is the same for any number; a network has one", resume=True
     )
 
     def require_sense(self) -> None:
@@ -120,6 +118,7 @@ class SelfplayOptions(LearningOptions):
         " earlier if it ends, and play on from there",
         plies_range,
         metavar="FIRST:LAST",
+        seldom=True,
     )
     random_plies: int = option(
         "begin with N random plies (default: 4; with --openings or dice 0)", COUNT, metavar="N"
@@ -128,6 +127,7 @@ class SelfplayOptions(LearningOptions):
         "keep only random openings that a search scores as balanced",
         default=False,
         action="store_true",
+        seldom=True,
     )
     explore: float = option("share of random moves (default: 0)", SHARE, 0.0, metavar="P")
     plies: int = option(
@@ -137,6 +137,7 @@ class SelfplayOptions(LearningOptions):
         "outcome of games that were stopped: their last value (default) or a draw",
         default="value",
         choices=("value", "draw"),
+        seldom=True,
     )
     opponents: tuple[str, ...] = option(
         "self (default), past (earlier weights), a parameter file or uci:COMMAND (shogi:"
@@ -152,6 +153,7 @@ class SelfplayOptions(LearningOptions):
         default=True,
         flags="--no-blunders",
         action="store_false",
+        seldom=True,
     )
     method: str = option(
         "rootstrap (default; with dice td-leaf): move the positions played towards the scores of"
@@ -171,6 +173,7 @@ class SelfplayOptions(LearningOptions):
         default=True,
         flags="--noisy",
         action="store_false",
+        seldom=True,
     )
     noise: float = option(
         "standard deviation of random noise added to the starting weights, in their unit"
@@ -178,6 +181,7 @@ class SelfplayOptions(LearningOptions):
         NumberKind(0, 1e4, "a number between 0 and 10000, such as 2"),
         0.0,
         metavar="CP",
+        seldom=True,
     )
     gradient: str = gradient()
     step: float | None = step()
@@ -186,12 +190,14 @@ class SelfplayOptions(LearningOptions):
         default="adam",
         flags="--learner",
         choices=KeysOf("tuner.fit.learners.steps", "RULES"),
+        seldom=True,
     )
     largest_step: float | None = option(
         "change no weight by more than CP centipawns, or hundredths of a point, at a step "
         "(default: no limit)",
         POSITIVE,
         metavar="CP",
+        seldom=True,
     )
     average: float = option(
         "the weights that play are a moving average: share of the old average kept per batch"
@@ -199,13 +205,15 @@ class SelfplayOptions(LearningOptions):
         SHARE,
         0.99,
         metavar="SHARE",
+        seldom=True,
     )
-    batch: int = option("games per step (default: 8)", POSITIVE_COUNT, 8, metavar="N")
+    batch: int = option("games per step (default: 8)", POSITIVE_COUNT, 8, metavar="N", seldom=True)
     lag: int = option(
         "batches played ahead of the learner, so that threads do not idle (default: 1)",
         COUNT,
         1,
         metavar="N",
+        seldom=True,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuner.io.files import QUIESCENCE
-from tuner.options.kinds import COUNT, POSITIVE_COUNT, KeysOf, between
+from tuner.options.kinds import COUNT, POSITIVE_COUNT, SHARE, KeysOf, between
 from tuner.options.option import Option, Table, Title, option, options_in
 
 if TYPE_CHECKING:
@@ -26,6 +26,26 @@ JSON = Option(
     action="store_true",
     resume=True,
 )
+
+
+def params(what: str = "parameter file, or a bundled one: classic, zero, ...") -> Option:
+    """Return the argument PARAMS."""
+    return Option(("params",), what, metavar="PARAMS")
+
+
+def output(what: str, metavar: str = "FILE", required: bool = False) -> Option:
+    """Return -o; `what` is written there."""
+    return Option(("-o", "--output"), what, metavar=metavar, required=required)
+
+
+def resume(what: str, more: str = "") -> Option:
+    """Return --resume; `what` continues."""
+    return Option(("--resume",), f"continue {what} in this folder{more}", metavar="DIR")
+
+
+def held_out(what: str, share: float) -> Option:
+    """Return --held-out, by default a `share`; `what` is held out."""
+    return Option(("--held-out",), f"{what} (default: {share:g})", SHARE, share, metavar="SHARE")
 
 
 def seed() -> Any:
@@ -61,6 +81,7 @@ def gradient() -> Any:
         " ones: finite-difference (central) or forward-difference",
         default="analytic",
         choices=("analytic", "finite-difference", "forward-difference"),
+        seldom=True,
     )
 
 
@@ -70,6 +91,7 @@ def step() -> Any:
         "step of the differences in centipawns (default: central 0.01, forward 1)",
         between(1e-6, 1e4, "1"),
         metavar="CP",
+        seldom=True,
     )
 
 
@@ -85,7 +107,9 @@ class Reading:
         choices=("auto", "all", "quiet", "resolve"),
     )
     quiescence: str | None = option(
-        f"parameter file of that quiescence search (default: {QUIESCENCE})", metavar="PARAMS"
+        f"parameter file of that quiescence search (default: {QUIESCENCE})",
+        metavar="PARAMS",
+        seldom=True,
     )
     min_elo: int = option("skip games if a player's Elo is below N", COUNT, 0, metavar="N")
     skip_start: int | None = option(
@@ -133,6 +157,21 @@ class Reading:
 READING: Table = (Title("which games and positions to read"), *options_in(Reading))
 
 
-def workers(what: str = "threads (default: one per CPU)") -> Any:
+def workers(what: str = "threads", resume: bool = False) -> Any:
     """Return --workers as a field of a record, by default one per CPU."""
-    return option(what, POSITIVE_COUNT, metavar="N")
+    return option(f"{what} (default: one per CPU)", POSITIVE_COUNT, metavar="N", resume=resume)
+
+
+def resign(when: str) -> Any:
+    """Return --resign as a field of a record; `when` games end by movecount=3 score=400."""
+    return option(f"movecount=3 score=400: {when}", nargs="+", metavar="NAME=N")
+
+
+def draw(usual: str) -> Any:
+    """Return --draw as a field of a record; `usual` is what it is by default."""
+    return option(
+        "movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves of each side on"
+        f" which all scores are within 20 centipawns (default: {usual})",
+        nargs="+",
+        metavar="NAME=N",
+    )

@@ -9,15 +9,19 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
+from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, UNIT, KeysOf, between
 from tuner.options.option import as_field, option, require_sense
 from tuner.options.parser import nearest
-from tuner.options.shared import Reading, device, gradient, step, workers
+from tuner.options.shared import Reading, device, gradient, held_out, step, workers
 
-TARGETS = KeysOf("tuner.learn.method_table", "TARGETS")
-VALUE_TARGETS = KeysOf("tuner.learn.method_table", "VALUE_TARGETS")
 ENGINE = "take scores from searches of this engine, such as uci:stockfish"
 TEACHER_NODES = "nodes per search of the teacher (default: 5000)"
+
+
+def method_named(text: str) -> str:
+    """Return the method of this name, or that of the results or searches that it learns from, as
+    --targets named them."""
+    return {"results": "logistic", "search": "rootstrap"}.get(text, text)
 
 
 class Prior:
@@ -50,17 +54,14 @@ class TuneOptions(Reading):
     method: str = option(
         "logistic: regression of the results on the positions; scores: towards scores in the files;"
         " rootstrap: towards the scores of searches of the positions; td: temporal differences"
-        " between positions; td-leaf: between the leaves of searches; auto (default): scores with"
-        " --teacher or with --own-games alone, rootstrap if there are games and an evaluation to"
-        " search with, else logistic",
+        " between positions; td-leaf: between the leaves of searches; moves: towards the moves of"
+        " the games, or choices of --teacher gnubg:0; auto (default): scores with --teacher or with"
+        " --own-games alone, rootstrap if there are games and an evaluation to search with, else"
+        " logistic",
+        kind=method_named,
         default="auto",
         choices=KeysOf("tuner.learn.method_table", "METHODS", "auto"),
-    )
-    targets: str | None = option(
-        "what positions are learned from: results of games (--method logistic), scores of searches"
-        " that the files record (--method scores), our own search (--method rootstrap), or moves:"
-        " those of the games, or choices of --teacher gnubg:0 (--method moves)",
-        choices=TARGETS,
+        former="--targets",
     )
     fixed: str | Iterable[str] = option(
         "keep parameters matching this name or glob constant; may be repeated",
@@ -78,6 +79,7 @@ class TuneOptions(Reading):
         "of rows: a part of the evaluation that no counts express, such as 'king safety': what the"
         " rows lack is kept as it is, and not tuned",
         metavar="PART",
+        seldom=True,
     )
     teacher: str | None = option(ENGINE + ", in place of those in the files", metavar="ENGINE")
     nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
@@ -86,6 +88,7 @@ class TuneOptions(Reading):
         "of the starting values",
         POSITIVE,
         metavar="CP",
+        seldom=True,
     )
     depth: int | None = option(
         "depth of the searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
@@ -103,6 +106,7 @@ class TuneOptions(Reading):
         " then 0.7 unless given)",
         default="result",
         choices=("result", "later"),
+        seldom=True,
     )
     rounds: int | None = option(
         "search at most N times, each time with the weights learned so far, until values hardly"
@@ -118,7 +122,7 @@ class TuneOptions(Reading):
         metavar="N",
     )
     own_rounds: int | None = option(
-        "at most N such rounds (default: 3)", POSITIVE_COUNT, metavar="N"
+        "at most N such rounds (default: 3)", POSITIVE_COUNT, metavar="N", seldom=True
     )
     loss: str | None = option(
         "cross-entropy (default) or mean squared error of the expected score; or with draws as a"
@@ -135,15 +139,16 @@ class TuneOptions(Reading):
         "auto",
         metavar="SD",
     )
-    held_out: float = option(
-        "share of the games that is held out, by whole openings, to validate the result (default:"
-        " 0.1)",
-        SHARE,
-        0.1,
-        metavar="SHARE",
+    held_out: float = as_field(
+        held_out(
+            "share of the games that is held out, by whole openings, to validate the result", 0.1
+        )
     )
     untapered: bool = option(
-        "learn one number per parameter, not one per stage", default=False, action="store_true"
+        "learn one number per parameter, not one per stage",
+        default=False,
+        action="store_true",
+        seldom=True,
     )
     scale: float | None = option(
         "keep the scale constant at N (default: that of the file for rootstrap, td, td-leaf and"
@@ -151,30 +156,36 @@ class TuneOptions(Reading):
         " zero)",
         between(1e-6, 1, "0.00255"),
         metavar="N",
+        seldom=True,
     )
     intercept: bool = option(
         "fit no intercept, which is the advantage that openings give the first player",
         default=True,
         flags="--no-intercept",
         action="store_false",
+        seldom=True,
     )
     learner: str = option(
-        "default: newton", default="newton", choices=KeysOf("tuner.fit.learners", "LEARNERS")
+        "default: newton",
+        default="newton",
+        choices=KeysOf("tuner.fit.learners", "LEARNERS"),
+        seldom=True,
     )
     iterations: int | None = option(
-        "at most N iterations; adam and sgd: epochs", POSITIVE_COUNT, metavar="N"
+        "at most N iterations; adam and sgd: epochs", POSITIVE_COUNT, metavar="N", seldom=True
     )
     learning_rate: float | None = option(
-        "of adam (centipawns per step) and sgd", POSITIVE, metavar="N"
+        "of adam (centipawns per step) and sgd", POSITIVE, metavar="N", seldom=True
     )
     batch: int | None = option(
-        "positions per step of adam and sgd (default: 16384)", POSITIVE_COUNT, metavar="N"
+        "positions per step of adam and sgd (default: 16384)",
+        POSITIVE_COUNT,
+        metavar="N",
+        seldom=True,
     )
     gradient: str = gradient()
     step: float | None = step()
-    workers: int | None = workers(
-        "threads; the result is the same for any number (default: one per CPU)"
-    )
+    workers: int | None = workers("threads; the result is the same for any number")
     device: str = as_field(device("auto", "where passes over the data run"))
 
 
@@ -195,6 +206,7 @@ class TuneSettings(TuneOptions):
     fixed: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    targets: str | None = None  # resolved: what the method learns from
     workers: int = 1
     own_results: bool = False  # resolved: all games are those of `tuner games`
     own_scores: bool = (
@@ -230,10 +242,14 @@ class TuneSettings(TuneOptions):
 class ValueOptions(Reading):
     """The options of values of positions from results, scores or searches."""
 
-    targets: str | None = option(
-        "results of games, scores that the files record, or our own search; default: scores with"
-        " --teacher, else search if there are games and an evaluation to search with, else results",
-        choices=VALUE_TARGETS,
+    method: str = option(
+        "logistic: results of games; scores: those that the files record; rootstrap: our own"
+        " searches; auto (default): scores with --teacher, rootstrap if there are games and an"
+        " evaluation to search with, else logistic",
+        kind=method_named,
+        default="auto",
+        choices=KeysOf("tuner.learn.method_table", "VALUE_METHODS", "auto"),
+        former="--targets",
     )
     depth: int | None = option(
         "depth of our own searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"

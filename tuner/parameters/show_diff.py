@@ -60,7 +60,7 @@ def show(console: Console, found: Comparison, view: View) -> None:
         return
     with console.capture() as captured:
         _details(console, found, view)
-    show_lines(console, f"{captured.get().count(chr(10)):,} more lines: --all")
+    show_lines(console, f"{captured.get().count(chr(10)):,} more lines: --show all")
 
 
 def _details(console: Console, found: Comparison, view: View) -> None:
@@ -356,7 +356,7 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         notes.append(
             f"{MARK} more than {np.max(evidence.reach):.2f} standard errors:"
             f" {int(evidence.significant.sum()):,} of {tested:,} changes, of which up to"
-            f" {0.05 * tested:.0f} by chance; see --significant"
+            f" {0.05 * tested:.0f} by chance; see --show supported"
         )
     if any(found.known):  # else it was said first
         notes += errors_used(found)
@@ -368,7 +368,7 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     elif hidden:
         unit = found.files[0].wording.unit
         notes.append(
-            f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --least 0"
+            f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --show 0"
             " shows them"
         )
     return notes

@@ -72,15 +72,16 @@ class Adjudication:
 def adjudication_of(resign: Sequence[str] | None, draw: Sequence[str] | None) -> Adjudication:
     """Make the rules from words such as `movecount=3 score=400`; InputError for unknown or wrong
     ones."""
-    return Adjudication(_rule(Resign, "--resign", resign), _rule(Draw, "--draw", draw))
+    return Adjudication(rule_of(Resign, "--resign", resign), rule_of(Draw, "--draw", draw))
 
 
-def _rule(kind: type[Rule], option: str, words: Sequence[str] | None) -> Rule | None:
-    if words is None:
+def rule_of(kind: type[Rule], option: str, words: Sequence[str] | None) -> Rule | None:
+    """Make a rule from words, or several in one; None without words, and for `off`."""
+    if words is None or list(words) == ["off"]:
         return None
     values = {}
     known = [field.name for field in fields(kind)]
-    for word in words:
+    for word in " ".join(words).split():
         name, _, value = word.partition("=")
         if name not in known:
             raise InputError(

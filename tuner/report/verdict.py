@@ -478,7 +478,7 @@ def reasons(run: ShownLearningRun) -> list[str]:
             f" --depth {_deeper(run.result.depth)}."
         )
     elif method == "scores":
-        learn = "Learn" if rows else "Learn from our own searches (--targets search), or"
+        learn = "Learn" if rows else "Learn from our own searches (--method rootstrap), or"
         lines.append(
             f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a"
             f" narrower prior: {_narrower(prior, WIDTH / 2, unit)}."

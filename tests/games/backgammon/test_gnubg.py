@@ -110,7 +110,7 @@ def test_moves_are_learned_from_its_values(tmp_path):
     games = tmp_path / "games.mat"
     text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
     games.write_bytes(b"\n".join(line for _, line in zip(range(6000), text, strict=False)))
-    learn = ("tune", "backgammon/zero", games, "--targets", "moves", "-o", tmp_path / "new.yaml")
+    learn = ("tune", "backgammon/zero", games, "--method", "moves", "-o", tmp_path / "new.yaml")
     said = json.loads(done(*learn, "--teacher", "gnubg:0", "--per-game", 2, "--json").out)
     found = said["choices"]
     assert found["after"] + found["after_error"] < found["before"] - found["before_error"]
@@ -140,7 +140,7 @@ def test_what_moves_cannot_be_learned_with_is_one_line(given, said, tmp_path):
     text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
     games.write_bytes(b"\n".join(line for _, line in zip(range(600), text, strict=False)))
     output = () if "--dry-run" in given else ("-o", tmp_path / "new.yaml")
-    assert said in refused("tune", "backgammon/zero", games, "--targets", "moves", *given, *output)
+    assert said in refused("tune", "backgammon/zero", games, "--method", "moves", *given, *output)
     assert not (tmp_path / "new.yaml").exists()
 
 
@@ -180,7 +180,7 @@ def test_gnubg_imports_random_games_as_they_were_played(tmp_path):
 
 @needs_gnubg
 def test_gnubg_imports_games_that_an_engine_played_against_itself(tmp_path):
-    done("games", "gnubg:0", "--run", tmp_path / "run", "--games", 12, "--threads", 2)
+    done("games", "gnubg:0", "--run", tmp_path / "run", "--games", 12, "--workers", 2)
     packed = str(tmp_path / "run/games-00001.mat.zst")
     (tmp_path / "games.mat").write_bytes(b"\n".join(lines(packed)))
     games = [found.game for found in mat.parse(packed, lines(packed))]
@@ -199,7 +199,7 @@ def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
         24,
         "--seed",
         3,
-        "--concurrency",
+        "--workers",
         2,
         "--run",
         run,
@@ -228,12 +228,12 @@ def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
 @needs_gnubg
 def test_a_resumed_match_goes_on_with_its_session(tmp_path):
     run = tmp_path / "run"
-    done("match", "pubeval", "random", "--games", 12, "--run", run, "--concurrency", 1)
+    done("match", "pubeval", "random", "--games", 12, "--run", run, "--workers", 1)
     history = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
     # a kill leaves the games of one pair more
     (run / "history.jsonl").write_bytes(b"".join(history[:3]))
     os.truncate(run / "games.mat", sum(sum(json.loads(line)["bytes"]) for line in history[:4]))
-    done("match", "--resume", run, "--concurrency", 1, "--pgn", tmp_path / "all.mat")
+    done("match", "--resume", run, "--workers", 1, "--pgn", tmp_path / "all.mat")
     games = imported(run / "games.mat", tmp_path)
     assert len(games) == 12 and games[11].score[0] > games[5].score[0] > games[0].score[0] == 0
     assert {game.players for game in games} == {("pubeval", "random")}

@@ -302,7 +302,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         depth=1,
         plies=80,
         play_on=0.0,
-        threads=1,
+        workers=1,
     )
     assert (
         own.folder == tmp_path / "own" and own.result["games"] == sum(own.result["outcomes"]) == 6
@@ -322,7 +322,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     for options, said in (
         ({"games": 0}, "games is 0"),
         ({"noise": -1.0}, "noise is -1.0"),
-        ({"resign": (600, 0)}, "the plies of resign is 0"),
+        ({"resign": ("score=0",)}, "--resign score=0: expected a whole number"),
         ({"depth": None}, "depth and nodes are both null"),
     ):
         with pytest.raises(tuner.InputError, match=said):
@@ -375,7 +375,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         ),
         (
             lambda: tuner.play_games("classic", "new", resign=3),
-            "play_games: resign is 3, expected (float, int) or None",
+            "play_games: resign is 3, expected several of str or None",
         ),
         (
             lambda: tuner.play_match("classic", "zero", depth="4"),
@@ -395,7 +395,7 @@ def test_a_wrong_type_is_one_line(mistake, said, tmp_path, monkeypatch):
 def test_every_option_of_the_commands_is_a_keyword_with_its_default():
     """Completion and `help` know them."""
     pairs = {
-        tuner.play_games: ("games", {"output", "resume", "cluster", "terms"}),
+        tuner.play_games: ("games", {"run", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
         tuner.tune: ("tune", {"dry_run", "cluster", "terms"}),
         tuner.build_dataset: (

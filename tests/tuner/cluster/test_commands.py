@@ -83,7 +83,7 @@ def generated(folder: Path, *more: object) -> list[bytes]:
         1,
         "--plies",
         80,
-        "-o",
+        "--run",
         folder / "games",
         *more,
     )
@@ -197,7 +197,7 @@ def test_the_files_are_the_same_though_workers_are_killed(workers, wanted, tmp_p
 
 def of_an_engine(folder: Path, *more: object) -> list[bytes]:
     """The files of 45 games of an engine that remembers what it played before."""
-    done("games", fake("remembers"), "--games", 45, "--plies", 20, "-o", folder / "games", *more)
+    done("games", fake("remembers"), "--games", 45, "--plies", 20, "--run", folder / "games", *more)
     return [path.read_bytes() for path in sorted((folder / "games").glob("games-*"))]
 
 

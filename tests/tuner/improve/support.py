@@ -107,7 +107,7 @@ class Commands:
         if words[0] == "export":
             return perform(words)
         if words[0] == "games":
-            Path(option["-o"]).mkdir()
+            Path(option["--run"]).mkdir()
             return {"games": int(option["--games"])}
         if words[0] == "dataset":
             numbers = numbers_of(option["--engine"])

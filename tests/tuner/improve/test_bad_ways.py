@@ -403,7 +403,7 @@ SHORT = {
     "games": 6,
     "match": {"games": 4, "pool_games": 2},
     "rounds": 1,
-    "play": {"plies": 60, "threads": 1, "play-on": 0, "resign": "60:2"},
+    "play": {"plies": 60, "workers": 1, "play-on": 0, "resign": "movecount=1 score=60"},
 }
 
 

@@ -18,7 +18,7 @@ PLAN = {
     "games": 40,
     "match": {"games": 20, "pool_games": 4},
     "rounds": 1,
-    "play": {"plies": 120, "threads": 1},
+    "play": {"plies": 120, "workers": 1},
 }
 
 

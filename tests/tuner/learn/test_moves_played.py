@@ -30,7 +30,7 @@ def batches(game, path, number):
 
 
 def choices(engine, parameters, batch, **options):
-    settings = TuneSettings(targets="moves", **options)
+    settings = TuneSettings(method="moves", **options)
     chosen = resolved(settings, engine.game, parameters, [str(SAMPLE)])
     return list(played_choices(engine, parameters, chosen, OnThreads(1), lambda: None)(batch))
 
@@ -117,7 +117,7 @@ def test_the_moves_of_a_player_teach_its_choices(tmp_path):
     tuner.play_match(
         "backgammon/classic", "backgammon/classic", games=100, pgn=tmp_path / "g.mat", seed=3
     )
-    learned = tuner.tune("backgammon/zero", tmp_path / "g.mat", targets="moves")
+    learned = tuner.tune("backgammon/zero", tmp_path / "g.mat", method="moves")
     engine, classic = load_engine("backgammon/classic")
     game, agree, chance = engine.game, [], []
     for rolled in rolls_of_games(5, 400):
@@ -145,7 +145,7 @@ def test_the_moves_of_a_player_teach_its_choices(tmp_path):
 def test_options_that_have_no_use_are_refused_in_one_line(mistake, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as problem:
-        tuner.tune("backgammon/classic", SAMPLE, targets="moves", **mistake)
+        tuner.tune("backgammon/classic", SAMPLE, method="moves", **mistake)
     assert said in str(problem.value) and "\n" not in str(problem.value)
 
 

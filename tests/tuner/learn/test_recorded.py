@@ -92,7 +92,7 @@ def test_the_order_of_positions_does_not_matter():
 def test_scores_that_cannot_be_scaled_are_refused(change, message):
     with pytest.raises(InputError) as found:
         fit_score_scale(*change(*simulated(4, 100, 0.003)))
-    assert message in str(found.value) and "--targets" in str(found.value)
+    assert message in str(found.value) and "--method" in str(found.value)
 
 
 def test_a_line_says_what_a_score_of_100_is_here():

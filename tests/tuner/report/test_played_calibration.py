@@ -99,7 +99,7 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
         12,
         "--run",
         tmp_path / "match",
-        "--concurrency",
+        "--workers",
         1,
     )
     plain = json.loads(done("report", tmp_path / "run", "--calibrate", 30, "--json").out)

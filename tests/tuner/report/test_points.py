@@ -33,7 +33,7 @@ def test_a_match_in_points_is_reported_in_points(tmp_path):
         12,
         "--run",
         tmp_path / "run",
-        "--concurrency",
+        "--workers",
         1,
     )
     match = read_match(tmp_path / "run")

@@ -25,6 +25,7 @@ from tuner.options.games import (
 from tuner.options.option import refuse, sensible
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import heading_of
+from tuner.play.adjudication import Draw, Resign, rule_of
 from tuner.play.players import engine_named
 
 OF_ENGINES = {"vary": "--vary", "hash": "--hash", "options": "--option"}
@@ -70,6 +71,12 @@ def settings_for(
     if given.get("openings") is not None:
         values["random_plies"] = 0
     values |= given
+    if given.get("resign") is not None:
+        resigned = rule_of(Resign, "--resign", given["resign"])
+        values["resign"] = resigned and (resigned.score, 2 * resigned.movecount)
+    if given.get("draw") is not None:
+        drawn = rule_of(Draw, "--draw", given["draw"])
+        values["draw"] = drawn and (drawn.score, 2 * drawn.movecount, 2 * drawn.movenumber)
     if values["openings"] is not None:
         values["openings"] = os.path.abspath(games_path(str(values["openings"]), name))
     if values["syzygy"] is not None:

@@ -70,9 +70,9 @@ def test_dice_depend_on_seed_pair_and_ply_alone():
     assert len(firsts) > 20  # of 30
 
 
-@pytest.mark.parametrize("where", [("--concurrency", 3), ("--cluster", "local:2")])
+@pytest.mark.parametrize("where", [("--workers", 3), ("--cluster", "local:2")])
 def test_a_match_is_the_same_wherever_it_is_played(tmp_path, where):
-    done("match", *FAST, "--games", 12, "--run", tmp_path / "one", "--concurrency", 1)
+    done("match", *FAST, "--games", 12, "--run", tmp_path / "one", "--workers", 1)
     done("match", *FAST, "--games", 12, "--run", tmp_path / "other", *where)
     one, other = (lines_of(tmp_path / name) for name in ("one", "other"))
     for line in one + other:
@@ -81,11 +81,11 @@ def test_a_match_is_the_same_wherever_it_is_played(tmp_path, where):
 
 
 def test_a_resumed_match_has_the_same_games(tmp_path):
-    whole = play(*FAST, "--games", 12, "--run", tmp_path / "run", "--concurrency", 1)
+    whole = play(*FAST, "--games", 12, "--run", tmp_path / "run", "--workers", 1)
     history = tmp_path / "run" / "history.jsonl"
     lines = history.read_bytes().splitlines(keepends=True)
     history.write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    again = play("--resume", tmp_path / "run", "--concurrency", 1)
+    again = play("--resume", tmp_path / "run", "--workers", 1)
     assert history.read_bytes() == b"".join(lines) and again == whole
 
 

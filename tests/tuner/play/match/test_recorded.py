@@ -58,7 +58,7 @@ def test_a_match_of_tictactoe_is_journalled_as_recorded(tmp_path):
         2,
         "--run",
         tmp_path / "run",
-        "--concurrency",
+        "--workers",
         1,
         "--json",
     )

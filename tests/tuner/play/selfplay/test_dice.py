@@ -155,5 +155,5 @@ def test_other_games_are_searched_deeper_with_td_errors_of_positions(tmp_path):
 
 def test_generated_games_are_for_games_without_dice(tmp_path):
     assert "games of backgammon differ by their dice" in refused(
-        "games", "backgammon/zero", "--games", 4, "-o", tmp_path / "games"
+        "games", "backgammon/zero", "--games", 4, "--run", tmp_path / "games"
     )
