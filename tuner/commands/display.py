@@ -12,7 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -23,7 +25,7 @@ from games.record import ReadReport
 from games.streams import one_line
 from tuner.io.terminal import Display, Pace, duration
 from tuner.options.option import Arguments
-from tuner.parallel import Executor, OnThreads
+from tuner.parallel import Executor, OnThreads, available_cpus
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -189,12 +191,32 @@ def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted:
     return plain
 
 
+def play(arguments: Arguments, kind: type[Any], settings: Any, output: Path | None = None) -> dict:
+    """Begin a run of these settings, or continue one with --resume if they are None; return its
+    result as plain data, after it was printed."""
+    from tuner.play.run import new_run, resumed_run
+
+    with (
+        TerminalDisplay() as display,
+        executor_of(arguments.cluster, arguments.workers, display) as executor,
+    ):
+        if settings is None:
+            folder, games = Path(arguments.resume), arguments.given.get("games")
+            result = resumed_run(kind, folder, executor, output, display, games)
+        else:
+            place = Path(arguments.run) if arguments.run else None
+            result = new_run(kind(settings, output, display), place, executor, arguments.text)
+    return finish(arguments, result.lines, result.plain, result.interrupted)
+
+
 @contextlib.contextmanager
-def executor_of(cluster: str | None, threads: int, display: TerminalDisplay) -> Iterator[Executor]:
+def executor_of(
+    cluster: str | None, workers: int | None, display: TerminalDisplay
+) -> Iterator[Executor]:
     """Yield the threads of this process, or the cluster at an address, whose state is shown with
     the progress."""
     if cluster is None:
-        yield OnThreads(threads)
+        yield OnThreads(min(workers or available_cpus(), 512))
         return
     from tuner.cluster.cluster import connect
 

@@ -9,8 +9,6 @@ searches in comments, and --resume continues after any interruption, to the same
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from games.streams import InputError
 from tuner.options.games import GamesOptions
 from tuner.options.option import Arguments, Option, Table, Title, options_in
@@ -50,11 +48,9 @@ TABLE: Table = (
 
 
 def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, executor_of, finish
-    from tuner.parallel import available_cpus
+    from tuner.commands.display import play
     from tuner.play.own_games.run import OwnGamesRun
     from tuner.play.own_games.settings import settings_for
-    from tuner.play.run import new_run, resumed_run
 
     settings = None
     if arguments.resume is not None:
@@ -68,22 +64,4 @@ def run(arguments: Arguments) -> dict:
         settings = settings_for(
             arguments.params, arguments.given_for(GamesOptions), arguments.terms
         )
-    threads = min(arguments.workers or available_cpus(), 512)
-    with TerminalDisplay() as display, executor_of(arguments.cluster, threads, display) as executor:
-        if settings is None:
-            result = resumed_run(
-                OwnGamesRun,
-                Path(arguments.resume),
-                executor,
-                None,
-                display,
-                arguments.given.get("games"),
-            )
-        else:
-            result = new_run(
-                OwnGamesRun(settings, None, display),
-                Path(arguments.run),
-                executor,
-                arguments.text,
-            )
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return play(arguments, OwnGamesRun, settings)

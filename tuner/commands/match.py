@@ -52,11 +52,9 @@ TABLE: Table = (
 
 
 def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, executor_of, finish
-    from tuner.parallel import available_cpus
+    from tuner.commands.display import play
     from tuner.play.match.match import MatchRun
     from tuner.play.match.settings import settings_for
-    from tuner.play.run import new_run, resumed_run
 
     settings = None
     if arguments.resume is not None:
@@ -69,12 +67,4 @@ def run(arguments: Arguments) -> dict:
         settings = settings_for(
             arguments.a, arguments.b, arguments.given_for(MatchOptions), arguments.terms
         )
-    games = min(arguments.workers or available_cpus(), 512)
-    with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
-        pgn = Path(arguments.pgn) if arguments.pgn else None
-        if settings is None:
-            result = resumed_run(MatchRun, Path(arguments.resume), executor, pgn, display)
-        else:
-            folder = Path(arguments.run) if arguments.run else None
-            result = new_run(MatchRun(settings, pgn, display), folder, executor, arguments.text)
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return play(arguments, MatchRun, settings, arguments.pgn and Path(arguments.pgn))

@@ -66,7 +66,6 @@ def run(arguments: Arguments) -> dict:
     from tuner.optimize.run import OptimizeRun
     from tuner.optimize.settable import list_text
     from tuner.optimize.settings import settings_for
-    from tuner.parallel import available_cpus
     from tuner.play.run import new_run, resumed_run
 
     settings = None
@@ -86,8 +85,10 @@ def run(arguments: Arguments) -> dict:
         given = arguments.given_for(OptimizeOptions)
         settings = settings_for(arguments.player, given, arguments.terms)
     into = _into(arguments) if arguments.into else []
-    games = min(arguments.workers or available_cpus(), 512)
-    with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
+    with (
+        TerminalDisplay() as display,
+        executor_of(arguments.cluster, arguments.workers, display) as executor,
+    ):
         if settings is None:
             folder = Path(arguments.resume)
             result = resumed_run(OptimizeRun, folder, executor, None, display, arguments.games)

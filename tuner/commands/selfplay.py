@@ -79,9 +79,7 @@ def run(arguments: Arguments) -> dict:
 
 def _weights(arguments: Arguments) -> dict:
     """Learn the weights of a parameter file."""
-    from tuner.commands.display import TerminalDisplay, executor_of, finish
-    from tuner.parallel import available_cpus
-    from tuner.play.run import new_run, resumed_run
+    from tuner.commands.display import play
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
@@ -90,18 +88,7 @@ def _weights(arguments: Arguments) -> dict:
         settings = settings_for(
             arguments.params, arguments.given_for(SelfplayOptions), arguments.terms
         )
-    workers = min(arguments.workers or available_cpus(), 512)
-    with TerminalDisplay() as display, executor_of(arguments.cluster, workers, display) as executor:
-        if settings is None:
-            result = resumed_run(
-                WeightsRun, Path(arguments.resume), executor, output, display, arguments.games
-            )
-        else:
-            folder = Path(arguments.run) if arguments.run else None
-            result = new_run(
-                WeightsRun(settings, output, display), folder, executor, arguments.text
-            )
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return play(arguments, WeightsRun, settings, output)
 
 
 def _holds_network_run(folder: str) -> bool:

@@ -47,11 +47,9 @@ TABLE: Table = (
 
 
 def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, executor_of, finish
-    from tuner.parallel import available_cpus
+    from tuner.commands.display import play
     from tuner.play.match.tournament import TournamentRun
     from tuner.play.match.tournament_settings import tournament_settings
-    from tuner.play.run import new_run, resumed_run
 
     settings = None
     if arguments.resume is not None:
@@ -64,14 +62,4 @@ def run(arguments: Arguments) -> dict:
         settings = tournament_settings(
             arguments.players, arguments.given_for(TournamentOptions), arguments.terms
         )
-    games = min(arguments.workers or available_cpus(), 512)
-    with TerminalDisplay() as display, executor_of(arguments.cluster, games, display) as executor:
-        pgn = Path(arguments.pgn) if arguments.pgn else None
-        if settings is None:
-            more = arguments.given.get("games")
-            folder = Path(arguments.resume)
-            result = resumed_run(TournamentRun, folder, executor, pgn, display, more)
-        else:
-            place = Path(arguments.run) if arguments.run else None
-            result = new_run(TournamentRun(settings, pgn, display), place, executor, arguments.text)
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return play(arguments, TournamentRun, settings, arguments.pgn and Path(arguments.pgn))

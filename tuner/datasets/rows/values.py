@@ -47,11 +47,6 @@ def blocks(source: str, size: int = BLOCK) -> Iterator[bytes]:
         yield last if last.endswith(b"\n") else last + b"\n"
 
 
-def shown_source(source: str) -> str:
-    """Return the name of a file for messages."""
-    return "standard input" if source == "-" else source
-
-
 @dataclass(frozen=True)
 class FoundRows:
     """Names and shapes of what rows count, the largest phase (None: the rows have no phases), and
