@@ -13,11 +13,9 @@ import pytest
 
 import tuner
 from evalterms.framework.encoding import encodings_of
-from games.backgammon.rules.board import counts_of, turn_of, with_dice
 from games.chess.files.fen import position
 from games.record import available
 from tests.evalterms.chess.test_counts import played_boards
-from tests.games.backgammon.support import rolls_of_games
 from tests.games.support import REPOSITORY
 from tests.tuner.evaluation.networks.support import network
 from tuner.cli import COMMANDS, make_parser
@@ -261,35 +259,6 @@ def test_the_page_of_networks_suffices_to_evaluate_those_of_chess(tmp_path, by_t
         ours = evaluation if board.turn else -evaluation
         assert ours == pytest.approx(np.arctanh(v) / 0.003, rel=1e-4, abs=1e-3)
     assert {board.turn for board in some} == {True, False} and np.ptp(found) > 1
-
-
-@pytest.mark.parametrize(
-    ("encoding", "points", "last"),
-    [("perspective196", 3, "sigmoid"), ("tesauro198", 3, "tanh"), ("tesauro198", 1, "sigmoid")],
-)
-def test_the_page_of_networks_suffices_to_evaluate_those_of_backgammon(
-    tmp_path, by_the_page, encoding, points, last
-):
-    some = np.array([with_dice(words, (0, 0)) for words in rolls_of_games(3, 300)])
-    size = 196 if encoding == "perspective196" else 198
-    write_network(
-        tmp_path / "net.yaml",
-        NetworkFile(
-            "backgammon", encoding, network(size, [(6, "sigmoid"), (1, last)]), points, "", 0.004
-        ),
-    )
-    found = network_evaluation(tmp_path / "net.yaml").values(some)
-    for words, evaluation in zip(some, found, strict=True):
-        turn = turn_of(words)
-        sides = [by_the_page["side"](counts.tolist()) for counts in counts_of(words)]
-        x = [*sides[turn], *sides[1 - turn]]
-        if size == 198:
-            x = [*sides[0], *sides[1], 1 - turn, turn]
-        v = by_the_page["value"](str(tmp_path / "net"), np.array(x, float))
-        ours = -1 if size == 196 and turn else 1
-        expected = np.arctanh(v * points / 3) / 0.004
-        assert ours * evaluation == pytest.approx(expected, rel=1e-4, abs=1e-3)
-    assert np.ptp(found) > 1
 
 
 def test_the_page_of_networks_lists_every_encoding():

@@ -49,25 +49,10 @@ def test_a_skip_that_is_not_listed_fails_the_run_and_is_named(tmp_path, options)
     )
 
 
-def test_marks_are_looked_at_too_and_whole_files(tmp_path):
-    assert ran(tmp_path, TESTS.format(OTHER, LISTED)).returncode == 1
-    found = ran(
-        tmp_path, "import pytest\npytest.importorskip('nowhere_at_all', reason='no such package')\n"
-    )
-    assert "test_some.py: no such package" in found.stdout
-
-
 def test_listed_skips_pass_and_so_does_everything_outside_ci(tmp_path):
     assert ran(tmp_path, TESTS.format(LISTED, LISTED)).returncode == 0
     for ci in ("", "false"):
         assert ran(tmp_path, TESTS.format(OTHER, OTHER), ci=ci).returncode == 0
-
-
-def test_newcomers_may_lack_programs_of_debian_and_nothing_else(tmp_path):
-    program = "no rustc; install the Debian package rustc"
-    assert ran(tmp_path, TESTS.format(LISTED, program), ci="newcomer").returncode == 0
-    assert ran(tmp_path, TESTS.format(LISTED, program)).returncode == 1
-    assert ran(tmp_path, TESTS.format(LISTED, "needs pyarrow"), ci="newcomer").returncode == 1
 
 
 def test_every_reason_that_is_listed_is_one_of_a_test_and_says_why():

@@ -3,7 +3,6 @@ sources beside it."""
 
 import email
 import importlib
-import json
 import os
 import re
 import shutil
@@ -210,31 +209,3 @@ def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow
     assert re.findall(r"\]\((?!https?://)|<img", text) == []
     for line in re.findall(r"^tuner (.*)", text, re.MULTILINE):
         make_parser(COMMANDS)[0].parse_args(line.split())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("start", ["classic", "shogi/zero", "backgammon/zero"])
-def test_the_first_command_of_the_readme_needs_no_clone(installed, start):
-    games = installed.run(
-        "tuner",
-        "tune",
-        start,
-        "samples",
-        "--dry-run",
-        "--per-game",
-        1,
-        "--skip-start",
-        30,
-        "--json",
-    ).stdout
-    assert json.loads(games)["games"] > 900
-
-
-@pytest.mark.long
-def test_kernels_and_all_parameter_files_can_be_read(installed):
-    code = (
-        "from tuner.fit.device.gpu.chunks import source; from tuner.evaluation.loading import"
-        " parameter_path; print('__global__' in source(), *(parameter_path(name).is_file() for name"
-        " in ('zero', 'classic', 'shogi/zero')))"
-    )
-    assert installed.run("python", "-c", code).stdout.split() == ["True"] * 4

@@ -19,9 +19,8 @@ from games.backgammon.rules.play import (
 )
 from tests.commands.match_support import play
 from tests.commands.support import done
-from tests.games.backgammon import test_files, test_ids, test_reading, test_rules
+from tests.games.backgammon import test_rules
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
-from tests.tuner.evaluation.networks import test_files as test_network_files
 from tests.tuner.evaluation.networks.support import counts_of_positions
 from tuner.evaluation.networks.model import compiled_outputs, random_network
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
@@ -70,34 +69,6 @@ def test_anchors():
     assert abs(mean_points(found.points).mean - 2.496) < 0.02
     found = play_games(WHOLE_GAMES, anyone, CompiledPlayer(choose_at_random, 6), 100_000, seed=1)
     assert abs(mean_points(found.points).mean) < 0.03
-
-
-def test_many_damaged_games(tmp_path):
-    test_files.test_damaged_files_give_legal_games_or_one_line(tmp_path, MUTATED)
-
-
-def test_many_damaged_labels(tmp_path):
-    test_files.test_damaged_labels_are_skipped_in_one_line(tmp_path, MUTATED)
-
-
-def test_many_damaged_ids(monkeypatch):
-    monkeypatch.setattr(test_ids, "MUTATED", MUTATED)
-    test_ids.test_mutated_ids_are_read_or_refused_in_one_line()
-
-
-@pytest.mark.parametrize("suffix", [".yaml", ".npz"])
-def test_many_damaged_networks(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(test_network_files, "MUTATED", MUTATED)
-    path = tmp_path / "net.yaml"
-    test_network_files.write_example(path)
-    test_network_files.test_mutated_files_are_read_or_refused_in_one_line(path, suffix)
-
-
-@pytest.mark.parametrize("name", ["gnubg.mat", "positions.csv"])
-def test_damaged_files_are_counted_or_refused_in_one_line(tmp_path, name):
-    test_reading.test_damaged_files_are_counted_and_reported_in_one_line_each(
-        tmp_path, name, MUTATED
-    )
 
 
 @pytest.mark.parametrize(

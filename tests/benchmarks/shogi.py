@@ -2,60 +2,18 @@
 on an idle machine (about half an hour)."""
 
 import random
-import time
 
 import pytest
 
 pytest.importorskip("cshogi")
 
 from games.search.searcher import Limits
-from games.shogi.engines.contest import openings
 from games.shogi.files import sfen
-from games.shogi.game import GAME
 from games.shogi.rules import endings, movegen
-from tests.benchmarks.speed import Workload, samples_of
-from tests.benchmarks.speed.play import searches
-from tests.benchmarks.speed.shogi import LIGHT, TARGETS, counting
 from tests.games.shogi import against_cshogi, files
 from tests.games.shogi.plain_search import lines, plain_value
 from tests.games.shogi.support import searcher_of
 from tests.games.shogi.test_rules import PERFT, SPARSE
-
-
-def test_perft_is_as_fast_as_its_target_and_faster_than_cshogi():
-    for name, nodes, seconds, reference in counting():
-        assert nodes / seconds > max(1e6 * TARGETS["perft"], reference), name
-
-
-def test_the_search_is_as_fast_as_its_targets(tmp_path):
-    rows = [
-        row
-        for row in searches(Workload("shogi/classic", samples_of("shogi/classic"), tmp_path))
-        if row.what.startswith("search, exact")
-    ]
-    assert [row.what for row in rows] == ["search, exact, shogi/classic", f"search, exact, {LIGHT}"]
-    assert [(row.what, row.value) for row in rows if row.value < row.target] == []
-
-
-@pytest.mark.parametrize("name", ["hand", "classic"])
-def test_self_play_three_plies_deep_is_four_games_a_cpu_second(name):
-    """From positions of the bundled games, as the source begins its games."""
-    searcher = searcher_of(name, playing=False, megabytes=4)
-    found = openings(str(samples_of("shogi/hand")), pytest.fail)
-    starts = [found[i] for i in range(20)]
-    searcher.search([GAME.start()], Limits(depth=3))
-    plies, started = 0, time.process_time()
-    for start, moves in starts:
-        searcher.clear()
-        line = [start]
-        for move in moves[:30]:
-            line.append(GAME.play(line[-1], move))
-        first = len(line)
-        while GAME.result(line) is None and len(line) < first + 160:
-            line.append(GAME.play(line[-1], searcher.search(line, Limits(depth=3)).move))
-        plies += len(line) - first
-    speed = len(starts) / (time.process_time() - started)
-    assert speed >= 4.0, f"{speed:.2f} games of {plies / len(starts):.0f} plies a CPU second"
 
 
 @pytest.mark.parametrize("text", PERFT)

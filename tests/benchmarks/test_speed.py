@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from games.streams import InputError
-from tests.benchmarks.speed import Row, fits, networks
+from tests.benchmarks.speed import Row, networks
 from tests.benchmarks.speed import __main__ as command
 from tests.benchmarks.speed import backgammon as backgammon_bench
-from tests.benchmarks.speed import shogi as shogi_bench
 from tests.benchmarks.speed.__main__ import measured
 from tests.conftest import SAMPLES
-from tests.games.support import REPOSITORY
 
 
 def test_a_reference_that_is_not_installed_is_left_out():
@@ -67,39 +65,3 @@ def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypat
     assert "not measured: network: shogi has no encodings" in capsys.readouterr().out
     with pytest.raises(InputError, match="tictactoe: has no measurements"):
         measured(["perft"], "tictactoe/classic", SAMPLES)
-
-
-def test_published_numbers_are_those_of_chess_alone(tmp_path):
-    games = tmp_path / "few.mat"
-    games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text())
-    found = rows_of("coefficients", params="backgammon/classic", games=games)
-    assert [line["what"].partition(" coefficients")[0][:20] for line in found] == [
-        "positions -> 159",
-        "file ->",
-    ]
-    assert {line["reference"] for line in found} | {line["target"] for line in found} == {None}
-
-
-def test_a_fit_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(fits, "SMALL_FIT", 100)
-    games = tmp_path / "few.mat"
-    games.write_text((REPOSITORY / "tests/games/backgammon/data/gnubg.mat").read_text() * 1)
-    found = rows_of("fit", params="backgammon/classic", games=games)
-    assert len(found) == 6 and [line["unit"] for line in found[:3]] == ["CPU s", "CPU s", "MB"]
-    assert all("positions, " in line["what"] for line in found)
-
-
-def test_perft_of_shogi_is_measured_on_its_own_positions(monkeypatch):
-    monkeypatch.setattr(shogi_bench, "PERFT", ((*shogi_bench.PERFT[0][:2], 3),))
-    theirs, counted = [], shogi_bench._perft
-    monkeypatch.setattr(
-        shogi_bench, "_perft", lambda *given: theirs.append(counted(*given)) or theirs[-1]
-    )
-    rows = rows_of("perft", params="shogi/hand", games=SAMPLES)
-    assert [line["what"] for line in rows] == ["perft, start to depth 3"]
-    assert rows[0]["target"] == shogi_bench.TARGETS["perft"] and rows[0]["reference"] in (
-        "cshogi",
-        None,
-    )
-    if rows[0]["reference"]:
-        assert theirs[-1] == 25_470  # the nodes that we count, to the same depth

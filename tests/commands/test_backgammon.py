@@ -46,67 +46,6 @@ def shown(page: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
 
 
-@pytest.mark.long
-def test_learning_from_labels_recovers_the_evaluation_that_labelled(folder):
-    ran = done(
-        "tune",
-        "backgammon/zero",
-        folder / "labels.csv",
-        "-o",
-        folder / "l.yaml",
-        "--run",
-        folder / "run",
-        "--workers",
-        1,
-    )
-    said = ran.out + ran.err
-    assert "logistic: learns from the labels of the positions alone" in said
-    assert "hundredths of a point" in said and not NOT_SAID.search(said)
-    before, after, deviation = map(
-        float,
-        re.search(
-            r"points +([\d.]+) -> ([\d.]+)  \(root mean square error of the expected points, .*"
-            r" vary by ([\d.]+)\)",
-            said,
-        ).groups(),
-    )
-    assert after < 0.4 * before and before == pytest.approx(deviation, rel=0.1)
-    done("report", folder / "run")
-    page = (folder / "run" / "report.html").read_text()
-    assert (
-        not NOT_SAID.search(shown(page))
-        and "Error in points" in page
-        and "Hundredths of a point" in page
-    )
-    assert "labelled" in shown(page) and "points expected" in shown(page) and page.count("<svg") > 4
-    shift = done("diff", "backgammon/zero", folder / "l.yaml", "--show", "all").out
-    assert "hundredths of a point" in shift and not NOT_SAID.search(shift)
-    assert (
-        "v = tanh(scale * hundredths of a point), expected points = 3 v"
-        in (folder / "l.yaml").read_text()
-    )
-
-
-@pytest.mark.parametrize("method", ["logistic", "td"])
-def test_learning_from_matches(folder, method):
-    ran = done(
-        "tune",
-        "backgammon/zero",
-        folder / "games.mat",
-        "-o",
-        folder / f"{method}.yaml",
-        "--method",
-        method,
-        "--workers",
-        1,
-    )
-    said = ran.out + ran.err
-    assert re.search(
-        r"points +(\+3 [\d.]+ %, )?\+2 [\d.]+ %, \+1 [\d.]+ %, -1 .*; for X, on average [+-]", said
-    )
-    assert not NOT_SAID.search(said) and f"tuner match {folder}" in said and "--games 2000" in said
-
-
 def test_the_evaluation_of_a_position_is_in_points(folder):
     said = done("eval", "backgammon/classic", "4HPwATDgc/ABMA").out
     assert (

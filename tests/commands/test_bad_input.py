@@ -5,14 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from games.record import available
 from tests.commands.bad_files import fill
-from tests.commands.support import done, refused, tuner, without_compiling
+from tests.commands.support import refused, tuner, without_compiling
 
 CASES = {
     # the games; a line of its own tells of each bad game before
@@ -447,19 +446,3 @@ def test_the_process_itself_ends_with_status_2_and_one_line(folder):
         without_compiling(ran.stderr)
         == "tuner: twice.yaml:9: 'pawn' is there twice; first on line 8\n"
     )
-
-
-def test_games_from_a_pipe_are_read_once(folder, tmp_path):
-    """A pipe cannot be read a second time for its hash: that would wait forever."""
-    os.mkfifo(tmp_path / "fifo")
-    writer = threading.Thread(
-        target=lambda: (tmp_path / "fifo").write_bytes((folder / "good.pgn").read_bytes()),
-        daemon=True,
-    )
-    writer.start()
-    done("dataset", tmp_path / "fifo", "-o", tmp_path / "out.ds")
-    writer.join()
-    assert (tmp_path / "out.ds" / "index.npy").read_bytes() == (
-        folder / "good.ds" / "index.npy"
-    ).read_bytes()
-    assert '"sha256": "-"' in (tmp_path / "out.ds" / "manifest.json").read_text()

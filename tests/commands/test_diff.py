@@ -3,7 +3,6 @@ the largest changes first."""
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from tests.commands.support import done, in_terminal, refused, tuner
+from tests.commands.support import done, refused, tuner
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
@@ -162,31 +161,6 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
         assert (np.array(grid["significant"]) == np.where(errors > 0, expected, None)).all()
 
 
-@pytest.mark.parametrize("form", ["table", "markdown"])
-def test_tables_show_the_error_of_each_number_and_mark_significant_changes(learned, form):
-    before, after = load_parameters("classic"), load_parameters(learned)
-    beyond, _ = evidence(before, after, after.standard_errors)
-    grids = grids_of(done("diff", "classic", learned, "--show", 0, "--format", form).out)
-    assert len(grids) == 12
-    for name, blocks in grids.items():
-        path, stage = name.split()
-        s = STAGES.index(stage)
-        old, new, error, mark = (
-            board(array[s], before, path)
-            for array in (before.weights, after.weights, after.standard_errors, beyond)
-        )
-        assert list(blocks) == ["initial", "learned", "change", "+/-"]
-        for block, numbers in (("initial", old), ("learned", new), ("change", new - old)):
-            texts = np.char.rstrip(blocks[block], "*")
-            np.testing.assert_allclose(texts.astype(float), numbers, rtol=0, atol=0.5001)
-        assert (np.char.endswith(blocks["change"], "*") == mark).all()
-        for text, e in zip(blocks["+/-"].ravel(), error.ravel(), strict=True):
-            if np.isnan(e) or e == 0:
-                assert text == ("?" if np.isnan(e) else "held")
-            else:
-                assert float(text) == pytest.approx(1.96 * e, abs=0.5001)
-
-
 def test_significant_shows_what_the_data_support_and_nothing_else(learned):
     before, after = load_parameters("classic"), load_parameters(learned)
     beyond, kept = evidence(before, after, after.standard_errors)
@@ -251,39 +225,6 @@ def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     assert not failed.out
 
 
-def test_two_learned_files_have_changes_with_errors_of_both(learned, tmp_path):
-    games = {"data": [{"file": "games.pgn", "sha256": "a" * 64}]}
-    one, two = (
-        written(tmp_path / "one.yaml", 2, **games),
-        written(tmp_path / "two.yaml", 3, **games),
-    )
-    before, after = load_parameters(one), load_parameters(two)
-    error = np.sqrt(before.standard_errors**2 + after.standard_errors**2)
-    beyond, kept = evidence(before, after, error)
-    ran = done("diff", one, two, "--show", "all")
-    said = json.loads(done("diff", one, two, "--json").out)
-    assert (said["significant"], said["supported"]) == (beyond.sum(), kept.sum())
-    labels = before.layout.labels()
-    for row in said["rows"]:
-        for s, stage in enumerate(STAGES):
-            expected = error[s, labels.index(row["parameter"])]
-            assert row[stage]["change_error"] == (
-                None if np.isnan(expected) else pytest.approx(expected, abs=1e-4)
-            )
-    assert (
-        "errors of changes are sqrt(a^2 + b^2)" in ran.out and "learned from games.pgn" in ran.out
-    )
-    first, second = ran.out.split("material.pawn ")[1:3]  # a table for each stage
-    pawn = before.layout.places[0].first
-    for s, text in enumerate((first, second)):
-        cells = text.split("\n")[0].split()
-        assert [float(cells[0]), float(cells[2])] == pytest.approx(
-            [before.weights[s, pawn], after.weights[s, pawn]], abs=0.0501
-        )
-    assert "learned from games.pgn" not in done("diff", one, learned, "--show", "all").out
-    assert "sqrt" not in done("diff", "classic", two, "--show", "all").out
-
-
 def test_three_files_are_shown_side_by_side(learned, tmp_path):
     other = written(tmp_path / "other.yaml", 4)
     names = ("classic", learned, other)
@@ -335,47 +276,6 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
     assert "tictactoe/zero is for tictactoe, but classic is for chess" in refused(
         "diff", *names, "tictactoe/zero"
     )
-
-
-def test_the_headline_gives_the_first_numbers_in_units_of_the_first(learned):
-    ran = done("diff", "classic", learned)
-    title, heads, *rows = ran.out.split("\n\n")[1].splitlines()
-    assert title == "in units of material.pawn, mean of mg and eg" and heads.split() == [
-        "initial",
-        "learned",
-    ]
-    before, after = (load_parameters(name).weights.mean(axis=0) for name in ("classic", learned))
-    pieces = ["knight", "bishop", "rook", "queen"]
-    (ratio,) = load_parameters(learned).learned["ratios"]
-    for i, (name, row) in enumerate(zip(pieces, rows, strict=True), 1):
-        interval = [f"[{ratio['low']:.2f},", f"{ratio['high']:.2f}]"] if name == "knight" else []
-        assert row.split() == [
-            f"material.{name}",
-            f"{before[i] / before[0]:.2f}",
-            f"{after[i] / after[0]:.2f}",
-            *interval,
-        ]
-    assert done("diff", "classic", learned, "pesto").out.split("\n\n")[1].split("\n")[
-        1
-    ].split() == ["A", "B", "C"]
-    assert "in units of" not in done("diff", "tictactoe/zero", "tictactoe/classic").out
-
-
-def test_a_difference_leaves_out_what_hardly_moved(learned):
-    rows = json.loads(done("diff", "classic", learned, "--json").out)["rows"]
-    for least in (1, 20):
-        ran = done("diff", "classic", learned, "--show", least)
-        expected = {
-            row["parameter"]
-            for row in rows
-            if max(abs(row[stage]["change"]) for stage in STAGES) >= least
-        }
-        assert set(cells_of(ran.out, " ")) == expected
-        assert (
-            f"{len(rows) - len(expected)} numbers that moved by less than {least} centipawns are"
-            " hidden" in ran.out
-        )
-    assert "no single number moved" in done("diff", learned, learned, "--show", "all").out
 
 
 def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_path):
@@ -432,80 +332,6 @@ def test_the_twenty_largest_supported_changes_come_first(learned):
     )
 
 
-def fewer(learned: Path, path: Path, count: int) -> Path:
-    """The same file in which only the largest supported changes are left, and no other number
-    moved."""
-    before, after = load_parameters("classic"), load_parameters(learned)
-    keep = np.zeros(before.weights.shape, bool)
-    for name, stage, _ in supported_ones(before, after)[:count]:
-        keep[STAGES.index(stage), before.layout.labels().index(name)] = True
-    write_parameters(path, replace(after, weights=np.where(keep, after.weights, before.weights)))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("count", "title"),
-    [(1, "the one change that the data support"), (7, "all 7 changes that the data support")],
-)
-def test_fewer_supported_changes_are_all_shown(learned, tmp_path, count, title):
-    shown, rows = first_table(
-        done("diff", "classic", fewer(learned, tmp_path / "few.yaml", count)).out
-    )
-    assert (shown, len(rows)) == (title, count)
-
-
-def test_one_sentence_is_printed_if_no_change_is_supported(learned, tmp_path):
-    tested = int((load_parameters(learned).standard_errors > 0).sum())
-    same = fewer(learned, tmp_path / "same.yaml", 0)
-    assert done("diff", "classic", same).out.startswith(
-        f"the data support none of the {tested:,} changes: each may be due to chance\n\n"
-    )
-    after = load_parameters(same)
-    write_parameters(same, replace(after, standard_errors=np.zeros_like(after.weights)))
-    assert done("diff", "classic", same).out.startswith(
-        "no change can be tested: every number was kept constant or is not identified\n\n"
-    )
-    write_parameters(same, replace(after, standard_errors=None))
-    assert done("diff", "classic", same).out.startswith(
-        "the learned file has no standard errors, so its changes cannot be tested\n\n"
-    )
-
-
-def test_of_several_files_a_change_names_its_file(learned, tmp_path):
-    other = written(tmp_path / "other.yaml", 4)
-    before, files = load_parameters("classic"), [load_parameters(path) for path in (learned, other)]
-    supported = sorted(
-        (size for p in files for *_, size in supported_ones(before, p)), key=lambda size: -abs(size)
-    )
-    _, rows = first_table(done("diff", "classic", learned, other).out)
-    assert {row[2] for row in rows} == {"B", "C"} and all(row[1].endswith(",") for row in rows)
-    # the test is over the numbers of both files, so it may support a few others
-    assert float(rows[0][5]) == pytest.approx(supported[0], abs=0.051)
-    assert [abs(float(row[5])) for row in rows] == sorted(
-        (abs(float(row[5])) for row in rows), reverse=True
-    )
-
-
-def test_signs_have_colours_in_a_terminal_alone_and_not_with_no_color(learned):
-    shown = in_terminal("diff", "classic", learned, "--show", "all", columns=160)
-    signs = re.findall(r"(\x1b\[3[12]m)([+-]\d[\d.]*)", shown.out)
-    assert len(signs) > 40 and all(
-        colour == (GREEN if text[0] == "+" else RED) for colour, text in signs
-    )
-    plain = done("diff", "classic", learned, "--show", "all").out
-    assert "\x1b" not in plain
-    assert [line.rstrip() for line in shown.screen.splitlines()] == [
-        line.rstrip() for line in plain.splitlines()
-    ]
-    show_all = ("--show", "all")
-    colourless = in_terminal("diff", "classic", learned, *show_all, columns=160, NO_COLOR="1").out
-    assert (
-        GREEN not in colourless
-        and RED not in colourless
-        and not re.search(r"\x1b\[[0-9;]*3[0-7]m", colourless)
-    )
-
-
 def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
     p = load_parameters("modern")
     write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
@@ -530,26 +356,3 @@ def test_the_rest_is_counted_and_shown_with_all(learned, options):
     assert whole.splitlines()[: len(shown)] == shown and 25 < len(shown) < 40
     assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --show all"
     assert done("diff", "classic", learned, "--show", 1, *options).out == whole
-
-
-@pytest.mark.long
-def test_no_digit_is_cut_in_a_narrow_terminal(tmp_path, monkeypatch):
-    """Names are folded; where even that is not enough, the terminal wraps the line."""
-    before = load_parameters("classic")
-    errors = np.full(before.weights.shape, 123.45)
-    for name, move in (("one.yaml", 1122.2), ("two.yaml", -2122.2)):
-        moved = before.with_weights(before.weights + move, standard_errors=errors)
-        write_parameters(tmp_path / name, moved)
-    for files in (
-        ("classic", tmp_path / "one.yaml"),
-        (tmp_path / "one.yaml", tmp_path / "two.yaml"),
-        ("classic", tmp_path / "one.yaml", tmp_path / "two.yaml"),
-    ):
-        wide, narrow = (
-            in_terminal("diff", *files, "--show", "all", columns=columns).screen
-            for columns in (200, 60)
-        )
-        assert "…" not in narrow
-        assert sorted(re.findall(r"[+-]?\d{3,}\.\d\*?", narrow)) == sorted(
-            re.findall(r"[+-]?\d{3,}\.\d\*?", wide)
-        )

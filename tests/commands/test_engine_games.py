@@ -13,12 +13,10 @@ import time
 import pytest
 import zstandard
 
-import tuner
 from tests.commands.support import done
 from tests.commands.support import tuner as command
 from tests.commands.test_games import read, text_of
 from tests.games.support import REPOSITORY
-from tuner.play.own_games.settings import holds_own_games
 
 FAKE = REPOSITORY / "tests" / "games" / "chess" / "engines" / "contest" / "fake_engine.py"
 
@@ -65,13 +63,6 @@ def test_a_crash_is_no_result(tmp_path):
     assert "disconnects" not in text_of(tmp_path / "a")
 
 
-def test_python_plays_games_of_an_engine(tmp_path):
-    played = tuner.play_games(fake("steady"), tmp_path / "a", games=3, plies=20, vary=0.0)
-    assert played.result["games"] == 3 and "own" not in played.result
-    assert len(read(text_of(tmp_path / "a"))) == 3 and "learn from them" not in str(played)
-    assert not holds_own_games(str(tmp_path / "a"))  # they are not those of an evaluation
-
-
 @pytest.mark.long
 def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
     """One that remembers what it played before."""
@@ -90,23 +81,6 @@ def test_games_of_an_engine_that_is_killed_are_the_same_in_the_end(tmp_path):
     assert text_of(folder) == text_of(tmp_path / "whole")
     lines = (tmp_path / "whole" / "history.jsonl").read_bytes()
     assert (folder / "history.jsonl").read_bytes() == lines
-
-
-def test_a_match_that_restarts_engines_is_the_same_whatever_they_played_before(tmp_path):
-    """One that remembers what it played before: the second part of a match starts it afresh."""
-    words = ("match", fake("remembers"), fake("remembers"), "--plies", 12, "--workers", 1)
-
-    def moves(*more: object) -> list[str]:
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        done(*words, *more, "--run", folder)
-        text = (folder / "games.pgn").read_text()
-        return [" ".join(map(str, game.end().board().move_stack)) for game in read(text)]
-
-    one, other = moves("--restart", "--games", 6), moves("--games", 6)
-    assert one[:2] == other[:2] and one[2:] != other[2:]
-    assert sorted(moves("--restart", "--games", 6, "--workers", 3)) == sorted(one)
-    assert "restart: true" in (tmp_path / "0" / "config.yaml").read_text()
-    assert "restart" not in (tmp_path / "1" / "config.yaml").read_text().partition("match:")[2]
 
 
 @pytest.mark.parametrize(("engine", "number"), [("uci:toga2", 20), ("xboard:fairymax", 3)])
@@ -143,20 +117,6 @@ def test_cshogi_reads_the_games_of_a_usi_engine(tmp_path):
         for move in game.moves:
             assert board.is_legal(move)
             board.push(move)
-
-
-@pytest.mark.long
-def test_games_of_a_backgammon_engine_are_read_as_they_ended(tmp_path):
-    """By our reader, whose `.mat` files gnubg imports: tests/games/backgammon/test_gnubg.py."""
-    engine = f"ubgi:{shlex.join([sys.executable, '-m', 'tuner', 'ubgi', 'backgammon/classic'])}"
-    ran = done("games", engine, "--run", tmp_path / "a", "--games", 60, "--json", "--workers", 2)
-    (path,) = (tmp_path / "a").glob("games-00002.mat.zst")
-    from games.backgammon.files import mat
-    from games.streams import lines
-
-    games = [found.game for found in mat.parse(str(path), lines(str(path)))]
-    assert len(games) == 20 and all(game.points for game in games)
-    assert json.loads(ran.out)["games"] == 60 and json.loads(ran.out)["outcomes"][1] == 0
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,8 @@ from tests.commands.export_support import (
     write_learned,
 )
 from tests.commands.support import done, refused
-from tests.tools import tool
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.export.numbers import c_names, rust_names
-from tuner.parameters.writer import write_parameters
 
 ENGINE = """
 import sys
@@ -158,40 +156,6 @@ def test_scaling_makes_the_first_number_what_is_asked_and_keeps_the_probabilitie
     assert rust == {name.upper(): stages for name, stages in found.items()}
 
 
-def test_flipped_tables_have_their_last_row_first(learned, tmp_path):
-    text = done("export", learned, "--format", "rust", "--flip").out
-    expected = {
-        name.replace(".", "_").upper(): stages
-        for name, stages in rounded(numbers_of(learned, True)).items()
-    }
-    assert arrays_of_rust(text) == expected
-    assert "farthest from the owner's side first" in text and "nearest" not in text
-
-
-def test_the_heading_records_the_source_of_the_numbers_and_the_rounding(learned):
-    exact = np.array(
-        [value for stages in numbers_of(learned).values() for stage in stages for value in stage]
-    )
-    error = np.abs(exact - np.round(exact))
-    for form, mark in (("c", "// "), ("rust", "// "), ("uci", "info string ")):
-        ran = done("export", learned, "--format", form)
-        head = [line[len(mark) :] for line in ran.out.splitlines() if line.startswith(mark)]
-        assert head[0].startswith(f"{learned}: parameters of chess, exported by evaltune ")
-        assert "learned by: tuner tune 'a */ b.pgn' -o c:\\ (version 0.1.0)" in head[1]
-        largest, mean = (
-            float(number)
-            for number in re.findall(r"at most ([\d.]+), on average ([\d.]+) centipawns", head[2])[
-                0
-            ]
-        )
-        assert (largest, mean) == (
-            pytest.approx(error.max(), rel=0.01),
-            pytest.approx(error.mean(), rel=0.01),
-        )
-        assert head[2] in ran.err
-        assert f"exp(-{2 * load_parameters(learned).scale:.6g} * evaluation)" in head[3]
-
-
 def test_tables_of_shogi_say_which_file_is_the_first_column():
     text = done("export", "shogi/classic", "--format", "c").out
     assert (
@@ -216,62 +180,6 @@ def test_a_parameter_file_is_never_replaced_by_an_export(tmp_path):
     ):
         assert f"{output}: {said}" in refused("export", mine, "--format", "c", "-o", output)
     assert mine.read_bytes() == parameter_path("classic").read_bytes() and not bundled.exists()
-
-
-def test_json_output_is_one_object_with_the_text_or_the_name_of_its_file(learned, tmp_path):
-    said = json.loads(done("export", learned, "--format", "c", "--json").out)
-    assert said["text"] == done("export", learned, "--format", "c").out and said["output"] is None
-    said = json.loads(
-        done("export", learned, "--format", "c", "--json", "-o", tmp_path / "out.h").out
-    )
-    assert (
-        "text" not in said and said["output"] == str(tmp_path / "out.h") and said["numbers"] == 1230
-    )
-    assert 0.45 < said["largest_rounding"] <= 0.5 and 0.2 < said["mean_rounding"] < 0.3
-
-
-def test_percentages_are_not_scaled_with_the_evaluation(tmp_path):
-    """`modern` without king danger, whose function could not be scaled."""
-    p = load_parameters("modern")
-    keep = ~np.isin(
-        np.arange(p.layout.size),
-        [
-            i
-            for place in p.layout.places
-            if place.curved
-            for i in range(place.first, place.first + place.size)
-        ],
-    )
-    write_parameters(tmp_path / "scaled.yaml", p.with_weights(p.weights * keep))
-    ran = done(
-        "export", tmp_path / "scaled.yaml", "--format", "json", "--scale-to", 50, "--decimals", 3
-    )
-    said = json.loads(ran.out)["weights"]
-    assert (said["material"]["pawn"]["mg"] + said["material"]["pawn"]["eg"]) / 2 == pytest.approx(
-        50, abs=0.001
-    )
-    ours = {
-        place.name: p.weights[1, place.first]
-        for place in p.layout.places
-        if place.term == "late_scale" and place.size == 1
-    }
-    assert ours["opposite_bishops_alone"] < 0
-    assert {name: said["late_scale"][name]["eg"] for name in ours} == ours
-    header = done("export", tmp_path / "scaled.yaml", "--format", "c").out
-    assert (
-        "// late_scale: percent; the sum s of the side ahead multiplies the evaluation by 1 + s /"
-        " 100, from 0 to 2\n" in header
-    )
-    assert (
-        "// king_danger: the function of this term is applied to the tapered sum of each side\n"
-        in header
-    )
-    assert "centipawns or percent" in header
-    spins = done("export", tmp_path / "scaled.yaml", "--format", "uci", "--scale-to", 50).out
-    assert (
-        "option name late_scale.opposite_bishops_alone.eg type spin default"
-        f" {ours['opposite_bishops_alone']:.0f} " in spins
-    )
 
 
 # names that make a type of C, a word of C++, the beginning of C's own functions, and one identifier
@@ -341,37 +249,6 @@ def test_rust_holds_the_rounded_numbers(learned, tmp_path):
         "pub const PIECE_SQUARE_PAWN: [[i32; 64]; 2] = [" in text
         and "pub const MATERIAL_PAWN: [i32; 2] = [" in text
     )
-
-
-def test_odd_names_become_identifiers_that_differ(tmp_path):
-    (tmp_path / "odd.py").write_text(ODD_TERMS)
-    done(
-        "params",
-        "tictactoe/classic",
-        "--terms",
-        tmp_path / "odd.py",
-        "--add-missing",
-        "-o",
-        tmp_path / "odd.yaml",
-    )
-    p = load_parameters(tmp_path / "odd.yaml", [tmp_path / "odd.py"])
-    weights = np.arange(1.0, p.weights.size + 1).reshape(p.weights.shape)
-    write_parameters(tmp_path / "odd.yaml", p.with_weights(weights))
-    expected = [weights[0, place.columns].tolist() for place in p.layout.places]
-    for form in ("c", "rust"):
-        text = done(
-            "export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", form
-        ).out
-        found = arrays_of_c(text, tmp_path) if form == "c" else arrays_of_rust(text)
-        assert [stages for (stages,) in found.values()] == expected
-        if form == "rust" and tool("rustc"):
-            assert printed_by_rust(text, tmp_path) == found
-        assert all("__" not in name and re.fullmatch(r"[A-Za-z]\w*", name) for name in found)
-    options = done(
-        "export", tmp_path / "odd.yaml", "--terms", tmp_path / "odd.py", "--format", "uci"
-    ).out
-    labels = re.findall(r"^option name (\S+) type", options, re.MULTILINE)
-    assert labels == p.layout.labels()  # of one stage the name is enough
 
 
 def test_identifiers_never_collide():

@@ -5,10 +5,9 @@ import json
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.commands.export_support import arrays_of_c, numbers_of, rounded, write_learned
+from tests.commands.export_support import write_learned
 from tests.commands.support import done, refused, tuner
 from tuner.evaluation.loading import load_parameters
 
@@ -19,38 +18,6 @@ def learned(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     done("export", "classic", "--format", "c", "-o", "weights.h")
     return write_learned(Path("learned.yaml"))
-
-
-@pytest.mark.parametrize("form", ["c", "rust"])
-def test_all_numbers_are_replaced_and_back_again(learned, form):
-    source = Path("weights.h" if form == "c" else "weights.rs")
-    done("export", "classic", "--format", form, "-o", source)
-    before = source.read_bytes()
-    ran = done("export", learned, "--into", source)
-    if form == "c":
-        expected = {
-            name.replace(".", "_"): stages for name, stages in rounded(numbers_of(learned)).items()
-        }
-        assert arrays_of_c(source.read_text(), Path.cwd()) == expected
-    after = source.read_bytes()
-    assert (
-        ran.out.startswith(f"wrote {source}: 1,230 numbers on lines 7-11, 15-22, ")
-        and ran.out.count("\n") == 4
-    )
-    assert ran.out.endswith(
-        f"keeps these numbers: tuner export {learned} --into {source} --check\n"
-    )
-    assert (
-        "changed, most of all " in ran.out
-        and "rounded to whole numbers: errors of at most 0.5" in ran.out
-    )
-    again = done("export", learned, "--into", source).out
-    assert (
-        again.startswith(f"{source} has these numbers already: 1,230 numbers on lines ")
-        and source.read_bytes() == after
-    )
-    done("export", "classic", "--into", source)
-    assert source.read_text().split() == before.decode().split()  # columns may have become wider
 
 
 def test_check_lists_the_differences_and_exits_with_status_1(learned):
@@ -82,66 +49,6 @@ def test_check_lists_the_differences_and_exits_with_status_1(learned):
         }
     )
     assert Path("weights.h").read_bytes() == before
-
-
-def test_numbers_are_read_from_a_source(learned):
-    """Into a file of zeros: what the source does not keep stays as it was."""
-    done("export", learned, "--format", "c", "-o", "eval.h", "--flip")
-    Path("names.yaml").write_text("'space.*': null\n")
-    ran = done(
-        "export", "zero", "--from", "eval.h", "--map", "names.yaml", "--flip", "-o", "start.yaml"
-    )
-    start, p, zero = (
-        load_parameters("start.yaml"),
-        load_parameters(learned),
-        load_parameters("zero"),
-    )
-    kept = p.mask(("space",))
-    assert (
-        np.array_equal(start.weights, np.where(kept, zero.weights, np.round(p.weights)))
-        and not start.learned
-    )
-    assert ran.out.startswith(f"wrote start.yaml: {(~kept).sum():,} of 1,230 numbers from eval.h; ")
-    checked = done(
-        "export", "start.yaml", "--into", "eval.h", "--map", "names.yaml", "--flip", "--check"
-    ).out
-    assert checked.startswith("eval.h: all ")
-    for changed in (False, True):  # a second time, also when the source has changed
-        if changed:
-            Path("eval.h").write_text(Path("eval.h").read_text().replace("100", "101"))
-        assert (
-            json.loads(
-                done("export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml", "--json").out
-            )["numbers"]
-            == 1230
-        )
-    Path("b.yaml").write_text(Path("b.yaml").read_text() + "# mine\n")
-    assert "b.yaml: exists and is not a learned parameter file, so it is not replaced" in refused(
-        "export", "zero", "--from", "eval.h", "--flip", "-o", "b.yaml"
-    )
-    Path("eval.h").write_text("int SpaceTempo[2] = {5, 32000};")
-    ran = tuner("export", "zero", "--from", "eval.h", "--only", "space.tempo", "-o", "c.yaml")
-    assert ran.status == 2
-    assert (
-        ran.err
-        == "tuner: eval.h:1: space.tempo.eg is 32000, expected centipawns between -20000 and"
-        " 20000\n"
-    )
-
-
-def test_several_sources_are_written_together_or_not_at_all(learned):
-    lines = Path("weights.h").read_text().splitlines(keepends=True)
-    split = next(i for i in range(90, 120) if lines[i].startswith("static const"))
-    Path("a.h").write_text("".join(lines[:split]))
-    Path("b.h").write_text("".join(lines[split:]))
-    kept = Path("a.h").read_bytes()
-    assert (
-        "more: " in refused("export", learned, "--into", "a.h") and Path("a.h").read_bytes() == kept
-    )
-    ran = done("export", learned, "--into", "a.h", "--into", "b.h")
-    assert [line.split(":")[0] for line in ran.out.splitlines()[:2]] == ["wrote a.h", "wrote b.h"]
-    done("export", learned, "--into", "weights.h")
-    assert Path("a.h").read_text() + Path("b.h").read_text() == Path("weights.h").read_text()
 
 
 def test_mode_bytes_and_links_are_kept(learned):

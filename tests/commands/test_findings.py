@@ -42,24 +42,6 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):
     ]
 
 
-def test_ratios_have_the_errors_of_a_fit_in_which_the_unit_is_pinned(small_pgn, tmp_path):
-    """With the pawn held and the scale fitted to it, a piece's own error is that of its ratio, but
-    for the pawn's part."""
-    said = json.loads(
-        done(
-            "tune", "classic", small_pgn, "-o", tmp_path / "l.yaml", *FAST, "--untapered", "--json"
-        ).out
-    )
-    learned = load_parameters(tmp_path / "l.yaml")
-    for i, line in enumerate(said["ratios"], 1):
-        assert line["ratio"] == pytest.approx(
-            learned.weights[0, i] / learned.weights[0, 0], abs=2e-3
-        )
-        relative = (line["high"] - line["low"]) / 3.92 / line["ratio"]
-        parts = learned.standard_errors[0, [0, i]] / learned.weights[0, [0, i]]
-        assert abs(parts[0] - parts[1]) < relative < parts.sum()  # whatever their correlation
-
-
 def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = done(

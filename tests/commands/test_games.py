@@ -2,7 +2,6 @@
 between; and learning from them."""
 
 import io
-import json
 import re
 import signal
 import subprocess
@@ -91,48 +90,11 @@ def test_our_reader_takes_the_scores_and_results(games):
     assert report.games == report.used == 24 and min(scores) > 0.9  # the last position has no score
 
 
-def test_openings_are_balanced(games):
-    from games.search.searcher import Limits
-    from tuner.evaluation.loading import load_engine
-
-    engine, parameters = load_engine("classic")
-    searcher = engine.searcher(parameters, megabytes=1)
-    for found in read(text_of(games))[:8]:
-        board = found.board()
-        for move in list(found.mainline_moves())[:8]:
-            board.push(move)
-        searcher.clear()
-        assert (
-            abs(searcher.search([engine.game.position(board.fen())], Limits(depth=4)).value) <= 60
-        )  # repetitions aside
-
-
 def test_the_number_of_threads_changes_nothing(games, tmp_path):
     new_run(OwnGamesRun(SETTINGS, None, Display()), tmp_path / "3", OnThreads(3), "tuner games")
     for path in games.glob("*.zst"):
         assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
     assert (games / "history.jsonl").read_bytes() == (tmp_path / "3" / "history.jsonl").read_bytes()
-
-
-def test_what_a_run_says_is_true(games, tmp_path):
-    ran = json.loads(done("games", "--resume", games, "--json").out)
-    found = read(text_of(games))
-    results = [
-        sum(game.headers["Result"] == result for game in found)
-        for result in ("1-0", "1/2-1/2", "0-1")
-    ]
-    assert ran["outcomes"] == results and ran["games"] == 24 and not ran["interrupted"]
-    assert ran["plies"] == sum(len(list(game.mainline_moves())) for game in found)
-    assert ran["end_rules"] == sum(game.headers["Termination"] == "normal" for game in found)
-    own = [0, 0, 0]
-    for game in found:
-        result = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}[game.headers["Result"]]
-        own[1 - (result if game.headers["White"] == "classic" else -result)] += 1
-    assert ran["own"] == own and sum(ran["checked_resign"]) > 0
-    text = done("games", "--resume", games).out
-    assert f"wrote 24 games to {games}: 0.0 MB\n" in text  # no speed: none was played now
-    assert f"learn from them: tuner tune classic {games} -o learned.yaml" in text
-    assert f"{results[0]} won by White, {results[2]} by Black, {results[1]} drawn" in text
 
 
 # one process for all, so that the imports are paid for once; every child is killed before the n-th
@@ -211,59 +173,6 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
     assert text_of(folder) == text_of(games) and (folder / "history.jsonl").read_text() == "".join(
         lines
     )
-
-
-def test_a_parameter_file_that_changes_later_changes_nothing(tmp_path):
-    from tuner.evaluation.loading import load_parameters
-    from tuner.parameters.writer import write_parameters
-
-    mine = tmp_path / "mine.yaml"
-    write_parameters(mine, load_parameters("material"))
-    done("games", mine, "--run", tmp_path / "a", "--games", 3, *FAST)
-    write_parameters(mine, load_parameters("pesto"))
-    first = text_of(tmp_path / "a")
-    (tmp_path / "a" / "games-00001.pgn.zst").unlink()
-    done("games", "--resume", tmp_path / "a", "--workers", 1)
-    assert text_of(tmp_path / "a") == first
-
-
-def test_openings_of_a_file_and_tables_of_endings(tmp_path):
-    (tmp_path / "book.epd").write_text(
-        "8/8/4k3/8/8/8/1Q5p/4K3 w - -\n8/2k5/8/8/8/8/1Q6/4K2n b - -\n"
-    )
-    tables = REPOSITORY / "tests" / "games" / "data" / "syzygy"
-    done(
-        "games",
-        "classic",
-        "--run",
-        tmp_path / "a",
-        "--games",
-        12,
-        "--depth",
-        2,
-        "--openings",
-        tmp_path / "book.epd",
-        "--syzygy",
-        tables,
-        "--resign",
-        "off",
-        "--workers",
-        1,
-    )
-    found = read(text_of(tmp_path / "a"))
-    assert {game.headers["FEN"].split()[0] for game in found} == {
-        "8/8/4k3/8/8/8/1Q5p/4K3",
-        "8/2k5/8/8/8/8/1Q6/4K2n",
-    }
-    by_tables = [game for game in found if game.headers["Termination"] == "adjudication"]
-    assert by_tables
-    for game in by_tables:
-        board = game.end().board()
-        assert (
-            len(board.piece_map()) == 3
-            and board.halfmove_clock == 0
-            and game.headers["Result"] == "1-0"
-        )
 
 
 @pytest.mark.parametrize(

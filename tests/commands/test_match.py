@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.match_support import PAIR, comparable, games_of, play
-from tests.commands.support import done, refused, tuner
-from tests.games.chess.engines.contest.test_book import LINES, write_book
+from tests.commands.support import done
 from tests.games.support import REPOSITORY
 
 FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'}"
@@ -54,24 +53,6 @@ def test_games_do_not_depend_on_concurrency(tmp_path, limit):
             tmp_path / f"{threads}.pgn",
         )
     assert comparable(tmp_path / "1.pgn") == comparable(tmp_path / "3.pgn")
-
-
-def test_the_seed_changes_the_games(tmp_path):
-    for seed in (1, 2):
-        play(
-            "classic",
-            "random",
-            "--depth",
-            1,
-            "--games",
-            2,
-            "--seed",
-            seed,
-            "--pgn",
-            tmp_path / f"{seed}.pgn",
-        )
-    one, two = (comparable(tmp_path / f"{seed}.pgn") for seed in (1, 2))
-    assert one != two
 
 
 def test_a_player_against_itself_wins_as_often_as_it_loses(tmp_path):
@@ -130,30 +111,6 @@ def test_the_ladder_includes_players_that_have_learned_nothing():
     assert turned["rows"][0]["wins"] <= turned["rows"][1]["wins"]
 
 
-def test_openings_come_from_a_file_in_order(tmp_path):
-    lines = [
-        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
-        "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - 0 1",
-    ]
-    (tmp_path / "b.epd").write_text("\n".join(lines))
-    ran = tuner(
-        "match",
-        *PAIR,
-        "--games",
-        6,
-        "--openings",
-        tmp_path / "b.epd",
-        "--order",
-        "sequential",
-        "--pgn",
-        tmp_path / "a.pgn",
-    )
-    assert ran.status == 0 and "2 openings for 3 pairs: they are repeated" in ran.err
-    assert [game.headers["FEN"] for game in games_of(tmp_path / "a.pgn")] == [
-        lines[i] for i in (0, 0, 1, 1, 0, 0)
-    ]
-
-
 @pytest.mark.parametrize(
     ("how", "kind", "said"),
     [
@@ -198,31 +155,6 @@ def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, h
             assert game.headers[side] != "zero" and game.end().comment.endswith(f"{side} {said}")
 
 
-def test_adjudication_ends_games_early(tmp_path):
-    found = play(
-        "classic",
-        "zero",
-        "--depth",
-        1,
-        "--games",
-        6,
-        "--resign",
-        "movecount=1",
-        "score=1",
-        "--draw",
-        "movenumber=5",
-        "movecount=1",
-        "score=1000",
-        "--pgn",
-        tmp_path / "a.pgn",
-    )
-    assert set(found["ends"]) <= {"resign rule", "draw rule", "rules"} and found["plies"] < 6 * 40
-    assert all(
-        "adjudication" in game.end().comment or "mates" in game.end().comment
-        for game in games_of(tmp_path / "a.pgn")
-    )
-
-
 def test_players_of_another_game_can_play_too(tmp_path):
     found = play(
         "tictactoe/random",
@@ -254,40 +186,3 @@ def test_a_json_result_is_one_object_even_when_all_is_infinite():
     found = json.loads(done("match", "classic", "random", "--depth", 1, "--games", 2, "--json").out)
     assert found["elo"]["value"] is None and found["points"] == 2.0
     assert io.StringIO(json.dumps(found, allow_nan=False))
-
-
-def test_tables_of_endings_end_games(tmp_path):
-    (tmp_path / "b.epd").write_text("8/8/4k3/8/8/8/1Q5p/4K3 w - -\n8/2k5/8/8/8/8/1Q6/4K2n b - -\n")
-    play(
-        *PAIR,
-        *("--games", 8, "--openings", tmp_path / "b.epd", "--pgn", tmp_path / "a.pgn"),
-        *("--syzygy", REPOSITORY / "tests/games/data/syzygy", "--run", tmp_path / "run"),
-    )
-    ended = [
-        game
-        for game in games_of(tmp_path / "a.pgn")
-        if game.end().comment.endswith("White wins by adjudication: SyzygyTB")
-    ]
-    assert ended
-    for game in ended:
-        board = game.end().board()
-        assert (len(board.piece_map()), board.halfmove_clock) == (3, 0)
-        assert game.headers["Result"] == "1-0"
-        assert game.headers["Termination"] == "adjudication"
-    again = play("--resume", tmp_path / "run")
-    assert again["ends"]["tables"] == len(ended)
-
-
-def test_openings_come_from_a_polyglot_book_by_its_weights(tmp_path):
-    book, games = write_book(tmp_path / "book.bin"), tmp_path / "a.pgn"
-    found = play(
-        *PAIR, "--games", 10, "--openings", book, "--book-plies", 5, "--pgn", games, "--plies", 9
-    )
-    openings = [
-        " ".join(move.uci() for move in list(game.mainline_moves())[:5]) for game in games_of(games)
-    ]
-    assert sorted(openings) == sorted([line for line in LINES if len(line.split()) == 5] * 2)
-    assert openings[::2] == openings[1::2] and found["openings"] == "book.bin"
-    book.write_bytes(book.read_bytes()[:-3])
-    said = refused("match", *PAIR, "--openings", book)
-    assert "book.bin: not a Polyglot book, whose entries are sorted by position" in said

@@ -1,10 +1,6 @@
 """A match that is killed or interrupted continues with the same games, and with the parameters that
 it began with."""
 
-import contextlib
-import json
-import os
-import random
 import re
 import signal
 import time
@@ -12,41 +8,9 @@ import time
 import pytest
 import yaml
 
-from tests.commands.match_support import PAIR, PATIENCE, comparable, games_of, pairs_in, play, start
+from tests.commands.match_support import PAIR, PATIENCE, games_of, pairs_in, play, start
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
-
-
-@pytest.mark.long
-def test_a_match_killed_many_times_ends_with_the_same_games(tmp_path):
-    wanted = play(
-        *PAIR, "--games", 120, "--run", tmp_path / "whole", "--pgn", tmp_path / "whole.pgn"
-    )
-    folder, dice, kills = tmp_path / "run", random.Random(1), 0
-    command = (*PAIR, "--games", 120, "--run", folder)
-    for _ in range(6):
-        before = pairs_in(folder)
-        process = start(folder, *(command if not (folder / "config.yaml").exists() else ()))
-        wanted_pairs = min(before + dice.randint(1, 9), 59)
-        while pairs_in(folder) < wanted_pairs and process.poll() is None:
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        with contextlib.suppress(FileNotFoundError):  # as if it had come within a write
-            os.truncate(
-                folder / "history.jsonl",
-                max(0, (folder / "history.jsonl").stat().st_size - dice.randint(0, 60)),
-            )
-    assert kills > 1  # a busy machine may look too late, when the match is over
-    found = play("--resume", folder, "--pgn", tmp_path / "run.pgn", "--workers", 3)
-    for name in ("games", "wins", "losses", "draws", "pentanomial", "plies", "ends", "players"):
-        assert found[name] == wanted[name]
-    lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
-    assert sorted(line["pair"] for line in lines) == list(range(60))
-    assert comparable(tmp_path / "run.pgn") == comparable(tmp_path / "whole.pgn")
-    again = play("--resume", folder)  # nothing is left to play
-    assert again["games"] == 120 and pairs_in(folder) == 60
 
 
 def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
@@ -171,30 +135,6 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
     ran = tuner("match", "--resume", path.parent)
     assert (ran.status, ran.err.count("\n")) == (2, 1) and said in ran.err, ran.err
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
-
-
-def test_openings_of_a_pipe_are_read_once_and_a_match_with_them_cannot_go_on(tmp_path):
-    reading, writing = os.pipe()
-    os.write(writing, b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n")
-    os.close(writing)
-    run = tmp_path / "run"
-    done(
-        "match",
-        "pesto",
-        "zero",
-        "--depth",
-        "1",
-        "--games",
-        "2",
-        "--openings",
-        f"/dev/fd/{reading}",
-        "--run",
-        run,
-    )
-    os.close(reading)
-    ran = tuner("match", "--resume", run)
-    assert ran.status == 2 and ran.err.endswith("put it back, or start another match\n")
-    assert "/dev/zero: " in refused("match", "pesto", "zero", "--openings", "/dev/zero")
 
 
 def test_a_resumed_match_requires_the_copies_of_its_parameters(tmp_path):

@@ -8,11 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.match_support import comparable
 from tests.commands.support import done, tictactoe_file, tuner
 from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
-from tuner.findings.records import Interval
-from tuner.network.learn import sentence
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
 SMALL = (
@@ -67,61 +64,6 @@ def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
     assert (tmp_path / "again.npz").read_bytes() != path.with_suffix(".npz").read_bytes()
 
 
-def test_tic_tac_toe_learns_what_classic_does_not_know(tmp_path):
-    games = tictactoe_file(tmp_path, 1500)
-    ran = done(
-        "network",
-        "tictactoe/classic",
-        games,
-        "--method",
-        "logistic",
-        "-o",
-        tmp_path / "net.yaml",
-        "--epochs",
-        5,
-    )
-    lines = ran.out.splitlines()
-    assert lines[0].startswith("squares18, 18-64-1, 1,281 weights, learned from ")
-    assert f"wrote {tmp_path / 'net.yaml'} and net.npz" in lines
-    assert not any(line.startswith("next: ") for line in lines)  # there is no search to play with
-    ran = done("eval", tmp_path / "net.yaml", "x../.o./... x")
-    assert "squares18, 18-64-1: " in ran.out and "the first player scores " in ran.out
-
-
-def test_networks_play_matches_that_can_be_resumed(learned, tmp_path):
-    path, _ = learned
-    limits = ("--depth", 1, "--random-plies", 4)
-    for threads in (1, 2):
-        done(
-            "match",
-            path,
-            "material",
-            *limits,
-            "--games",
-            8,
-            "--workers",
-            threads,
-            "--pgn",
-            tmp_path / f"{threads}.pgn",
-        )
-    assert comparable(tmp_path / "1.pgn") == comparable(tmp_path / "2.pgn")
-    done(
-        "match",
-        path,
-        "material",
-        *limits,
-        "--games",
-        4,
-        "--run",
-        tmp_path / "run",
-        "--pgn",
-        tmp_path / "short.pgn",
-    )
-    assert (tmp_path / "run" / "a.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
-    with_other = json.loads(done("match", path, path, *limits, "--games", 2, "--json").out)
-    assert with_other["pentanomial"] == [0, 0, 1, 0, 0]
-
-
 def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
     path, _ = learned
     evaluation = network_evaluation(path)
@@ -134,19 +76,6 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
     assert f"compressed100, 100-8-4-1: {expected:+.2f} centipawns, White's view" in out
     (tmp_path / "some.epd").write_text(f"{FEN}\n\n# a note\n{FEN}\n")
     assert done("eval", path, tmp_path / "some.epd").out.splitlines() == [f"{expected:.2f}"] * 2
-
-
-def test_export_writes_c(learned, tmp_path):
-    path, _ = learned
-    text = done("export", path, "--format", "c").out
-    assert "network_centipawns" in text and "room for 8, 4, 4, 4, 4, 1" in " ".join(
-        text.split("\n// ")
-    )
-    out = done("export", path, "--format", "c", "-o", tmp_path / "net.h").out
-    assert (
-        out.startswith(f"wrote {tmp_path / 'net.h'}: ") and (tmp_path / "net.h").read_text() == text
-    )
-    done("export", path, "--format", "c", "-o", tmp_path / "net.h")  # replaces its own
 
 
 @pytest.mark.parametrize(
@@ -243,23 +172,3 @@ def test_a_dataset_has_no_positions(tmp_path):
         == f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not the "
         "positions that a network sees; name the games that it was made from: games.ttt\n"
     )
-
-
-def test_the_sentence_is_true_for_the_numbers():
-    def said(value: float, half: float | None) -> str:
-        low, high = (None, None) if half is None else (value - half, value + half)
-        return sentence("classic", Interval(value, low, high))
-
-    interval = "than classic, by 0.0100 [0.0080, 0.0120]"
-    assert said(0.01, 0.002).startswith(
-        f"The network predicts these values better {interval}. That is not strength"
-    )
-    assert said(-0.01, 0.002).startswith(
-        f"The network predicts these values worse {interval}: more positions"
-    )
-    assert (
-        said(0.001, 0.002)
-        == "The network and classic predict these values equally well, as far as these games can"
-        " tell."
-    )
-    assert said(0.1, None).startswith("The held-out games have one opening")

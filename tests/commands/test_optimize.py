@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-import tuner as api
-from tests.commands.support import done, in_terminal, refused, tuner
+from tests.commands.support import done, refused
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_parameters
 from tuner.optimize.methods import METHODS
@@ -159,62 +158,6 @@ def test_an_engine_is_given_the_values_of_each_pair(tmp_path):
     assert wanted <= said and all(each in wanted or each.startswith("Hash") for each in said)
 
 
-@pytest.mark.long
-def test_an_engine_gets_stronger_and_the_match_says_so(tmp_path):
-    run = tmp_path / "run"
-    found = optimize(
-        *(engine(), "--options", file_of(tmp_path, LOOKS), "--games", 400, "--depth", 1),
-        *(*SHORT, "--plies", 60, "--run", run, "--match-games", 400, "--gain", 100),
-    )
-    assert found["best"]["Looks"] > 8 and found["better"]
-    rows = {row["name"]: row for row in found["numbers"]}
-    assert rows["Looks"]["verdict"] == "matters"
-    assert rows["Mood"]["worth"] - 2.5 * rows["Mood"]["error"] < 0
-    assert found["match"]["players"] == ["best", "given"]
-    page = done("report", run).out
-    assert "wrote" in page
-    assert "better than the given ones" in (run / "report.html").read_text()
-
-
-def test_a_match_that_does_not_decide_says_so_and_is_kept(tmp_path):
-    run = tmp_path / "run"
-    words = ["classic", "--options", file_of(tmp_path), "--games", 60, *FAST[:-2], "--run", run]
-    ran = done("optimize", *words, "--match-games", 4)
-    assert "nothing says that the best values are better: the match did not decide" in ran.out
-    assert "Results of best vs given" in ran.out
-    again = optimize("--resume", run)
-    assert not again["better"] and again["match"]["games"] == 4
-    assert (run / "match-60" / "history.jsonl").exists()
-
-
-def test_games_that_win_several_points_are_optimised_in_points(tmp_path):
-    run, listed = tmp_path / "run", done("optimize", "backgammon/classic", "--list").out
-    names = [line.split(",")[0] for line in listed.splitlines()]
-    assert not any(name.startswith("Search.") for name in names)
-    file = file_of(tmp_path, "".join(listed.splitlines(keepends=True)[:3]))
-    words = ("backgammon/classic", "--options", file, "--games", 60, *FAST[:2], *FAST[4:])
-    out = done("optimize", *words, "--run", run).out
-    assert "worth in points a game" in out and "Elo" not in out
-    assert any(abs(points) > 1 for line in lines_of(run) for points in line["line"]["outcomes"])
-    done("report", run)
-    page = (run / "report.html").read_text()
-    assert "points a game over the given values" in page and "No match has decided yet" in page
-
-
-def test_both_sides_can_play_an_opponent(tmp_path):
-    run = tmp_path / "run"
-    found = optimize(
-        *("classic", "--options", file_of(tmp_path), "--games", 60, *FAST, "--run", run),
-        *("--opponent", "material"),
-    )
-    lines = lines_of(run)
-    assert found["games"] == 60 and len(lines) == 15
-    assert all(line["other"]["pair"] == line["line"]["pair"] for line in lines)
-    assert {line["line"]["opening"][0] for line in lines} == {
-        line["other"]["opening"][0] for line in lines
-    }
-
-
 def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):
     listed = done("optimize", "classic", "--list").out
     numbers = read_numbers(file_of(tmp_path, "\n".join(listed.splitlines()[:1000])))
@@ -224,17 +167,6 @@ def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):
         "Looks, int, 1, 1, 40, 2, 0.002",
         "Mood, int, 0, -9, 9, 1, 0.002",
     ]
-
-
-def test_the_interface_for_python_does_the_same(tmp_path):
-    run = tmp_path / "run"
-    found = api.optimize_numbers(
-        "classic", options=file_of(tmp_path), games=60, depth=1, plies=30, run=run, match_games=0
-    )
-    assert found.result["games"] == 60 and found.best == found.result["best"]
-    assert "worth in Elo" in str(found) and found.folder == run and found.better is None
-    with pytest.raises(api.InputError, match="expected --options FILE"):
-        api.optimize_numbers("classic")
 
 
 def test_weights_that_win_are_written_into_a_source_and_others_are_not(tmp_path, monkeypatch):
@@ -357,43 +289,3 @@ def test_a_mistake_is_one_line_and_nothing_is_written(mistakes, command, monkeyp
     assert {path: text for path, text in after.items() if path.name not in ours} == {
         path: text for path, text in before.items() if path.name not in ours
     }
-
-
-def test_what_a_terminal_shows_says_how_it_goes(tmp_path):
-    words = ("classic", "--options", file_of(tmp_path), "--games", 120, *FAST)
-    shown = in_terminal("optimize", *words, "--run", tmp_path / "run", columns=120)
-    assert shown.status == 0
-    assert "after 120 games: gain over the given values" in shown.screen
-    assert "expected to be left to the optimum" in shown.screen
-    assert "number" in shown.screen and "worth in Elo" in shown.screen
-
-
-def test_values_of_our_own_player_play_in_matches_too(tmp_path):
-    words = ("match", "classic", "classic", "--games", 4, "--nodes", 300, "--json")
-    same = json.loads(done(*words).out)
-    other = json.loads(done(*words, "--option-a", "material.queen.mg=-900").out)
-    usual = json.loads(done(*words, "--option-a", "Search.LmrDivisor=230").out)
-    assert usual["plies"] == same["plies"]
-    assert other["losses"] > same["losses"]
-    assert "expected a whole number from 100 to 800" in refused(
-        *words[:-1], "--option-a", "Search.LmrDivisor=99"
-    )
-    ran = tuner("match", "random", "classic", "--games", 2, "--option-a", "x=1")
-    assert ran.status == 2 and "random has no options" in ran.err
-
-
-@pytest.mark.long
-def test_processes_of_a_cluster_play_the_pairs(tmp_path):
-    pytest.importorskip("distributed")
-    run = tmp_path / "run"
-    ran = subprocess.run(
-        [sys.executable, "-m", "tuner", "optimize", "classic", "--options"]
-        + list(map(str, (file_of(tmp_path), "--games", 40, *FAST, "--run", run)))
-        + ["--cluster", "local:2", "--json"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert sorted(line["pair"] for line in lines_of(run)) == list(range(20))

@@ -1,12 +1,11 @@
 """`tuner report`: from a run to a page, and errors for folders that contain no run."""
 
 import json
-import shutil
 
 import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
-from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
+from tests.tuner.report.support import findings, match_run, tune_run
 
 
 def test_a_fit_to_games_becomes_a_page(tmp_path):
@@ -89,15 +88,6 @@ def test_selfplay_and_a_match_become_pages(tmp_path):
     ]
 
 
-def test_an_older_run_takes_its_start_from_where_it_was(tmp_path):
-    folder = tune_run(tmp_path / "run")
-    (folder / "start.yaml").unlink()
-    done("report", folder)
-    assert "the initial values shown are those of classic as it is now" in (
-        folder / "report.html"
-    ).read_text(encoding="utf-8")
-
-
 def damaged(folder, name: str, content: bytes | None):
     """A run with one file replaced, or without it."""
     path = folder / name
@@ -163,16 +153,6 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
     assert not (folder / "report.html").exists()
 
 
-def test_what_a_kill_leaves_of_selfplay_is_no_damage(tmp_path):
-    folder = selfplay_run(tmp_path / "run", 5)
-    with open(folder / "history.jsonl", "a") as stream:
-        stream.write('{"batch": 6, "ga')
-    done("report", folder)
-    with open(folder / "history.jsonl", "a") as stream:
-        stream.write("\n")
-    assert "history.jsonl:6: damaged" in tuner("report", folder).err
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -202,14 +182,3 @@ def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, sai
         and "Traceback" not in ran.err
     )
     assert not (tmp_path / "run" / "report.html").exists()
-
-
-def test_a_page_is_replaced_as_a_whole(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
-    done("report", folder)
-    first = (folder / "report.html").read_bytes()
-    shutil.rmtree(folder)
-    tune_run(folder, "tictactoe/classic", findings(positions=[]))
-    (folder / "report.html").write_bytes(first + b"x" * 10_000_000)
-    done("report", folder)
-    assert (folder / "report.html").read_bytes() == first and not list(folder.glob(".*"))

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
-from games.record import ReadOptions, ReadReport
 from games.streams import pieces
 from tests.commands.support import Ran, done, tuner
 from tests.tuner.learn.test_engine_rows import FAKE, PARAMETERS
 from tests.tuner.trace.support import SAMPLES
-from tuner.evaluation.loading import load_engine
 
 OTHELLO = """game: othello
 scale: 0.01
@@ -131,79 +129,6 @@ def test_results_of_games_are_learned_for_play(folder, tmp_path):
     assert note["prior"] == "play" and "share" in note["play"] and note["slopes"]
 
 
-@pytest.mark.parametrize("name", ["chess", "othello"])
-def test_the_last_line_is_what_to_do_next(request, tmp_path, name):
-    folder = request.getfixturevalue(name)
-    ran = done(
-        "tune",
-        folder / "my.yaml",
-        folder / "rows.ds",
-        "-o",
-        tmp_path / "learned.yaml",
-        "--prior",
-        5,
-    )
-    *_, into, last = ran.out.splitlines()
-    if name == "othello":
-        into = last
-        assert "tuner match" not in ran.out
-    else:
-        assert (
-            last == "see whether it is better: tuner match uci:NEW uci:OLD --nodes 5000 --games 400"
-        )
-    assert (
-        into == "write it into your source, and compile that beside the program of before: tuner "
-        f"export {tmp_path}/learned.yaml --into SOURCE"
-    )
-
-
-def test_the_noise_of_rows_is_priced_by_what_their_centipawns_are_worth(tmp_path):
-    """Rows of twice the evaluation of `classic`, and rows that do not say their positions."""
-    engine, classic = load_engine("classic")
-    read = engine.game.files.read(str(SAMPLES), ReadOptions(positions="all"), ReadReport(), print)
-    batch = next(iter(read))
-    for fens, name in ((True, "known"), (False, "unknown")):
-        lines = []
-        for g in range(60):
-            ends = slice(*batch.first[g : g + 2])
-            for words, outcome in zip(batch.positions[ends], batch.outcomes[ends], strict=True):
-                text = engine.game.text(words)
-                value = 2 * float(engine.evaluate(words[None], classic)[0])
-                board = text.split()[0]
-                pawns = board.count("P") - board.count("p")
-                counts = {"material.pawn": pawns} if pawns else {}
-                row = {
-                    "game": g,
-                    "result": (1 + float(outcome)) / 2,
-                    "phase": 0,
-                    "eval": value,
-                    "rest": value - 100 * pawns,
-                    "counts": counts,
-                }
-                lines.append(json.dumps({**row, **({"fen": text} if fens else {})}))
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    (tmp_path / "my.yaml").write_text(PARAMETERS)
-    for name in ("known", "unknown"):
-        ran = done(
-            "tune",
-            tmp_path / "my.yaml",
-            tmp_path / f"{name}.jsonl",
-            "-o",
-            tmp_path / "o.yaml",
-            "--prior",
-            50,
-        )
-        noise = yaml.safe_load((tmp_path / "o.yaml").read_text())["learned"]["noise"]
-        if name == "known":
-            assert noise["of_classic"] == pytest.approx(noise["differences"] / 2, rel=0.02)
-            assert noise["elo"] == pytest.approx(
-                0.21 * noise["of_classic"] ** 2, rel=0.02, abs=0.05
-            )
-            assert f"as {noise['of_classic']:.1f} of `classic`, which costs" in ran.out
-        else:
-            assert set(noise) == {"evaluations", "differences"} and "Elo" not in ran.out
-
-
 def test_a_dry_run_says_what_they_identify(folder):
     text = true(done("tune", folder / "my.yaml", folder / "rows.ds", "--dry-run"))
     assert "free weights" in text
@@ -219,24 +144,6 @@ def test_parameter_files_are_described_and_exported(folder):
     )
 
 
-def test_datasets_are_inspected_split_and_merged(folder, tmp_path):
-    data = json.loads(done("dataset", "inspect", folder / "rows.ds", "--json").out)
-    true(done("dataset", "inspect", folder / "rows.ds"))
-    done(
-        "dataset",
-        "split",
-        folder / "rows.ds",
-        "-o",
-        tmp_path / "a.ds",
-        tmp_path / "b.ds",
-        "--held-out",
-        0.3,
-    )
-    done("dataset", "merge", tmp_path / "a.ds", tmp_path / "b.ds", "-o", tmp_path / "both.ds")
-    again = json.loads(done("dataset", "inspect", tmp_path / "both.ds", "--json").out)
-    assert (again["games"], again["positions"]) == (data["games"], data["positions"])
-
-
 def test_scores_in_rows_are_learned_from(tmp_path):
     (tmp_path / "my.yaml").write_text(OTHELLO)
     othello_rows(tmp_path / "rows.jsonl", scores=True)
@@ -245,40 +152,6 @@ def test_scores_in_rows_are_learned_from(tmp_path):
     text = true(done(*words, "--method", "scores"))
     assert (
         "learns from the scores in these files; --method logistic learns from the results alone"
-        in text
-    )
-
-
-def test_noise_is_met_by_what_rows_can_have(chess, tmp_path):
-    """Few games and no prior: the advice is to learn from something else."""
-    (tmp_path / "few.pgn").write_bytes(
-        b"[Event ".join((chess / "games.pgn").read_bytes().split(b"[Event ")[:41])
-    )
-    done(
-        "dataset",
-        tmp_path / "few.pgn",
-        "--engine",
-        FAKE,
-        "--params",
-        chess / "my.yaml",
-        "--per-game",
-        2,
-        "-o",
-        tmp_path / "few.ds",
-    )
-    text = true(
-        done(
-            "tune",
-            chess / "my.yaml",
-            tmp_path / "few.ds",
-            "-o",
-            tmp_path / "learned.yaml",
-            "--prior",
-            "none",
-        )
-    )
-    assert (
-        "learn from scores of searches (`score` in each row, and --method scores), from more games"
         in text
     )
 

@@ -3,7 +3,6 @@ are for."""
 
 import pytest
 
-from tests.commands.support import done
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import SAMPLES, games_path, sources_for
 
@@ -31,37 +30,3 @@ def test_a_file_of_that_name_takes_precedence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / SAMPLES).mkdir()
     assert sources_for("classic", [SAMPLES]) == [SAMPLES]
-
-
-def test_they_are_openings_of_matches_games_and_self_play(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done(
-        "match",
-        "material",
-        "zero",
-        "--openings",
-        SAMPLES,
-        "--games",
-        2,
-        "--depth",
-        1,
-        "--plies",
-        30,
-        "--run",
-        "match",
-    )
-    done("games", "material", "--openings", SAMPLES, "--games", 2, "--depth", 1, "--run", "own")
-    done(
-        "selfplay",
-        "material",
-        "--openings",
-        SAMPLES,
-        "--from-ply",
-        "10:20",
-        "--games",
-        2,
-        "--depth",
-        1,
-        "--run",
-        "self",
-    )

@@ -161,19 +161,6 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
 
 
-def test_a_run_that_is_extended_plays_every_game(tmp_path):
-    """Also when the last batch before was cut short: the next one begins where it ended."""
-    done("selfplay", "material", "--games", 6, *SHORT, "--run", tmp_path / "run")
-    for games in (12, 13, 23):
-        done("selfplay", "--resume", tmp_path / "run", "--games", games)
-        history = [
-            json.loads(line)["games"]
-            for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
-        ]
-        rounds = re.findall(r'\[Round "(\d+)"\]', (tmp_path / "run" / "games.pgn").read_text())
-        assert history[-1] == games and rounds == [str(number + 1) for number in range(games)]
-
-
 def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
     text = (
         Path("params/chess/material.yaml").read_text()
@@ -194,48 +181,6 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
     weights = load_parameters(tmp_path / "run" / "params.yaml").weights
     assert (weights[:, 0] == 100).all() and (np.abs(weights[:, 4] - 1200) <= 0.5).all()
     assert (weights[:, 1] != 400).any()
-
-
-def test_games_begin_at_the_given_openings(tmp_path):
-    position = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
-    done(
-        "selfplay",
-        "material",
-        "--games",
-        8,
-        "--depth",
-        2,
-        "--openings",
-        position,
-        "--explore",
-        0.2,
-        "--run",
-        tmp_path / "run",
-    )
-    with open(tmp_path / "run" / "games.pgn") as stream:
-        games = list(iter(lambda: chess.pgn.read_game(stream), None))
-    assert {game.headers["FEN"] for game in games} == {position}
-
-
-def test_a_repeated_game_is_learned_from_once(tmp_path):
-    """From one position, without anything random but the choice among equals, games repeat."""
-    position = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1"
-    done(
-        "selfplay",
-        "classic",
-        "--games",
-        16,
-        "--depth",
-        3,
-        "--openings",
-        position,
-        "--run",
-        tmp_path / "run",
-    )
-    history = [
-        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
-    ]
-    assert sum(line["duplicates"] for line in history) > 4
 
 
 @pytest.mark.parametrize(

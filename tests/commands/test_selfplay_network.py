@@ -11,16 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from games.record import find
 from tests.commands.support import done, tuner
 from tests.commands.test_selfplay import KILLED
 from tests.games.support import REPOSITORY
 from tuner.evaluation.networks.evaluation import network_evaluation
-from tuner.evaluation.networks.players import CompiledPlayer, play_games
-from tuner.play.selfplay.measure import DICE, player_of_network
-from tuner.statistics.pentanomial import mean_points
 
 NEW = ("backgammon", "--hidden", 3)
 GAME = find("backgammon")
@@ -98,25 +94,6 @@ def test_a_run_leaves_a_network_that_plays_and_its_history(learned):
     assert found["games"] == 4 and found["points_a_game"]["value"] is not None
 
 
-def test_measurements_are_of_the_network_of_that_moment(learned):
-    line = history(learned)[-1]["measured"]
-    net = player_of_network(network_evaluation(learned / "net.yaml").file, GAME)
-    games = GAME.contest.whole_games
-    played = play_games(games, net, CompiledPlayer(games.players["pubeval"]), 40, seed=4 + DICE)
-    found = mean_points(played.points)
-    assert line["points"] == pytest.approx(found.mean, abs=1e-4) and line["games"] == 40
-    assert line["error"] == pytest.approx(2.093 * found.error, abs=1e-3)  # Student's t of 20 pairs
-
-
-def test_measuring_changes_nothing_that_is_learned(learned, tmp_path):
-    done("selfplay", *NEW, "--games", 300, "--run", tmp_path / "run", "--seed", 4)
-    assert (tmp_path / "run" / "net.npz").read_bytes() == (learned / "net.npz").read_bytes()
-    assert untimed(tmp_path / "run") == [
-        {key: value for key, value in line.items() if key != "measured"}
-        for line in untimed(learned)
-    ]
-
-
 def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(learned, tmp_path):
     folder = tmp_path / "run"
     arguments = [
@@ -148,85 +125,11 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(learned, tmp_path):
         assert (folder / name).read_bytes() == (learned / name).read_bytes()
 
 
-def test_more_games_go_on_where_the_run_ended(learned, tmp_path):
-    short, long = shutil.copytree(learned, tmp_path / "short"), tmp_path / "long"
-    ran = done("selfplay", "--resume", short, "--games", 400)
-    assert "300 games were played before" in ran.err and "learned from 400 games" in ran.out
-    done("selfplay", *NEW, "--games", 400, "--run", long, "--seed", 4)
-    assert (short / "net.npz").read_bytes() == (long / "net.npz").read_bytes()
-    assert yaml.safe_load((short / "config.yaml").read_text())["network"]["games"] == 400
-
-
 def test_learning_goes_on_from_a_network(learned, tmp_path):
     net = learned.parent / "net.yaml"
     done("selfplay", net, "--games", 20, "--seed", 9, "--run", tmp_path / "run")
     start, end = (np.load(tmp_path / "run" / name)["weights0"] for name in ("start.npz", "net.npz"))
     assert (start == np.load(net.with_suffix(".npz"))["weights0"]).all() and (start != end).any()
-
-
-def test_a_network_of_wins_stands_for_one_point_and_stays_one(tmp_path):
-    """Its evaluations are within a hundred, it says P(win), and it goes on learning wins."""
-    done(
-        "selfplay",
-        "backgammon",
-        "--encoding",
-        "tesauro198",
-        "--hidden",
-        "0",
-        "--wins",
-        "--games",
-        200,
-        "--run",
-        tmp_path / "run",
-        "-o",
-        tmp_path / "net.yaml",
-    )
-    evaluation = network_evaluation(tmp_path / "net.yaml")
-    assert evaluation.file.points == 1 and evaluation.encoding.name == "tesauro198"
-    assert "rate: 0.1" in (tmp_path / "run" / "config.yaml").read_text()  # of a single neuron
-    found = json.loads(done("eval", tmp_path / "net.yaml", "4HPwATDgc/ABMA", "--json").out)
-    assert "points" not in found
-    assert found["win_probability"] == pytest.approx((1 + 3 * found["value"]) / 2, abs=1e-3)
-    said = done("eval", tmp_path / "net.yaml", "4HPwATDgc/ABMA").out
-    chance = 100 * found["win_probability"]
-    assert f"X wins {chance:.1f} % of games, by whatever points (v = " in said
-    assert "hundredths of a point with every win as one point, X's view" in said
-    assert "expects" not in said
-    ran = done("selfplay", tmp_path / "net.yaml", "--games", 20, "--run", tmp_path / "more")
-    assert (
-        "wins only" in ran.err
-        and network_evaluation(tmp_path / "more" / "net.yaml").file.points == 1
-    )
-
-
-def test_weights_are_measured_and_learn_from_wins_alone(tmp_path):
-    options = ("backgammon/zero", "--games", 24, "--batch", 4, "--workers", 1, "--lag", 0)
-    done("selfplay", *options, "--run", tmp_path / "plain")
-    ran = done(
-        "selfplay",
-        *options,
-        "--run",
-        tmp_path / "measured",
-        "--measure",
-        "backgammon/classic",
-        "--measure-games",
-        10,
-    )
-    assert re.search(
-        r"after 24 games: -\d\.\d{3} \+/- \d\.\d{3} points a game against classic", ran.err
-    )
-    done("selfplay", *options, "--run", tmp_path / "wins", "--wins")
-    weights = {
-        name: np.load(tmp_path / name / "checkpoint.npz")["weights"]
-        for name in ("plain", "measured", "wins")
-    }
-    assert (weights["plain"] == weights["measured"]).all() and (
-        weights["plain"] != weights["wins"]
-    ).any()
-    assert [line["measured"]["games"] for line in history(tmp_path / "measured")] == [10] * 6
-    assert "wins: true" in (tmp_path / "wins" / "params.yaml").read_text()
-    for name, said in (("wins", "% of games, by whatever points"), ("plain", "X expects ")):
-        assert said in done("eval", tmp_path / name / "params.yaml", "4HPwATDgc/ABMA").out
 
 
 @pytest.mark.parametrize(
@@ -387,55 +290,3 @@ def test_a_damaged_checkpoint_is_refused(learned, tmp_path, change, said):
     ran = tuner("selfplay", "--resume", run, "--games", 400)
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
     assert "but a new one can start from net.yaml" in ran.err
-
-
-def test_the_page_shows_strength_by_games(learned, tmp_path):
-    done("report", learned, "--calibrate", 30, "-o", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    text = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
-    assert (
-        "196-3-1" in text
-        and "Points a game against pubeval" in text
-        and "40 games each time" in text
-    )
-    assert "Playing strength not tested yet" not in text and not re.search(
-        r"\bElo\b|White|pawn", text
-    )
-    measured = [line["measured"]["points"] for line in history(learned)]
-    assert (
-        f"50 games −{abs(measured[0]):.3f} ±" in text
-        and f"300 games −{abs(measured[-1]):.3f} ±" in text
-    )
-    assert (
-        "Calibration beside strength" in text
-        and "30 games that what was learned played against itself" in text
-    )
-    assert (
-        f"−{abs(measured[-1]):.3f} ± {history(learned)[-1]['measured']['error']:.3f} points a game,"
-        " 40 games during the run" in text
-    )
-    done("match", "random", learned / "net.yaml", "--games", 8, "--run", tmp_path / "match")
-    done(
-        "report",
-        learned,
-        "--match",
-        tmp_path / "match",
-        "--calibrate",
-        10,
-        "-o",
-        tmp_path / "page.html",
-    )
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "random against net" in page and re.search(
-        r"<th scope=\"row\">random</th><td>[^<]+ points a game", page
-    )
-
-
-def test_the_page_of_an_unmeasured_run_names_the_match_to_play(tmp_path):
-    done("selfplay", "backgammon", "--hidden", "0", "--games", 10, "--run", tmp_path / "run")
-    done("report", tmp_path / "run", "--calibrate", 0)
-    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert (
-        "Playing strength not tested yet" in page
-        and f"tuner match {tmp_path / 'run'}/net.yaml pubeval --games 2000" in page
-    )

@@ -3,7 +3,6 @@ they are missing."""
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,34 +11,8 @@ import yaml
 from tests.commands.support import done, refused, tictactoe_file, tuner
 from tests.commands.test_outputs import TERMS
 from tests.games.support import REPOSITORY
-from tuner.evaluation.loading import load_parameters
 
 README = (REPOSITORY / "evalterms/README.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Files named from a working folder that is another one in the next test."""
-    yield
-    for name in [name for name in sys.modules if name.startswith("evaltune_user_terms_")]:
-        del sys.modules[name]
-
-
-@pytest.mark.long
-def test_the_example_of_the_readme_works_as_it_is_written(small_pgn, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("my_terms.py").write_text(re.search(r"```python\n(.*?)```", README, re.DOTALL)[1])
-    Path("games.pgn").symlink_to(small_pgn)
-    commands = re.findall(r"^    tuner (.*)", README, re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["params", "tune", "diff"]
-    quick = {"tune": ["--method", "logistic", "--prior", "40"]}
-    said = [done(*shlex.split(command), *quick.get(command.split()[0], [])) for command in commands]
-    assert "added advanced.rook_behind_pawn, advanced.knight" in said[0].out
-    assert "advanced.knight[3]" in said[2].out
-    assert (
-        "classic lacks advanced.rook_behind_pawn, advanced.knight, which count as 0" in said[2].err
-    )
-    assert (load_parameters("learned.yaml", ["my_terms.py"]).weights[:, -9:] != 0).any()
 
 
 @pytest.fixture

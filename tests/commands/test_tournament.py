@@ -120,25 +120,6 @@ def test_a_killed_tournament_ends_with_the_same_table(cup, tmp_path, kills):
     assert len(lines) == len({(line["leg"], line["pair"]) for line in lines}) == 24
 
 
-@pytest.mark.long
-def test_a_killed_tournament_on_two_workers_ends_with_the_same_table(cup, tmp_path):
-    pytest.importorskip("distributed", reason="no distributed; pip install '.[test-all]'")
-    _, found = cup
-    run = tmp_path / "run"
-    command = (*FOUR, "--games", 8, "--run", run, "--cluster", "local:2")
-    assert killed(run, command, 2, random.Random(1)) > 0
-    assert table(play("--resume", run, "--cluster", "local:2")) == table(found)
-
-
-def test_a_gauntlet_is_the_first_player_against_all_others():
-    found = play(*FOUR, "--games", 4, "--gauntlet")
-    assert found["kind"] == "gauntlet" and found["games"] == 12
-    assert [pairing["players"][0] for pairing in found["pairings"]] == ["classic"] * 3
-    lines = done("tournament", *FOUR, "--games", 4, "--gauntlet").out.splitlines()
-    assert lines[0] == "Gauntlet of 4 players, 12 games (depth 1, 4 random plies):"
-    assert any(line.split()[:2] == ["classic", "against"] for line in lines)
-
-
 def test_players_have_limits_names_and_options_of_their_own(tmp_path):
     found = play(
         "classic",
@@ -171,44 +152,6 @@ def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
     assert names[0] == "classic" and sorted(names[1:]) == ["random depth 1", "random depth 2"]
     assert found["kind"] == "gauntlet" and 16 <= found["games"] < 24
     assert found["players"][0]["rating"]["how"] in ("at least", "estimated")
-
-
-def test_games_with_dice_are_rated_in_points_with_luck_subtracted():
-    found = play("backgammon/pubeval", "backgammon/random", "backgammon/classic", "--games", 6)
-    assert found["unit"] == "points a game"
-    by_name = {player["name"]: player for player in found["players"]}
-    assert found["players"][-1]["name"] == "random" and by_name["random"]["points"] < 0
-    assert sum(player["points"] for player in found["players"]) == 0
-    assert sum(player["rating"]["value"] for player in found["players"]) == pytest.approx(0)
-    assert (
-        "luck by network subtracted"
-        in done("tournament", "backgammon/pubeval", "backgammon/random", "--games", 6).out
-    )
-
-
-def test_faults_of_engines_are_counted_and_the_tournament_goes_on():
-    ran = done(
-        *("tournament", "zero", "pesto", "--player", f"{FAKE} uci crash 2", "name=faulty"),
-        *("--depth", 1, "--games", 2, "--plies", 8, "--random-plies", 2),
-    )
-    assert "Forfeits: faulty lost " in ran.out
-    assert ran.err.count("faulty lost a game by ") == 1
-
-
-def test_the_page_shows_the_table_of_the_result_also_while_games_are_played(cup, tmp_path):
-    folder, found = cup
-    page, sections = tournament_page(folder / "run")
-    rows = next(section for section in sections if section.name == "standings").data["rows"]
-    assert [row[1] for row in rows[1:]] == [player["name"] for player in found["players"]]
-    assert found["players"][0]["name"] in page and "48" in page
-    shutil.copytree(folder / "run", tmp_path / "run")
-    history = (tmp_path / "run" / "history.jsonl").read_bytes().splitlines(keepends=True)
-    for number in (0, 1, 7):
-        (tmp_path / "run" / "history.jsonl").write_bytes(b"".join(history[:number]) + b'{"le')
-        page, _ = tournament_page(tmp_path / "run")
-        assert f">{2 * number}<" in page
-    done("report", tmp_path / "run")
-    assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from games.streams import pieces
 from tests.commands.support import done, tictactoe_file
 from tests.conftest import SAMPLES
 from tests.tuner.support import chances
-from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.parameters.parameters import Parameters
@@ -141,51 +140,6 @@ def test_material_alone_is_the_regression_of_statsmodels_with_its_clustered_erro
     assert (found.standard_errors[0, 5:] == 0).all()
 
 
-def test_the_lines_for_people_tell_the_losses_and_the_next_command(small_pgn, tmp_path):
-    common = (
-        "tune",
-        "classic",
-        small_pgn,
-        "-o",
-        tmp_path / "my out.yaml",
-        "--only",
-        "material.*",
-        "--method",
-        "logistic",
-        "--prior",
-        50,
-    )
-    ran = done(*common)
-    said = yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]
-    assert (
-        f"wrote {tmp_path / 'my out.yaml'}: {said['games']} games, {said['positions']:,} positions"
-        in ran.out
-    )
-    change = said["held_out_results"]
-    assert (
-        f"results   {change['before']:.5f} -> {change['after']:.5f}, change"
-        f" {change['difference']:+.5f} [{change['low']:+.5f}, {change['high']:+.5f}] "
-        f" ({change['games']} held-out games of other openings, cross-entropy)" in ran.out
-    )
-    assert (
-        change["after"] == pytest.approx(said["held_out_after"])
-        and change["games"] == said["held_out_games"]
-    )
-    assert f"tuner diff classic '{tmp_path / 'my out.yaml'}'" in ran.out
-    assert (
-        ran.out.splitlines()[-1]
-        == f"see whether it is better: tuner match '{tmp_path / 'my out.yaml'}' classic --depth 4 "
-        "--games 400"
-    )
-    assert "read 300 games, used 300" in ran.err and "win/draw/loss" in ran.err
-    none = done(*common, "--held-out", 0)
-    assert "results   " not in none.out
-    assert "(cross-entropy of the games learned from; none were held out)" in none.out
-    assert (
-        yaml.safe_load((tmp_path / "my out.yaml").read_text())["learned"]["held_out_after"] is None
-    )
-
-
 def file_without_command(path: Path) -> str:
     """The file's text without the command, which names its input and output."""
     text, found = re.subn(
@@ -193,13 +147,6 @@ def file_without_command(path: Path) -> str:
     )
     assert found == 1
     return text
-
-
-@pytest.mark.long
-def test_a_dataset_gives_the_same_file_as_its_games(learned, small_pgn, tmp_path):
-    done("dataset", small_pgn, "-o", tmp_path / "games.ds")
-    done("tune", "classic", tmp_path / "games.ds", "-o", tmp_path / "out.yaml")
-    assert file_without_command(tmp_path / "out.yaml") == file_without_command(learned[0])
 
 
 def test_the_same_command_gives_the_same_bytes(tmp_path):
@@ -212,79 +159,6 @@ def test_the_same_command_gives_the_same_bytes(tmp_path):
 
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
-
-
-@pytest.mark.parametrize("suffix", [*PACK, "stdin", "stdin.zst", "several"])
-def test_packed_files_and_standard_input_give_the_same_dataset(
-    suffix, small_pgn, small_dataset, tmp_path
-):
-    games, stdin = small_pgn.read_bytes(), None
-    if suffix.startswith("stdin"):
-        sources, stdin = ["-"], PACK[suffix[5:]](games)
-    elif suffix == "several":
-        cut = games.index(b"[Event ", len(games) // 2)
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "folder" / "a.pgn").write_bytes(games[:cut])
-        (tmp_path / "folder" / "b.pgn.gz").write_bytes(gzip.compress(games[cut:]))
-        (tmp_path / "folder" / "c.pgn").mkdir()  # neither this nor a text is a file of games
-        (tmp_path / "folder" / "notes.txt").write_text("1. e4 e5 1-0")
-        sources = [tmp_path / "folder"]
-    else:
-        sources = [tmp_path / f"games.pgn{suffix}"]
-        sources[0].write_bytes(PACK[suffix](games))
-    done("dataset", *sources, "-o", tmp_path / "out.ds", stdin=stdin)
-    for path in small_dataset.path.glob("*.npy"):
-        assert path.read_bytes() == (tmp_path / "out.ds" / path.name).read_bytes(), path.name
-
-
-def test_games_that_hold_no_wanted_position_are_no_games_of_the_dataset(tmp_path, small_pgn):
-    short = b'[Event "?"]\n[Result "0-1"]\n\n1. f3 e5 0-1\n\n'
-    games = b"[Event ".join(small_pgn.read_bytes().split(b"[Event ")[:20])
-    for name, text in (("last", games + short), ("first", short + games), ("none", games)):
-        (tmp_path / f"{name}.pgn").write_bytes(text)
-        done("dataset", tmp_path / f"{name}.pgn", "-o", tmp_path / f"{name}.ds")
-        done("dataset", "inspect", tmp_path / f"{name}.ds")
-    for name in ("last", "first"):
-        for path in (tmp_path / "none.ds").glob("*.npy"):
-            assert path.read_bytes() == (tmp_path / f"{name}.ds" / path.name).read_bytes()
-
-
-def test_a_dataset_split_and_merged_again_holds_the_same_games(small_dataset, tmp_path):
-    train, held, whole = (tmp_path / name for name in ("train.ds", "held.ds", "whole.ds"))
-    said = json.loads(
-        done(
-            "dataset", "split", small_dataset.path, "-o", train, held, "--held-out", 0.3, "--json"
-        ).out
-    )
-    assert sum(part["games"] for part in said["datasets"]) == small_dataset.games
-    done("dataset", "merge", train, held, train, "-o", whole)
-    found = json.loads(done("dataset", "inspect", whole, "--json").out)
-    expected = json.loads(done("dataset", "inspect", small_dataset.path, "--json").out)
-    for name in ("games", "positions", "use", "results_by_phase", "openings"):
-        assert found[name] == expected[name]
-    assert set(open_dataset(train).opening).isdisjoint(open_dataset(held).opening)
-    assert (found["duplicate_games"], sorted(open_dataset(whole).game)) == (
-        0,
-        sorted(small_dataset.game),
-    )
-
-
-def test_inspect_counts_what_is_there(small_dataset, rows):
-    x, first, q, group = rows
-    ran = done("dataset", "inspect", small_dataset.path, "--json")
-    said = json.loads(ran.out)
-    assert (np.array(list(said["use"].values())) == (x != 0).sum(axis=0)).all()
-    assert said["nonzeros_per_position"] == pytest.approx((x != 0).sum() / len(x))
-    assert said["average_phase"] == pytest.approx(24 * first.mean())
-    assert said["results_by_position"] == pytest.approx(
-        [(q == r).mean() for r in (1, 0.5, 0)], abs=1e-5
-    )
-    by_game = np.array([q[group == g][0] for g in np.unique(group)])
-    assert said["results_by_game"] == pytest.approx(
-        [(by_game == r).mean() for r in (1, 0.5, 0)], abs=1e-5
-    )
-    assert sum(part["positions"] for part in said["results_by_phase"]) == len(x)
-    assert f"{small_dataset.positions:,}" in done("dataset", "inspect", small_dataset.path).out
 
 
 @pytest.fixture(scope="module")
@@ -339,48 +213,6 @@ def test_what_is_fixed_bounded_or_not_asked_for_stays(start, small_dataset, tmp_
     )
 
 
-@pytest.mark.parametrize("learner", ["adam", "sgd"])
-@pytest.mark.parametrize("rate", [None, 1e6])
-def test_the_best_iterate_is_kept(small_dataset, tmp_path, learner, rate):
-    out, run = tmp_path / "out.yaml", tmp_path / "run"
-    options = [
-        "--only",
-        "material.*",
-        "--prior",
-        "none",
-        "--iterations",
-        4,
-        "--batch",
-        500,
-        "--learner",
-        learner,
-    ]
-    done(
-        "tune",
-        "classic",
-        small_dataset.path,
-        "-o",
-        out,
-        "--run",
-        run,
-        *options,
-        *(["--learning-rate", rate] if rate else []),
-    )
-    objectives = [
-        json.loads(line)["objective"] for line in (run / "history.jsonl").read_text().splitlines()
-    ]
-    said = yaml.safe_load(out.read_text())["learned"]
-    assert len(objectives) == 5 and said["iterations"] == 4
-    assert said["loss_after"] == pytest.approx(min(objectives), abs=1e-6)
-    if rate:
-        assert objectives[-1] > min(objectives) + 0.01  # far astray in the end
-    else:
-        assert said["loss_after"] < said["loss_before"] - 1e-4
-    assert (run / "params.yaml").read_bytes() == out.read_bytes()
-    config = yaml.safe_load((run / "config.yaml").read_text())
-    assert config["options"]["learner"] == learner and config["data"] == said["data"]
-
-
 @pytest.mark.parametrize(
     "position",
     [KINGS_PAWN, BARE, "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"],
@@ -411,31 +243,6 @@ def test_an_explanation_adds_up_to_the_evaluation_of_the_engine(learned, positio
             names.append(p["parameter"])
     text = done("eval", path, *position.split(), "--all").out  # the FEN need not be quoted
     assert f"{said['evaluation']:.1f}" in text and all(name in text for name in names)
-
-
-def test_labelled_positions_and_games_together_are_learned_from(small_pgn, tmp_path):
-    lines = [
-        f'{fen} c9 "{result}"; id "game {i}";'
-        for i, (fen, result) in enumerate(
-            [(KINGS_PAWN.rsplit(" ", 2)[0], "1-0"), (BARE.rsplit(" ", 2)[0], "1/2-1/2")] * 3
-        )
-    ]
-    (tmp_path / "labelled.epd").write_text("\n".join(lines) + "\n")
-    said = json.loads(
-        done(
-            "tune",
-            "classic",
-            tmp_path / "labelled.epd",
-            small_pgn,
-            "-o",
-            tmp_path / "out.yaml",
-            "--json",
-            "--only",
-            "material.*",
-        ).out
-    )
-    assert [source["file"] for source in said["data"]] == ["labelled.epd", small_pgn.name]
-    assert said["games"] + said["held_out_games"] > 300
 
 
 def test_the_bundled_games_are_whole():

@@ -4,7 +4,6 @@ the default."""
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
@@ -18,32 +17,6 @@ FEW = (*MATERIAL, "--per-game", 4)
 
 def said(*arguments: object) -> dict:
     return json.loads(done("tune", *arguments, "--json").out)
-
-
-@pytest.mark.long
-def test_where_there_are_games_and_an_evaluation_searches_teach(small_pgn, small_dataset, tmp_path):
-    out = tmp_path / "out.yaml"
-    ran = done("tune", "classic", small_pgn, "-o", out, *FEW, "--depth", 2)
-    assert "rootstrap, lambda 0: learns from searches of the positions, depth 2" in ran.err
-    assert "win/draw/loss" in ran.err  # of the games, whatever is learned from
-    note = yaml.safe_load(out.read_text())["learned"]
-    assert note["method"] == "rootstrap" and note["depth"] == 2 and note["lambda"] == 0
-    assert load_parameters(out).scale == load_parameters("classic").scale
-    assert (
-        said("zero", small_pgn, "-o", out, *FEW)["method"] == "logistic"
-    )  # nothing to search with
-    assert said("classic", small_dataset.path, "-o", out, *MATERIAL)["method"] == "logistic"
-    (tmp_path / "labelled.epd").write_text(
-        'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 "1-0";\n'
-        '4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - c9 "0-1";\n'
-    )
-    assert (
-        said("classic", tmp_path / "labelled.epd", "-o", out, "--held-out", 0, *MATERIAL)["method"]
-        == "logistic"
-    )
-    assert (
-        said("tictactoe/classic", tictactoe_file(tmp_path), "-o", out)["method"] == "logistic"
-    )  # nothing that searches
 
 
 @pytest.mark.parametrize("method", ["rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
@@ -67,64 +40,6 @@ def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
         )
     weights = [load_parameters(tmp_path / f"{workers}.yaml").weights for workers in (1, 3)]
     assert (weights[0] == weights[1]).all()
-
-
-@pytest.mark.long
-def test_lambda_one_is_the_regression_on_results(small_pgn, tmp_path):
-    common = (
-        "classic",
-        small_pgn,
-        "--only",
-        "material.*",
-        "--held-out",
-        0,
-        "--prior",
-        "none",
-        "--no-intercept",
-    )
-    a, b, c = (tmp_path / f"{name}.yaml" for name in "abc")
-    done(
-        "tune",
-        *common,
-        "-o",
-        a,
-        "--method",
-        "rootstrap",
-        "--lambda",
-        1,
-        "--per-game",
-        0,
-        "--depth",
-        1,
-    )
-    done(
-        "tune",
-        *common,
-        "-o",
-        b,
-        "--method",
-        "logistic",
-        "--scale",
-        load_parameters("classic").scale,
-    )
-    assert np.abs(load_parameters(a).weights - load_parameters(b).weights).max() < 0.02
-    done(
-        "tune",
-        *common,
-        "-o",
-        b,
-        "--method",
-        "logistic",
-        "--loss",
-        "mse",
-        "--scale",
-        load_parameters("classic").scale,
-    )
-    done("tune", *common, "-o", c, "--method", "td", "--lambda", 1)
-    told, wanted = load_parameters(c), load_parameters(b)
-    assert (
-        np.abs(told.weights - wanted.weights)[:, :5] < 0.05 * wanted.standard_errors[:, :5]
-    ).all()
 
 
 @pytest.mark.parametrize("method", ["td", "td-leaf"])

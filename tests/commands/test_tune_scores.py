@@ -126,14 +126,6 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     done("report", run)
 
 
-def test_lambda_1_learns_from_the_results_alone(recorded, tmp_path):
-    common = ("tune", "classic", recorded, "--prior", 20, "--scale", 0.0025, "--only", "material.*")
-    done(*common, "--method", "scores", "--lambda", 1, "-o", tmp_path / "a.yaml")
-    done(*common, "--method", "logistic", "-o", tmp_path / "b.yaml")
-    one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
-    assert np.array_equal(one, other)
-
-
 def test_positions_without_a_score_are_left_out(tmp_path, recorded):
     scores = [
         str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)
@@ -159,46 +151,6 @@ def test_positions_without_a_score_are_left_out(tmp_path, recorded):
     assert json.loads(ran.out)["positions"] == len(BOARDS) - without
     ran = done(*common, "--lambda", 1)
     assert json.loads(ran.out)["positions"] == len(BOARDS)
-
-
-def test_a_large_difference_from_the_static_evaluation_leaves_a_position_out(tmp_path):
-    far = np.arange(len(BOARDS)) % 4 == 0
-    scores = UNIT * (
-        EVALUATIONS + np.where(far, np.where(np.arange(len(BOARDS)) % 8, 200, -200), 0)
-    )
-    path = labelled(tmp_path, np.rint(scores).astype(int))
-    common = (
-        "tune",
-        "classic",
-        path,
-        "--method",
-        "scores",
-        "--held-out",
-        0,
-        "--json",
-        "--gradient",
-    )
-    for gradient in ("analytic", "forward-difference"):
-        ran = done(
-            *common,
-            gradient,
-            "--max-difference",
-            60,
-            "--only",
-            "material.*",
-            "-o",
-            tmp_path / f"{gradient}.yaml",
-        )
-        assert f"--max-difference 60: {far.sum():,} of {len(far):,} positions left out" in ran.err
-        assert json.loads(ran.out)["positions"] == (~far).sum()
-    one, other = (
-        load_parameters(str(tmp_path / f"{name}.yaml")).weights
-        for name in ("analytic", "forward-difference")
-    )
-    assert np.abs(one - other).max() < 0.1
-    assert (
-        yaml.safe_load((tmp_path / "analytic.yaml").read_text())["learned"]["max_difference"] == 60
-    )
 
 
 class FakeTeacher:
@@ -303,17 +255,6 @@ def test_mistakes_are_reported_in_one_line(recorded, tmp_path, arguments, wanted
         "tune", "classic", recorded, "-o", tmp_path / "out.yaml", *arguments.split()
     )
     assert not (tmp_path / "out.yaml").exists()
-
-
-def test_a_dataset_keeps_the_scores_of_its_games(recorded, detuned, tmp_path):
-    common = ("--method", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
-    done("dataset", recorded, "-o", tmp_path / "games.ds")
-    done("dataset", "merge", tmp_path / "games.ds", "-o", tmp_path / "merged.ds")
-    for name in ("games.ds", "merged.ds"):
-        done("tune", detuned, tmp_path / name, *common, "-o", tmp_path / "a.yaml")
-        done("tune", detuned, recorded, *common, "-o", tmp_path / "b.yaml")
-        one, other = (load_parameters(str(tmp_path / name)) for name in ("a.yaml", "b.yaml"))
-        assert np.abs(one.weights - other.weights).max() < 1e-9
 
 
 def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):

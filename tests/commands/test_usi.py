@@ -1,7 +1,6 @@
 """`tuner usi` as shogi programs use it: a process that cshogi drives, and sessions as text."""
 
 import random
-import re
 import shlex
 import subprocess
 import sys
@@ -54,50 +53,6 @@ def test_it_plays_a_whole_game_by_the_clock_and_cshogi_knows_its_moves(engine):
         moves.append(cshogi.move_to_usi(move))
     assert 10 < len(moves) < 300
     assert board.is_game_over() and len(moves) % 2  # it mates
-
-
-def test_it_names_itself_and_its_options(engine):
-    lines = engine.usi()
-    assert re.fullmatch(r"id name evaltune [\d.]+\S*", lines[0])
-    options = [line.split()[2] for line in lines if line.startswith("option")]
-    assert options == ["USI_Hash", "USI_Ponder", "NetworkDelay", "EvalFile"]
-    assert "option name EvalFile type string default shogi/hand" in lines
-
-
-def test_a_session_as_text():
-    """The lines of a session, with the numbers of the search left out."""
-    ran = done(
-        "usi",
-        "shogi/hand",
-        "--options",
-        stdin=(
-            "usi\nisready\nusinewgame\nposition startpos moves 7g7f\ngo depth 2\nposition sfen"
-            f" {MATED}\ngo depth 3\nposition sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1\ngo depth 3\nquit\n"
-        ).encode(),
-    )
-    lines = ran.out.splitlines()
-    assert re.search(
-        r"^option name material\.rook type spin default 950 min -\d+ max \d+$",
-        ran.out,
-        re.MULTILINE,
-    )
-    assert lines.index("usiok") < lines.index("readyok")
-    rest = lines[lines.index("readyok") + 1 :]
-    assert [line for line in rest if line.startswith("bestmove")][1:] == [
-        "bestmove resign",
-        "bestmove G*5b",
-    ]
-    info = re.compile(
-        r"info depth # score (cp|mate) # nodes # nps # hashfull # time # pv .+".replace(
-            "#", r"-?\d+"
-        )
-    )
-    early = (  # where the machine is slow
-        "info string go while searching; the search before it is stopped"
-    )
-    assert all(
-        info.fullmatch(line) or line == early for line in rest if not line.startswith("bestmove")
-    )
 
 
 def test_parameters_of_other_games_are_refused():

@@ -6,16 +6,13 @@ import re
 import chess
 import numpy as np
 import pytest
-import yaml
 
-from games.record import Choice, find
+from games.record import find
 from tests.commands.export_support import by_compiler
-from tests.commands.scored import CHANCES, scored_positions
+from tests.commands.scored import scored_positions
 from tests.commands.support import done, tuner
 from tests.games.support import SHARED, random_boards
 from tests.tools import tool
-from tuner.play.game import Course, by_length, by_rules, play_out
-from tuner.play.openings import Opening
 from tuner.statistics.wdl import WdlModel
 
 TCEC = SHARED / "tcec_commented.pgn.zst"
@@ -32,18 +29,6 @@ def found(scored):
     """What is found, and the model."""
     plain = json.loads(done("wdl", scored, "--json").out)
     return plain, WdlModel(*(np.array(plain[name]["coefficients"]) for name in "ab"))
-
-
-def test_known_chances_are_found(found):
-    plain, model = found
-    assert plain["games"] == plain["positions"] == 3000
-    for half in plain["half_won"]:
-        share = min(max(half["material"], 17), 78) / 58
-        assert abs(half["score"] - CHANCES.at(share)[0]) < 1.5 * half["error"]
-    held = plain["held_out"]
-    assert 450 < held["games"] < 750 and held["difference"]["mean"] < 0
-    assert held["loss"]["mean"] < held["without_scores"]["mean"] - 0.1
-    model.at(1.0)
 
 
 def test_what_is_printed_is_what_is_found(scored, found):
@@ -123,57 +108,6 @@ def test_the_code_of_an_engine_has_the_same_chances(tmp_path, scored, found, lan
     assert np.allclose(printed, expected(found[1]), rtol=0, atol=1e-12)
 
 
-def test_yaml_has_the_coefficients(tmp_path, scored, found):
-    done("wdl", scored, "--format", "yaml", "-o", tmp_path / "wdl.yaml")
-    plain = yaml.safe_load((tmp_path / "wdl.yaml").read_text())
-    assert (
-        plain["a"] == found[0]["a"]["coefficients"] and plain["b"] == found[0]["b"]["coefficients"]
-    )
-    assert plain["material"] == {"low": 17, "high": 78, "anchor": 58}
-
-
-def test_the_page_shows_curves_and_the_table(tmp_path, scored):
-    done("wdl", scored, "--page", tmp_path / "wdl.html")
-    text = (tmp_path / "wdl.html").read_text()
-    assert text.count('<svg class="chart"') == 5 and "In a thousand games" in text
-    assert "material 17" in text and "http://" not in re.sub(r'xmlns[^"]*"[^"]*"', "", text)
-
-
-class Guessing:
-    """Plays any move, and has a score for the one who wins in the end."""
-
-    def __init__(self, game, outcome: float, dice: np.random.Generator) -> None:
-        self.game, self.outcome, self.dice = game, outcome, dice
-
-    def begin(self, seed: str) -> None:
-        pass
-
-    def choose(self, line, moves, clock) -> Choice:
-        view = -1 if self.game.second_to_move(line[-1]) else 1
-        score = self.dice.normal(150 * view * self.outcome, 150)
-        return Choice(int(self.dice.choice(self.game.legal_moves(line[-1]))), round(score))
-
-
-def test_games_of_shogi_have_chances_without_material(tmp_path):
-    game, dice, texts = find("shogi"), np.random.default_rng(1), []
-    for number in range(90):
-        outcome = (1, 0, -1)[number % 3]
-        course = Course(game, Opening(game.start(), []))
-        player = Guessing(game, outcome, dice)
-        judges = (by_rules, by_length(12, outcome))
-        ending = play_out(course, [player, player], judges, lambda: False, ["", ""])
-        texts.append(game.files.game_text(course.played(ending)))
-    (tmp_path / "games.csa").write_text("".join(texts))
-    words = ("wdl", tmp_path / "games.csa", "--game", "shogi", "--skip-start", 0, "--held-out", 0.3)
-    plain = json.loads(done(*words, "--json").out)
-    assert plain["games"] > 50 and plain["material"] is None
-    assert len(plain["a"]["coefficients"]) == 1 and plain["held_out"]["published"] is None
-    assert plain["held_out"]["loss"]["mean"] < plain["held_out"]["without_scores"]["mean"]
-    code = tmp_path / "wdl.h"
-    out = done(*words, "-o", code).out
-    assert "material" not in out + code.read_text() and "wdl_of(double score)" in code.read_text()
-
-
 def refusal(*arguments: object) -> str:
     """The last line of a command that has to be refused, after what it read."""
     ran = tuner(*arguments)
@@ -199,11 +133,3 @@ def test_options_that_have_no_use_are_refusal(tmp_path, scored):
     )
     assert "unknown game 'x'" in refusal("wdl", scored, "--game", "x")
     assert "0 games with scores are held out" in refusal("wdl", scored, "--held-out", 0)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not TCEC.exists(), reason="../shared/data is not here")
-def test_it_is_no_worse_than_the_published_form_on_games_of_a_tournament():
-    for seed in (1, 2, 3):
-        plain = json.loads(done("wdl", TCEC, "--seed", seed, "--json").out)
-        assert plain["held_out"]["difference"]["mean"] < 0

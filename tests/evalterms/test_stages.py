@@ -3,8 +3,6 @@ with sums kept and without; and terms that say in which phase a position is."""
 
 import ctypes
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import chess
@@ -17,7 +15,7 @@ from games.chess.files.fen import fen
 from games.search.context import SUMS
 from games.search.searcher import Limits
 from games.streams import InputError
-from tests.evalterms.support import REPOSITORY, some_positions
+from tests.evalterms.support import some_positions
 from tests.evalterms.test_kept import WORDS
 from tests.evalterms.test_user_terms import written
 from tuner.evaluation.explain import explain
@@ -195,28 +193,3 @@ def test_two_terms_with_phases_are_refused(tmp_path):
     terms = load_terms("chess", [written(tmp_path, text)])
     with pytest.raises(ValueError, match="terms buckets and other both have phases"):
         compose("chess", terms)
-
-
-@pytest.mark.long
-def test_a_phase_without_numba_is_the_same(tmp_path):
-    path = written(tmp_path, IN_CHESS)
-    file_of(tmp_path, "classic", EIGHT, [path])
-    position = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
-    position = position.replace("rnbqkbnr", "4k3")
-    code = (
-        "from tuner.evaluation.loading import load_engine as l;"
-        f"e, p = l({str(tmp_path / 'stages.yaml')!r}, [{str(path)!r}]);"
-        f"print(e.evaluate(e.game.position({position!r})[None], p)[0])"
-    )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=REPOSITORY,
-            env={"PATH": "", "NUMBA_DISABLE_JIT": plain, "HOME": str(tmp_path)},
-        ).stdout
-        for plain in ("0", "1")
-    }
-    assert len(found) == 1

@@ -23,7 +23,7 @@ from tuner.evaluation.loading import (
     load_engine,
     quiescence_of,
 )
-from tuner.io.files import ROWS, require_writable
+from tuner.io.files import EXPORT, require_writable
 from tuner.io.terminal import show_table
 from tuner.learn.build import build as build_dataset
 from tuner.learn.reading import report_line
@@ -92,12 +92,9 @@ def export(sources: list[str], arguments: Arguments) -> dict:
     """Write a dataset as rows."""
     target = Path(arguments.output[0])
     writer_of(target)
-    if os.path.lexists(target) and target.suffix != ".npz":  # others do not say who wrote them
-        raise InputError(
-            f"{target}: exists; no file of rows is overwritten but .npz of ours; choose another"
-            " name"
-        )
-    require_writable(target, ROWS, sources)
+    if os.path.lexists(target):  # rows do not say who wrote them
+        raise InputError(f"{target}: exists; no file of rows is overwritten; choose another name")
+    require_writable(target, EXPORT, sources)
     data = open_dataset(sources[0])
     number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
     if not len(data.text):

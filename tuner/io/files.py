@@ -19,7 +19,6 @@ BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
 HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"  # of the folder of a run
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
-ROWS_MARK = b"rows of evaltune"
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 
 
@@ -148,11 +147,6 @@ def _is_page(content: Content) -> bool:
     return b'<meta name="generator" content="evaltune ' in content[:4096]
 
 
-def _is_rows(content: Content) -> bool:
-    """Whether this is an archive of arrays whose comment, at its end, says so."""
-    return content[:4] == b"PK\x03\x04" and ROWS_MARK in content[-64:]
-
-
 def _is_export(content: Content) -> bool:
     return b"exported by evaltune" in content[:4096] or SPSA_LINE.match(content) is not None
 
@@ -174,13 +168,12 @@ LEARNED, GAMES, PAGE, EXPORT = (
     "a page of `tuner report`",
     "an export",
 )
-ROWS, NETWORK, WEIGHTS = "rows of ours", "a network", "the weights of a network"
+NETWORK, WEIGHTS = "a network", "the weights of a network"
 MADE_HERE: dict[str, Callable[[Content], bool]] = {
     LEARNED: _is_learned,
     GAMES: _is_games,
     PAGE: _is_page,
     EXPORT: _is_export,
-    ROWS: _is_rows,
     NETWORK: _is_network,
     WEIGHTS: _is_weights,
 }

@@ -18,7 +18,7 @@ from games.streams import InputError, lines
 from tests.games.backgammon.support import labels_text, rolls_of_games
 
 DATA = Path(__file__).parent / "data"
-MUTATED = 250  # tests/benchmarks/backgammon.py: 5,000
+MUTATED = 250
 
 
 def quiet(text: str) -> None:

@@ -19,7 +19,7 @@ from games.backgammon.files.notation import position
 from games.backgammon.rules.board import counts_of, dice_of, ply_of, start, turn_of, with_dice
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games, xgid
 
-MUTATED = 1000  # tests/benchmarks/backgammon.py: 5,000
+MUTATED = 1000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/:=-DRé \n"
 
 

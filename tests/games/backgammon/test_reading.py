@@ -19,7 +19,7 @@ from tests.games.support import REPOSITORY
 
 GAME = find("backgammon")
 ALL = ReadOptions(positions="all")
-MUTATED = 120  # tests/benchmarks/backgammon.py: 5,000
+MUTATED = 120
 LABEL = "4HPwATDgc/ABMA,0.525,0.15,0.01,0.14,0.01"
 
 

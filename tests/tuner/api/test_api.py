@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import json
-import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -271,27 +268,6 @@ def test_nothing_names_a_temporary_file(games, tmp_path):
     )
 
 
-def test_rows_of_another_program_are_learned_from(tmp_path):
-    from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES
-    from tests.tuner.datasets.rows.test_build import rows_that_fit
-    from tuner.datasets.rows import formats
-    from tuner.parameters.parameters import Parameters
-    from tuner.parameters.writer import write_parameters
-
-    weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
-    write_parameters(
-        tmp_path / "my.yaml", Parameters("othello", ENGINE, STAGES, weights, phases=PHASES)
-    )
-    formats.write(tmp_path / "rows.jsonl", [rows_that_fit(weights)], ENGINE)
-    mine = tuner.load(tmp_path / "my.yaml")
-    assert mine.game == "othello" and np.array_equal(mine.parameters.weights, weights)
-    learned = tuner.tune(mine, tmp_path / "rows.jsonl", held_out=0.0)
-    assert learned.result["positions"] == 3000 and learned.evaluation.game == "othello"
-    assert "material.pawn" in mine.compare(learned.evaluation)
-    with pytest.raises(tuner.InputError, match="another program counts its terms"):
-        learned.evaluation.evaluate("8/8/8/8/8/8/8/8 w - - 0 1")
-
-
 def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     changed = tuner.load("material")
     changed.parameters.weights[:] *= 1.01
@@ -435,43 +411,6 @@ def test_numbers_of_numpy_are_numbers(games, tmp_path):
     )
 
 
-def test_what_was_learned_goes_to_other_processes(games, tmp_path):
-    found = tuner.tune("tictactoe/zero", games, prior=None, method="logistic")
-    data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
-    (tmp_path / "all").write_bytes(
-        pickle.dumps([found, data, dataclasses.replace(data, outcome=-np.asarray(data.outcome))])
-    )
-    code = f"""if True:
-        import pickle, numpy as np
-        found, data, turned = pickle.load(open({str(tmp_path / "all")!r}, "rb"))
-        numbers = [found.evaluation.evaluate(".../.../... x"), data.matrix().sum(),
-                   float((turned.outcome + data.outcome).any()), data.positions]
-        np.save({str(tmp_path / "numbers.npy")!r}, numbers)
-        print(found, data, sep="|")"""
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd="/",
-        check=True,
-        env=os.environ,
-    )
-    empty = found.evaluation.evaluate(".../.../... x")
-    assert np.load(tmp_path / "numbers.npy").tolist() == [
-        empty,
-        data.matrix().sum(),
-        0.0,
-        data.positions,
-    ]
-    assert ran.stdout.startswith(str(found)) and f"<Dataset {tmp_path / 'games.ds'}" in ran.stdout
-
-
-def test_an_evaluation_with_terms_of_ones_own_is_pickled():
-    own = tuner.load("classic", [REPOSITORY / "examples" / "rook_terms.py"], add_missing=True)
-    again = pickle.loads(pickle.dumps(own))
-    assert again.names == own.names and again.evaluate(FENS).tolist() == own.evaluate(FENS).tolist()
-
-
 def test_columns_of_a_dataset_have_names(games, tmp_path):
     data = tuner.build_dataset(games, tmp_path / "games.ds", "tictactoe/classic")
     assert (
@@ -486,19 +425,6 @@ def test_exports_are_those_of_the_command(form):
         tuner.load("classic").export(form, scale_to=100)
         == done("export", "classic", "--format", form, "--scale-to", 100).out
     )
-
-
-@pytest.mark.long
-def test_bundled_games_are_named_as_on_the_command_line():
-    found = tuner.tune(
-        tuner.load("shogi/zero"),
-        "samples",
-        only="material.*",
-        method="logistic",
-        per_game=1,
-        skip_start=40,
-    )
-    assert found.result["games"] > 4000
 
 
 def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeypatch):

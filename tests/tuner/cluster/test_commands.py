@@ -1,18 +1,14 @@
 """Commands on a cluster: the same files as without, whoever is killed meanwhile."""
 
 import io
-import json
 import re
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zstandard
 
-from tests.commands.support import done, refused, tictactoe_file, tuner
-from tests.commands.test_engine_games import fake
+from tests.commands.support import done, refused, tictactoe_file
 from tests.conftest import SAMPLES
 from tests.tuner.cluster.support import Killer
 
@@ -193,66 +189,6 @@ def test_the_files_are_the_same_though_workers_are_killed(workers, wanted, tmp_p
     finally:
         killed = killer.stop()
     assert name in ("fitted", "read") or killed  # those two may be done before
-
-
-def of_an_engine(folder: Path, *more: object) -> list[bytes]:
-    """The files of 45 games of an engine that remembers what it played before."""
-    done("games", fake("remembers"), "--games", 45, "--plies", 20, "--run", folder / "games", *more)
-    return [path.read_bytes() for path in sorted((folder / "games").glob("games-*"))]
-
-
-@pytest.mark.parametrize("work", [matched, of_an_engine])
-@pytest.mark.long
-def test_one_worker_of_this_machine_gives_the_same_files_too(tmp_path_factory, work):
-    pytest.importorskip("distributed")
-    assert work(tmp_path_factory.mktemp("one"), "--cluster", "local:1") == work(
-        tmp_path_factory.mktemp("alone")
-    )
-
-
-@pytest.mark.long
-def test_a_match_goes_on_without_the_scheduler(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    from tuner.cluster import cluster as cluster_module
-
-    monkeypatch.setattr(cluster_module, "RECONNECT_SECONDS", 0.5)
-    scheduler = distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp://",
-        dashboard_address="127.0.0.1:0",
-    )
-    pairs = tmp_path / "run/history.jsonl"
-
-    def lose() -> None:
-        while not pairs.exists() or pairs.read_bytes().count(b"\n") < 3:
-            time.sleep(0.01)
-        scheduler.close()
-
-    with scheduler:
-        threading.Thread(target=lose, daemon=True).start()
-        ran = tuner(
-            "match",
-            "classic",
-            "material",
-            "--games",
-            400,
-            "--depth",
-            2,
-            "--plies",
-            60,
-            "--run",
-            tmp_path / "run",
-            "--cluster",
-            scheduler.scheduler_address,
-        )
-    assert (
-        ran.status == 2
-        and "the scheduler was lost and did not answer within" in ran.err.splitlines()[-1]
-    ), ran.err
-    assert 3 <= pairs.read_bytes().count(b"\n") < 200
-    assert json.loads(done("match", "--resume", tmp_path / "run", "--json").out)["games"] == 400
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from games.streams import InputError
-from tests.tuner.simulation import simulated
 from tests.tuner.support import SCALE, problem_of, random_sample, write_sample
 from tuner.fit import noise as module
 from tuner.fit.errors import find_null_space, standard_errors
@@ -161,22 +160,6 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     )
 
 
-@pytest.mark.long
-def test_fits_to_independent_games_differ_by_this_noise():
-    """Many simulations of new games from the same truth."""
-    results = [simulated("cross-entropy", seed) for seed in range(60)]
-    spread = np.cov(np.array([result.weights[0, :3] for result in results]), rowvar=False)
-    predicted, true = [], []
-    for result in results:
-        here, there = neighbours(result.problem, result.weights)
-        z = (there - here)[:, :3]
-        true.append(np.einsum("ij,jk,ik->i", z, spread, z).mean())
-        predicted.append(
-            noise_of(result.uncertainty, result.problem, result.weights).differences ** 2
-        )
-    assert np.mean(predicted) == pytest.approx(np.mean(true), rel=0.2)
-
-
 def test_the_price_is_that_of_the_matches():
     """Weighted least squares through the origin, of Elo on the squared difference."""
     sd, elo, low, high = np.array(MATCHES, float).T
@@ -267,25 +250,6 @@ def test_weights_go_a_share_of_the_way(games):
         diagonal,
         rtol=1e-9,
     )
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_the_step_does_not_depend_on_what_an_evaluation_calls_a_centipawn(games, known):
-    """Neither where its worth is known, nor where the scale of the fit says it."""
-    sample, _, start = games
-    found, notes, unit = [], [], 3.0
-    for times in (1.0, unit):
-        parameters = parameters_of(sample, times * start, game="chess")
-        parameters = replace(parameters, scale=SCALE / times)
-        options = FitOptions(prior="play", held_out=0.0, centipawn=1 / times if known else None)
-        found.append(fit(sample.data, parameters, options, note=notes.append))
-    assert found[1].share == pytest.approx(found[0].share, rel=0.02)
-    assert found[1].step.cost == pytest.approx(found[0].step.cost, rel=0.05)
-    np.testing.assert_allclose(found[1].weights, unit * found[0].weights, rtol=0.01, atol=0.6)
-    for line in notes:
-        if line.startswith("prior play"):
-            assert ("expected gain " in line) == known
-            assert ("how far is best was measured with `classic` in chess alone" in line) != known
 
 
 def test_gains_beyond_those_of_the_matches_are_not_extrapolated():

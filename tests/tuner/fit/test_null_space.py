@@ -119,45 +119,6 @@ def test_restoring_changes_no_evaluation_and_keeps_the_means_of_tables(sample, s
     np.testing.assert_allclose(restored[:, [1, 23]], start[:, [1, 23]], atol=1e-9)
 
 
-def test_along_null_directions_lists_and_tables_change_least(sample):
-    """The same by brute force: of all weights with these evaluations, the nearest to the start in
-    the weighted square."""
-    start = start_weights(1)
-    problem = problem_of(sample, 1, start=start)
-    weights, _ = learn(problem)
-    restored = null_space_of(problem, weights).restore(problem, weights)
-    used = abs(sample.coefficients).sum(axis=0)
-    root = np.sqrt(
-        np.concatenate(
-            [np.where([p.size > 1 for p in PLACES for _ in range(p.size)], used, 0), [0]]
-        )
-    )
-    basis = linalg.null_space(sample.design(1))
-    step, *_ = np.linalg.lstsq(root[:, None] * basis, root * (weights - start)[0], rcond=None)
-    listed = root > 0
-    np.testing.assert_allclose(restored[0, listed], (weights[0] - basis @ step)[listed], atol=1e-4)
-
-
-def test_a_square_identified_by_few_positions_does_not_move_the_rest_far(tmp_path):
-    """Two tables that share one rare number: to hold their means by moving that number alone would
-    take thousands."""
-    random = np.random.default_rng(4)
-    n = 4000
-    x = random.integers(-2, 3, (n, 8)).astype(np.int8)
-    x[:, 3] = x[:, 7] = 0
-    x[:3, 3] = x[:3, 7] = 1
-    places = (Place("a", "list", (4,), 0), Place("b", "list", (4,), 4))
-    outcome = np.where(random.random(n) < 1 / (1 + np.exp(-x[:, :3] @ [0.5, 0.2, 0.1])), 1.0, -1.0)
-    sample = write_sample(
-        tmp_path / "data", x, outcome, np.full(n // 10, 10), layout=Layout(places)
-    )
-    problem = problem_of(sample, 1, precision=1e-9)
-    weights, _ = learn(problem)
-    null_space = find_null_space(problem, problem.gauss_newton(weights), places)
-    assert null_space.dimension == 1
-    assert abs(null_space.restore(problem, weights) - weights).max() < 1
-
-
 def test_restoring_keeps_within_bounds_and_still_changes_no_evaluation(sample):
     start = np.zeros((2, 26))
     free, _ = learn(problem_of(sample, 2, start=start))

@@ -118,28 +118,3 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
         weights = newton(temporal, LearnerOptions(), Record())
         spread[lambda_] = errors_at(temporal, weights)[:, :-1]
     assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
-
-
-@pytest.mark.long
-def test_standard_errors_are_those_of_fits_to_other_games(tmp_path):
-    """The spread of solutions over samples of games, against the errors that each fit reports."""
-    solutions, reported = [], []
-    for seed in range(60):
-        _, temporal = walk(tmp_path / str(seed), 0.8, games=150, seed=1000)
-        drawn = np.sort(np.random.default_rng(seed).choice(150, 150))
-        drawn = np.unique(drawn)
-        part = temporal.on(drawn)
-        weights = newton(part, LearnerOptions(), Record())
-        solutions.append(weights.ravel())
-        reported.append(errors_at(part, weights).ravel())
-        if seed == 0:
-            whole = errors_at(temporal, newton(temporal, LearnerOptions(), Record())).ravel()
-    free = temporal.free.ravel()
-    # without replacement 63 % of the games are drawn: the spread between such halves is that of n
-    # (1 - f) / f games
-    factor = np.sqrt((1 - 0.632) / 0.632)
-    ratio = np.std(solutions, axis=0)[free] / (whole[free] * factor)
-    assert (
-        0.75 < np.median(ratio) < 1.3
-        and (np.median(reported, axis=0)[free] > whole[free]).mean() > 0.9
-    )

@@ -174,15 +174,3 @@ def test_a_full_disk_is_one_line(tmp_path):
     assert ran.status == 2 and "before the rounds, copy: " in ran.err.splitlines()[-1], ran
     assert "book.bin: cannot be copied" in ran.err and "File too large" in ran.err
     assert state(tmp_path / "engine") == before
-
-
-def test_sources_with_windows_line_ends_and_in_latin_1_stay_so(tmp_path):
-    plan = write_engine(tmp_path)
-    path = tmp_path / "engine" / "src" / "eval.h"
-    text = path.read_text().replace("// the", "// \xe9 the").replace("\n", "\r\n")
-    path.write_bytes(text.encode("latin-1"))
-    run = tmp_path / "run"
-    improve(plan, run, Commands())
-    after = [place.read_bytes() for place in run.glob("round-*/*/engine/src/eval.h")]
-    assert after and all(text.count(b"\r\n") == text.count(b"\n") == 4 for text in after)
-    assert all(text.startswith(b"// \xe9 the numbers") for text in after)

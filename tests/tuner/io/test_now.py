@@ -74,31 +74,6 @@ def test_positions_searched_by_threads_are_counted(tmp_path):
         assert written(tmp_path, lambda now: now.done == 4).total == 10
 
 
-def test_a_long_curve_is_thinned_and_has_its_ends(tmp_path):
-    with NowDisplay(tmp_path, Display(), list) as display:
-        for i in range(3000):
-            held = float("nan") if i % 2 else 0.25
-            display.learning({"iteration": i, "objective": 1 / (i + 1), "held_out": held})
-        display.learning({"iteration": 3000, "objective": float("nan")})
-    curve = read_now(tmp_path).curve
-    assert 200 <= len(curve) <= module.MOST_CURVE
-    assert (curve[0].iteration, curve[-1].iteration) == (0, 2999)
-    assert all(point.loss == 1 / (point.iteration + 1) for point in curve)
-    assert {point.held_out for point in curve} <= {None, 0.25}
-
-
-def test_how_it_ended_is_said(tmp_path):
-    for problem, state in ((KeyboardInterrupt(), "interrupted"), (InputError("why"), "failed")):
-        with pytest.raises(type(problem)), NowDisplay(tmp_path, Display(), list):
-            written(tmp_path, lambda now: now.state == "running")
-            raise problem
-        assert read_now(tmp_path).state == state
-    assert read_now(tmp_path).note == "why"
-    with NowDisplay(tmp_path, Display(), list) as display:
-        display.interrupt()
-    assert read_now(tmp_path).state == "interrupted"
-
-
 def test_what_fails_at_once_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SECONDS", 60)
     with pytest.raises(InputError), NowDisplay(tmp_path, Display(), list):

@@ -140,20 +140,6 @@ def test_blocks_are_of_whole_games():
     assert max(block[-1] - block[0] for block in blocks) <= BLOCK
 
 
-@pytest.mark.parametrize("unit", [0.4, 2.5])
-def test_the_filter_compares_in_the_unit_of_the_evaluation(unit):
-    rng = np.random.default_rng(8)
-    evaluations = rng.normal(0, 200, 3000)
-    far = np.arange(3000) % 4 == 0
-    scores = unit * (
-        evaluations + np.where(far, rng.choice([-300, 100, 5000], 3000), rng.normal(0, 5, 3000))
-    )
-    near = close(scores, evaluations, 0.003 / unit, 40)
-    assert np.array_equal(near, ~far)
-    assert not close(np.where(far, np.inf, scores), evaluations, 0.003 / unit, 1e9)[far].any()
-    assert not close(np.where(far, np.nan, scores), evaluations, 0.003 / unit, 1e9)[far].any()
-
-
 @pytest.mark.parametrize("evaluations", [np.zeros(50), -np.arange(50.0)])
 def test_evaluations_that_do_not_rise_with_the_scores_are_refused(evaluations):
     with pytest.raises(

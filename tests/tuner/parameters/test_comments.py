@@ -11,7 +11,7 @@ from games.streams import InputError
 from tests.tuner.parameters.support import GOOD, random_parameters, read
 from tests.tuner.support import LAYOUT
 from tuner.cli import main
-from tuner.io.files import BUNDLED, bundled
+from tuner.io.files import bundled
 from tuner.parameters.comments import LARGEST
 from tuner.parameters.parameters import untapered
 from tuner.parameters.reader import read_parameters
@@ -290,53 +290,3 @@ def test_add_missing_keeps_comments(tmp_path, capsys):
     assert lines_of((tmp_path / "out.yaml").read_text()) == lines_of(
         (tmp_path / "my.yaml").read_text()
     )
-
-
-@pytest.mark.long
-def test_tune_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(
-    tmp_path, small_pgn, capsys
-):
-    text = (
-        (BUNDLED / "chess" / "classic.yaml")
-        .read_text(encoding="utf-8")
-        .replace("    pawn:", "    # the pawn\n    pawn:", 1)
-    )
-    (tmp_path / "my.yaml").write_text(text.replace("eg: 94}", "eg: 94}  # more\n", 1) + "# end\n")
-    options = ("--method", "logistic", "--only", "material.*", "--iterations", 2)
-    done(
-        capsys,
-        "tune",
-        tmp_path / "my.yaml",
-        small_pgn,
-        "-o",
-        tmp_path / "out.yaml",
-        "--run",
-        tmp_path / "run",
-        *options,
-    )
-    said = lines_of((tmp_path / "out.yaml").read_text())
-    for start in (said, lines_of((tmp_path / "run" / "start.yaml").read_text())):
-        assert [line.partition("# ")[2] for line in start] == [
-            *(line[2:] for line in text.splitlines()[:2]),
-            "v = tanh(scale * centipawns), p = (1 + v) / 2",
-            "the pawn",
-            "more",
-            "end",
-        ]
-    done(capsys, "tune", "classic", small_pgn, "-o", tmp_path / "bundled.yaml", *options)
-    assert len(lines_of((tmp_path / "bundled.yaml").read_text())) == 1
-
-
-def test_selfplay_keeps_the_comments_of_a_file_and_not_those_of_a_bundled_one(tmp_path, capsys):
-    """Neither in the file that it writes nor in the start that it reads again when it is
-    resumed."""
-    text = (BUNDLED / "chess" / "material.yaml").read_text(encoding="utf-8")
-    (tmp_path / "my.yaml").write_text(text)
-    header = lines_of(text)[:-1]
-    for start, kept in (("material", []), (tmp_path / "my.yaml", header)):
-        run = tmp_path / f"run-{len(kept)}"
-        done(capsys, "selfplay", start, "--games", 2, "--batch", 2, "--depth", 1, "--run", run)
-        for name in ("start.yaml", "params.yaml"):
-            assert [
-                line for line in lines_of((run / name).read_text()) if line.startswith("#")
-            ] == kept

@@ -20,9 +20,7 @@ from tuner.report.run_charts import (
     match_charts,
     moves_charts,
     phase_chart,
-    rolling_mean,
     strength_curve,
-    thinned,
     value_charts,
     watched_charts,
 )
@@ -146,30 +144,3 @@ def test_a_line_is_where_its_numbers_are():
         assert slope * value + offset == pytest.approx(
             place, abs=6
         )  # a text stands a little below its line
-
-
-def test_a_band_spans_its_interval():
-    x, y, low, high = np.arange(5), np.full(5, 10.0), np.full(5, 8.0), np.full(5, 14.0)
-    chart = line_chart("a", "b", "c", [Series("learned", x, y, low, high)], "d", limits=(0, 20))
-    line = points(chart.svg, "accent")[0, 1]
-    (band,) = [
-        path.get("d")
-        for path in tree(chart.svg).iter(SVG + "path")
-        if path.get("id") and "C" not in path.get("d")
-    ]
-    heights = {round(float(place), 1) for place in re.findall(r"[ML] -?[\d.]+ (-?[\d.]+)", band)}
-    top, bottom = min(heights) % 225, max(heights) % 225
-    assert (bottom - line) / (line - top) == pytest.approx(2 / 4, rel=0.03)
-
-
-def test_means_of_neighbours():
-    values = np.random.default_rng(2).normal(size=37)
-    for width in (1, 2, 7):
-        half = width // 2
-        expected = [values[max(0, i - half) : i + half + 1].mean() for i in range(37)]
-        assert rolling_mean(values, width) == pytest.approx(expected)
-    long = np.arange(4321.0)
-    assert len(thinned(long)) == 400 and thinned(long).mean() == pytest.approx(
-        long.mean(), rel=1e-3
-    )
-    assert (np.diff(thinned(long)) > 0).all() and thinned(values) is values

@@ -4,13 +4,11 @@ type, is one line or a page."""
 import json
 
 import pytest
-import yaml
 
 from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.io.records import read_lines
 from tuner.play.match.journal import PairLine, read_pairs
-from tuner.report.match import read_match
 from tuner.report.page import render
 from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_run
 
@@ -107,54 +105,3 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
         path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
         with pytest.raises(InputError, match=r"history\.jsonl:2: damaged"):
             read()
-
-
-def test_settings_of_a_wrong_type_are_refused_or_shown(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())
-    match = match_run(tmp_path / "match", [(1, 0), (0, 0)] * 4, sprt=(0.0, 5.0))
-    for path, read in ((folder, lambda: read_run(folder, [])), (match, lambda: read_match(match))):
-        whole = yaml.safe_load((path / "config.yaml").read_text())
-        for at in places(whole):
-            for value in (*WRONG, None, "\0"):
-                (path / "config.yaml").write_text(yaml.safe_dump(changed(whole, at, value)))
-                one_line(read)
-        for text in (
-            "[" * 100_000,
-            "a: &a [1]\nb: *a",
-            "a: !!python/object:os.system {}",
-            "\0",
-            "? [1]\n: 2",
-        ):
-            (path / "config.yaml").write_text(text)
-            assert one_line(read)
-        (path / "config.yaml").write_text(yaml.safe_dump(whole))
-
-
-def test_what_was_learned_has_to_be_a_mapping(tmp_path):
-    folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())
-    text = (folder / "params.yaml").read_text()
-    for learned in ("7", "[1]", "words"):
-        (folder / "params.yaml").write_text(f"{text}learned: {learned}\n")
-        with pytest.raises(InputError, match="learned is .*, expected a mapping"):
-            read_run(folder, [])
-
-
-def test_findings_of_older_versions_leave_their_section_out(tmp_path):
-    old = findings()
-    old["calibration"] = old["calibration"]["results"]
-    del old["result"]["held_out_results"]
-    text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", old), []))
-    assert (
-        not {"calibration", "agreement"} & {section.name for section in sections}
-        and "Held-out loss" in text
-    )
-
-
-def test_results_that_are_not_known_are_said_to_be_so(tmp_path):
-    found = findings()
-    found["calibration"]["results"] = found["result"]["held_out_results"] = None
-    found["result"]["method"] = "rootstrap"
-    text, sections = render(read_run(tune_run(tmp_path / "run", "tictactoe/classic", found), []))
-    assert "Calibration needs the results of the games, which are unknown." in text
-    assert {"calibration", "agreement"} < {section.name for section in sections}
-    assert "Held-out loss on search scores" in text and "Held-out loss on results" not in text

@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from dataclasses import replace
 
 import pytest
 import yaml
@@ -14,7 +13,7 @@ from tuner.io.files import replace_file
 from tuner.io.now import NOW, CurvePoint, GameNow, Now
 from tuner.io.records import to_json
 from tuner.report import live
-from tuner.report.live import LivePage, Paced
+from tuner.report.live import LivePage
 
 CHESS = GameNow("chess", ["one", "<two>"], "8/8/8/4k3/8/3K4/4P3/8 b - - 0 1", 12, "Ke5")
 SHOGI = GameNow("shogi", [], "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1", 0)
@@ -119,17 +118,6 @@ def test_games_to_learn_from_have_no_report(tmp_path):
     assert "have no report of their own" in page and "the last Ke5" in page
 
 
-def test_the_games_of_the_step_of_a_loop_are_shown(tmp_path):
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"command": "x", "improve": {}}))
-    write(tmp_path, now(step="starting"))
-    inner = tmp_path / "round-1" / "games"
-    inner.mkdir(parents=True)
-    write(inner, replace(now(step="playing", done=1), began=time.time()))
-    assert "Playing." in LivePage(tmp_path).now().html
-    write(inner, now("ended"))
-    assert "Starting." in LivePage(tmp_path).now().html
-
-
 def test_a_report_is_made_again_when_its_files_change_and_else_not(folder, monkeypatch):
     write(folder, now(step="playing"))
     page = LivePage(folder)
@@ -144,23 +132,3 @@ def test_a_report_is_made_again_when_its_files_change_and_else_not(folder, monke
     line = history.read_bytes().splitlines(keepends=True)[0]
     history.write_bytes(history.read_bytes() + line.replace(b'"pair":0', b'"pair":12'))
     assert page.now().report != first and len(made) == 2
-
-
-@pytest.mark.parametrize(("cpus", "share"), [(8.0, 0.01), (1.0, 0.01), (0.5, 0.005), (0.0, 0.0025)])
-def test_making_takes_its_share_of_what_the_run_uses(monkeypatch, cpus, share):
-    clock, spent = [0.0], [0.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(live.time, "thread_time", lambda: spent[0])
-
-    def make():
-        spent[0] += 0.5
-        return spent[0]
-
-    paced = Paced(make, share=0.01, least=2.0)
-    for i in range(100_000):
-        clock[0] = i * 0.1
-        paced.get(i, cpus)
-    assert spent[0] / clock[0] == pytest.approx(share, rel=0.05)
-    before = spent[0]
-    paced.get("another", cpus)
-    assert spent[0] == before and paced.get("another", cpus, hurry=True) == before + 0.5

@@ -146,62 +146,6 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
     assert {"values", "learning", "tables", "lists", "numbers", "repeat"} <= names
 
 
-def test_findings_may_be_poor(tmp_path):
-    """Nothing in any of them, or nothing but unknown numbers."""
-    folder = tune_run(tmp_path / "run")
-    poor = {
-        key: [] if isinstance(value, list) else {}
-        for key, value in findings().items()
-        if key != "held_out_change"
-    }
-    unknown = json.loads(
-        json.dumps(findings()), parse_float=lambda text: None, parse_int=lambda text: None
-    )
-    for found in (poor, unknown):
-        (folder / "findings.json").write_text(json.dumps(found))
-        text, _ = render(read_run(folder, []))
-        Checked(text)
-        shown = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
-        assert re.findall(r".{30}\b(?:None|nan|NaN)\b.{9}", shown) == []
-    (folder / "findings.json").unlink()
-    assert "learning" in {section.name for section in render(read_run(folder, []))[1]}
-
-
-def test_a_page_of_selfplay_shows_what_was_watched(tmp_path):
-    folder = selfplay_run(tmp_path / "run")
-    matches = [
-        match_run(tmp_path / str(games), [(1, 0), (0, 0), (-1, 1), (1, 1)] * 5, learned_games=games)
-        for games in (80, 480)
-    ]
-    text, sections = render(read_run(folder, matches))
-    page = Checked(text)
-    titles = [tag for tag in re.findall(r"<title>(.*?)</title><desc>", text)]
-    for title in (
-        "pawn",
-        "queen",
-        "Drawn and unfinished games",
-        "Length of games",
-        "Repeated games",
-        "Quiet leaves",
-        "Squared errors Σd²",
-        "Step",
-        "Drift",
-        "Elo by games learned from",
-    ):
-        assert titles.count(title) == 1
-    assert "values" in [section.name for section in sections] and "nodes" not in page.text
-    # a page without standard errors promises none
-    assert "±</button>" not in text and "not identified" not in text
-    assert (
-        "Self-play gives no standard errors: after 480 games any single difference may be" in text
-    )
-    assert "may be noise</span>" in text  # the band of the charts
-    assert "depth 4" in text and "neither player has the weights of this run" in text
-    settings = selfplay_run(tmp_path / "sgd", rule="sgd")
-    text, _ = render(read_run(settings, []))
-    assert "Self-play gives no standard errors" in text and "may be noise</span>" not in text
-
-
 @pytest.mark.parametrize(("start", "stages"), [("material", True), ("shogi/hand", False)])
 def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, stages):
     text, _ = render(read_run(selfplay_run(tmp_path / "run", start=start), []))
@@ -215,22 +159,3 @@ def test_a_bin_without_an_interval_has_a_dash(tmp_path):
     text, _ = render(read_run(tune_run(tmp_path / "run", found=found), []))
     Checked(text)
     assert "<td>–</td><td>1,001</td>" in text and "– to –" not in text
-
-
-def test_a_page_of_a_match_is_short(tmp_path):
-    text, sections = render(
-        read_run(match_run(tmp_path / "match", [(1, 0), (0, 0)] * 9, sprt=(0.0, 5.0)), [])
-    )
-    Checked(text)
-    assert [section.name for section in sections] == ["match-1", "repeat"]
-    assert text.index("Not decided whether learned is better than classic") < text.index("<nav")
-    for part in (
-        "LLR: ",
-        "White mates",
-        "90 plies on average",
-        "bounds −2.94, 2.94; not decided",
-        "Elo as the match went on",
-    ):
-        assert part in text
-    empty, _ = render(read_run(match_run(tmp_path / "empty", []), []))
-    Checked(empty)

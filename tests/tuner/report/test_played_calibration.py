@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.commands.match_support import play
 from tests.commands.support import done, refused
 from tests.tuner.report.support import tune_run
 from tuner.findings.records import PlayedCalibration, SquaresChange
@@ -117,43 +116,6 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     assert "3 of 3 games came to a result, too few to compare values with" in few.err
 
 
-@pytest.mark.long
-def test_a_run_is_judged_as_a_whole(tmp_path):
-    """1,000 games of self-play from zero win more than a point a game against the start."""
-    run = tmp_path / "run"
-    done(
-        "selfplay",
-        "backgammon/zero",
-        "--lambda",
-        0.7,
-        "--games",
-        1000,
-        "--learning-rate",
-        3,
-        "--run",
-        run,
-        "--workers",
-        1,
-        "--measure",
-        "pubeval",
-        "--measure-games",
-        100,
-    )
-    found = json.loads(done("report", run, "--calibrate", 200, "--json").out)
-    plain = found["calibration"]["squares"]
-    assert plain["high"] < -0.3 and plain["after"] < plain["before"]
-    page = text_of(run / "report.html")
-    assert (
-        "As a whole the learned weights predict the results of these games better than those"
-        in page
-    )
-    assert "by chance alone" not in page and "not tested yet" not in page and " weak" not in page
-    assert "against pubeval, after 1,000 games" in page
-    assert "Points a game against pubeval, measured during" in page
-    found = play(run / "params.yaml", "backgammon/zero", "--games", 100)
-    assert found["points_a_game"]["low"] > 1
-
-
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
@@ -177,47 +139,6 @@ def test_a_run_is_judged_as_a_whole(tmp_path):
 def test_what_is_said_of_the_whole_file_is_what_the_interval_shows(low, high, said):
     squares = SquaresChange(1.6, 1.3, -0.3, low, high)
     assert sentences(replace(FOUND, squares=squares), 3)[0].startswith(said)
-
-
-@pytest.mark.long
-def test_a_run_without_dice_is_calibrated_if_asked(tmp_path):
-    done(
-        "selfplay",
-        "--games",
-        2,
-        "--batch",
-        2,
-        "--depth",
-        1,
-        "--plies",
-        400,
-        "--run",
-        tmp_path / "run",
-    )
-    found = json.loads(done("report", tmp_path / "run", "--calibrate", 12, "--json").out)[
-        "calibration"
-    ]
-    assert found["games"] + found["broken_off"] == 12
-    assert "points (a win is 1, a draw ½) on average" in text_of(tmp_path / "run" / "report.html")
-
-
-def test_the_page_of_a_network_that_learned_wins_has_no_points_of_values(tmp_path):
-    done(
-        "selfplay",
-        "backgammon",
-        "--hidden",
-        2,
-        "--games",
-        1000,
-        "--wins",
-        "--run",
-        tmp_path / "run",
-    )
-    plain = json.loads(done("report", tmp_path / "run", "--calibrate", 100, "--json").out)
-    found = plain["calibration"]
-    assert max(line["actual"] for line in found["bins"]) > 2 / 3  # the most, if a backgammon were 1
-    page = text_of(tmp_path / "run" / "report.html")
-    assert "Predicted probabilities of winning against wins" in page and "the win of 3" not in page
 
 
 def test_other_runs_have_no_games_to_play(tmp_path):

@@ -16,7 +16,6 @@ from tuner.report.weights import (
     HELD,
     SURE,
     UNIDENTIFIED,
-    noise_of,
     significance_of,
     significance_of_selfplay,
     tables,
@@ -84,46 +83,6 @@ def test_a_file_that_was_learned_without_errors_is_not_taken_for_exact():
     found = compare([first, selfplay])
     assert not found.evidence.tested.any() and not significance_of(found).judged
     assert differences(found)["tested"] == 0
-
-
-def test_the_limit_of_noise_is_what_the_rule_makes_of_noise():
-    """A second derivation: with the mean square of gradients known, a weight is a sum of
-    independent gradients, and so is its average."""
-    batches = 150
-    rates = 3.0 / (1 + np.arange(batches) / 200)
-    weights = np.zeros(
-        batches
-    )  # of gradient s in the weight after the last batch, then in the average
-    path = np.zeros((batches, batches))
-    for t in range(batches):
-        ages = t - np.arange(t + 1)
-        path[t] = path[t - 1] if t else 0
-        path[t, : t + 1] += rates[t] * 0.1 * 0.9**ages / (1 - 0.9 ** (t + 1))
-    average = np.zeros(batches)
-    for t in range(batches):
-        keep = min(0.99, (2 + t) / (11 + t))
-        average = keep * average + (1 - keep) * path[t]
-        weights[t] = np.sqrt((average**2).sum())
-    found = noise_of(ADAM, batches)
-    assert found[-1] == pytest.approx(1.96 * weights[-1], rel=0.12)
-    assert (np.diff(found) > -0.5).all() and len(found) == batches
-
-
-def test_only_scale_free_rules_have_a_limit_for_noise():
-    assert noise_of(ADAM | {"rule": "adagrad"}, 1)[0] == pytest.approx(
-        20.0 * 9 / 11
-    )  # the first step is the rate
-    assert (noise_of(ADAM | {"rate": 6.0}, 20) == 2 * noise_of(ADAM, 20)).all()
-    for settings in (
-        {"rule": "sgd"},
-        {"rule": "coherence"},
-        {"rule": ["adam"]},
-        {"decay": 0.0},
-        {"floor": "much"},
-        {"rate": []},
-    ):
-        assert noise_of(ADAM | settings, 20) is None
-    assert noise_of(ADAM, 0) is None
 
 
 def test_no_single_weight_of_selfplay_is_judged(tmp_path):

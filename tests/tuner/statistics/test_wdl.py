@@ -146,18 +146,6 @@ def test_the_known_chances_are_found():
         assert np.abs(found - known).max() < 0.03
 
 
-@pytest.mark.long
-def test_intervals_cover_where_positions_of_a_game_share_their_result():
-    inside = []
-    for seed in range(200):
-        ours = fit_wdl(
-            played(WdlModel(np.array([90.0]), np.array([45.0])), 200, 10, seed, 0.7), 0, [1.0]
-        )
-        errors = ours.errors().ravel()
-        inside += [abs(ours.model.a[0] - 90) < errors[0], abs(ours.model.b[0] - 45) < errors[1]]
-    assert 0.91 < np.mean(inside) < 0.98
-
-
 def test_intervals_at_a_material_are_those_of_draws_from_the_covariance():
     ours = fit_wdl(played(KNOWN, 300, 20, 9), 2, SPAN)
     theta = np.concatenate([ours.model.a, ours.model.b])

@@ -2,18 +2,13 @@
 numbers return to them."""
 
 import json
-import re
-import shutil
 import subprocess
 from collections import Counter
-from dataclasses import replace
 
 import chess
-import numpy as np
 import pytest
 
 from tests.tuner.trace.support import (
-    ENGINES,
     NUMBERS,
     Mini,
     compile_mini,
@@ -23,9 +18,6 @@ from tests.tuner.trace.support import (
     mini_parameters,
     sample_fens,
 )
-from tuner.export.into.plan import plan
-from tuner.export.into.write import differences, new_texts, write_sources
-from tuner.export.numbers import rounded
 
 BISHOPS = "4k1b1/p7/8/8/8/8/P6P/2B1K3 w - - 0 1"  # of opposite colours: half the endgame
 both = pytest.mark.parametrize("language", NUMBERS)
@@ -154,30 +146,3 @@ def test_an_answer_is_printed_at_once_and_a_bad_position_has_one(engines, langua
             assert answer["fen"] == fen and ("error" in answer) == ("position" in fen)
         run.stdin.close()
         assert run.stdout.read() == "" and run.wait(10) == 0
-
-
-@both
-def test_changed_numbers_in_the_source_are_the_new_evaluation(language, tmp_path):
-    compiler_of(language)
-    name, names, flipped = NUMBERS[language]
-    source, p = folder_of(language, tmp_path) / name, mini_parameters()
-    shutil.copy(ENGINES / names, tmp_path)
-    before = source.read_bytes()
-    same = rounded(p, flipped=flipped)
-    targets = plan(same, [source], tmp_path / names)
-    assert len(targets) == p.weights.size and not differences(targets, same)
-    (unchanged,) = new_texts(targets, same)
-    assert unchanged.text.encode("latin-1") == before
-    random = np.random.default_rng(3)
-    changed = p.with_weights(p.weights + random.normal(0, 40, p.weights.shape))
-    r = rounded(changed, flipped=flipped)
-    write_sources(new_texts(plan(r, [source], tmp_path / names), r))
-    fens = sample_fens()[::3]
-    rows = compile_mini(language, tmp_path).rows(fens)
-    whole = replace(changed, weights=np.round(changed.weights))
-    assert max(abs(row["eval"] - evaluation(whole, row)) for row in rows) < 1.001
-    again = rounded(p, flipped=flipped)
-    write_sources(new_texts(plan(again, [source], tmp_path / names), again))
-    assert re.sub("[ ]", "", source.read_text()) == re.sub(
-        "[ ]", "", before.decode()
-    )  # columns may have become wider

@@ -35,8 +35,7 @@ FORMATS = {
 }
 SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
 Write = Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
-WRITTEN: dict[str, Write] = {  # for other programs: SciPy, scikit-learn, spreadsheets; not read
-    ".npz": writing.write_npz,
+WRITTEN: dict[str, Write] = {  # for other programs: scikit-learn, spreadsheets; not read
     ".csv": writing.write_csv,
     **dict.fromkeys((".svm", ".svmlight", ".libsvm"), writing.write_svmlight),
 }

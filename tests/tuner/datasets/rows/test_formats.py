@@ -261,7 +261,7 @@ def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
         ("rows.parquet.gz", "unpack it first"),
         ("rows.svm", "not read"),
         ("rows.csv", "not read"),
-        ("rows.npz", "not read"),
+        ("rows.npz", "no known format of rows"),
         ("none.jsonl", "no such file"),
     ],
 )

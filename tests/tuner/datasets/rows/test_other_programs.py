@@ -1,4 +1,4 @@
-"""SciPy, scikit-learn, pyarrow and the csv module read what is written."""
+"""scikit-learn, pyarrow and the csv module read what is written."""
 
 import csv
 
@@ -9,17 +9,6 @@ from tests.tuner.datasets.rows.files import write
 from tests.tuner.datasets.rows.support import SMALL, random_rows
 from tuner.datasets.rows import formats
 from tuner.datasets.rows.values import RowBatch
-
-
-def test_scipy_reads_the_matrix(tmp_path):
-    from scipy import sparse
-
-    rows = random_rows(8, 60)
-    path = tmp_path / "rows.npz"
-    formats.write(path, [rows], SMALL)
-    matrix = sparse.load_npz(path)
-    assert matrix.shape == (60, SMALL.size) and np.array_equal(matrix.indptr, rows.row)
-    assert np.array_equal(matrix.data, rows.count)
 
 
 def test_scikit_learn_reads_what_we_write(tmp_path):

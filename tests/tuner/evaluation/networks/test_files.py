@@ -15,7 +15,7 @@ from tuner.evaluation.networks.files import (
     write_network,
 )
 
-MUTATED = 300  # tests/benchmarks/backgammon.py: 5,000
+MUTATED = 300
 
 
 def inputs_of(game: str, encoding: str) -> int:

@@ -49,20 +49,6 @@ def test_gradients_are_those_of_autograd(layers):
 
 
 @every_shape
-def test_gradients_are_finite_differences(layers):
-    made, inputs = network(9, layers), np.random.default_rng(2).normal(0, 1, (4, 9))
-    errors = np.random.default_rng(5).normal(0, 1, (4, layers[-1][0]))
-    flat, found = made.flat(), made.pull(inputs, errors)
-    for i in range(0, made.size, 3):
-        step = np.zeros(made.size)
-        step[i] = 1e-6
-        up, down = (
-            (made.with_flat(flat + s).outputs(inputs) * errors).sum() for s in (step, -step)
-        )
-        assert abs(found[i] - (up - down) / 2e-6) < 1e-7
-
-
-@every_shape
 def test_compiled_outputs_are_those_of_numpy(layers):
     inputs = 198
     made, counts, units = (

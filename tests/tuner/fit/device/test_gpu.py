@@ -315,17 +315,3 @@ def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypa
     np.testing.assert_allclose(
         found[1], expected[1], rtol=1e-6, atol=1e-7 * np.abs(expected[1]).max()
     )
-
-
-@pytest.mark.long
-@needs_compiler
-def test_the_benchmark_of_gpus_runs(folder, monkeypatch, small_pgn):
-    from tests.benchmarks import gpu as benchmark
-
-    paper(monkeypatch, folder)
-    monkeypatch.setattr("tests.benchmarks.speed.gpu.CHECKED", 2000)
-    monkeypatch.setattr("tests.benchmarks.speed.gpu.COPIED", 1 << 20)
-    monkeypatch.setattr(benchmark, "SAMPLES", small_pgn)
-    found = {what: (measured, beside) for what, measured, _, _, beside in benchmark.main(6000)}
-    assert float(found.pop(next(what for what in found if what.startswith("largest")))[0]) < 1e-6
-    assert any("Newton fit" in what for what in found) and any("Paper 1" in what for what in found)

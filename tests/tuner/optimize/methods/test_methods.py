@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.tuner.optimize.simulation import numbers_of, optimised, scores, strength
+from tests.tuner.optimize.simulation import numbers_of, scores, strength
 from tuner.optimize.methods import METHODS
 from tuner.optimize.numbers import Number
 
@@ -97,19 +97,6 @@ def test_what_matters_is_told_from_what_does_not():
 def test_few_pairs_are_not_trusted():
     e = play(METHODS["local"](numbers_of(2), 100, 2), 10).estimate()
     assert e.doubt == "there are too few pairs" and np.array_equal(e.best, [0, 0])
-
-
-@pytest.mark.long
-def test_intervals_hold_the_truth_and_regret_is_small():
-    held, regrets = [], []
-    for seed in range(16):
-        for kind in ("quadratic", "correlated"):
-            _, regret, *shares = optimised(METHODS["local"], kind, 2, 2500, seed, [2500])[2500]
-            held.append(shares)
-            regrets.append(regret)
-    optima, worth, gain = np.mean(held, axis=0)
-    assert optima >= 0.9 and worth >= 0.9 and gain >= 0.85
-    assert np.mean(regrets) < 4 and np.median(regrets) < 1
 
 
 def test_simulated_strength_is_lost_where_it_says():

@@ -125,22 +125,6 @@ def test_less_luck_is_unbiased_and_its_interval_covers():
     assert abs(np.mean(errors)) < 4 * np.std(errors) / 300**0.5 and 0.91 < covered / 300 < 0.985
 
 
-def test_every_sentence_of_a_result_is_about_points(tmp_path):
-    text = done("match", *FAST, "--sprt", -0.5, 0.5, "--seed", 2).out
-    assert "Elo" not in text and "draws" not in text
-    lines = text.splitlines()
-    assert (
-        lines[0] == "Results of zero vs pubeval (depth 1, the same dice in both games of a pair):"
-    )
-    assert lines[1].startswith("Points a game: -") and lines[1].endswith(" (95 %, from pairs)")
-    assert lines[2].startswith("Less luck:     -") and "luck by network" in lines[2]
-    assert any(
-        line.startswith("LLR: -") and line.endswith("for 0.5 rather than -0.5 points a game")
-        for line in lines
-    )
-    assert "H0 accepted" in lines
-
-
 def test_counts_of_a_result_add_up():
     points = np.array([[3, -1], [1, 1], [-2, -2], [1, -3]])
     pairs = np.bincount(points.sum(1) + 6, minlength=13)
@@ -177,22 +161,6 @@ def test_without_an_interval_a_result_says_why(pairs, said):
     text = points_block(results, ("a", "b"))
     assert said in text.splitlines() and "+/-" not in text and "LOS" not in text
     assert estimates(results)[0].plain["low"] is None
-
-
-def test_results_as_json(tmp_path):
-    found = play(*FAST, "--games", 8, "--run", tmp_path / "run")
-    assert (
-        found["games"] == 8
-        and sum(found["by_points"].values()) == 8
-        and sum(found["pairs_by_points"]) == 4
-    )
-    assert (
-        found["less_luck"]["judge"] == "network"
-        and found["points_a_game"]["low"] < found["points_a_game"]["value"]
-    )
-    assert found["wins"] + found["losses"] == 8 and "elo" not in found
-    total = sum(int(points) * count for points, count in found["by_points"].items())
-    assert found["points_a_game"]["value"] == pytest.approx(total / 8)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,10 @@ import json
 
 import pytest
 
-from games.record import find
 from tests.tuner.statistics.support import count_games, swapped
-from tuner.io.terminal import duration
-from tuner.play.match.journal import PairLine
-from tuner.play.match.results import Tally, progress_text, result_block, result_dict
-from tuner.statistics.pentanomial import Results, summarise
-from tuner.statistics.sprt import Sprt, expected_pairs_left
+from tuner.play.match.results import result_block, result_dict
+from tuner.statistics.pentanomial import Results
+from tuner.statistics.sprt import Sprt
 
 MATCH = Results((0, 2, 15, 5, 8), wins=36, losses=17, draws=7)
 # as fastchess printed it
@@ -120,21 +117,3 @@ def test_infinite_and_unknown_numbers_are_null_in_json():
     found = result_dict(count_games([1, 1, 1, 1]), ("a", "b"))
     assert found["elo"] == {"value": None, "low": None, "high": None, "error": None}
     assert found["pairs_ratio"] is None and found["los"] == 1
-
-
-def test_progress_has_the_difference_and_of_a_test_what_is_left():
-    chess, test = find("chess"), Sprt(0, 40)
-    tally = Tally(test)
-    assert progress_text(tally, test, chess, None) == "0 games  +0 -0 =0  LLR 0.00 (-2.94, 2.94)"
-    for pair in range(40):
-        outcomes = ((1, 0), (0, 0), (1, -1), (0, -1), (1, 1))[pair % 5]
-        tally.add(PairLine(0, pair, outcomes, (80, 80), ("rules", "rules")))
-    said = progress_text(tally, test, chess, 0.25)
-    summary = summarise(tally.results.pairs).elo
-    assert f"80 games  Elo {summary.value:+.1f} ± {summary.error:.1f}  LLR " in said
-    left = expected_pairs_left(test, tally.results.pairs) / 0.25
-    assert said.endswith(f"  about {duration(left)} left  0.5 games/s")
-    backgammon = find("backgammon")
-    assert progress_text(Tally(None, 3), None, backgammon, 1.0) == (
-        "0 games  +0.000 points a game  2.0 games/s"
-    )

@@ -1,14 +1,12 @@
 """Self-play that begins inside given games, and the bound on its steps."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from games.record import Openings
-from games.streams import InputError
-from tests.commands.support import done, refused
+from tests.commands.support import refused
 from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SelfplaySettings
@@ -49,15 +47,6 @@ def test_an_opening_depends_on_its_number_and_the_seed_alone():
     ]
 
 
-def test_games_that_are_all_too_short_are_refused_in_one_line():
-    with pytest.raises(
-        InputError, match="games.pgn: the longest game has 80 plies, expected games of more than 80"
-    ):
-        GivenGames(openings(), "games.pgn", 80, 90, 1)
-    with pytest.raises(InputError, match="the longest game has 0 plies"):
-        GivenGames(Openings(np.zeros((4, 1), np.uint64)), "x.epd", 0, 1, 1)
-
-
 def test_no_weight_moves_further_than_the_largest_step(tmp_path):
     settings = SelfplaySettings(
         start="material",
@@ -82,39 +71,6 @@ def test_no_weight_moves_further_than_the_largest_step(tmp_path):
     free = new_learner(engine, parameters, settings).free
     np.testing.assert_allclose(
         moved[1], np.where(free, np.clip(moved[0], -7.5, 7.5), 0.0), rtol=1e-6, atol=1e-6
-    )
-
-
-def test_the_command_plays_on_from_given_games(tmp_path, small_pgn):
-    ran = done(
-        "selfplay",
-        "material",
-        "--openings",
-        small_pgn,
-        "--from-ply",
-        "10:20",
-        "--largest-step",
-        20,
-        "--games",
-        4,
-        "--depth",
-        1,
-        "--plies",
-        30,
-        "--run",
-        tmp_path / "run",
-    )
-    assert "learned from 4 games" in ran.out
-    settings = (tmp_path / "run" / "config.yaml").read_text()
-    assert "from_ply:\n  - 10\n  - 20\n" in settings and "largest_step: 20.0" in settings
-    history = [
-        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
-    ]
-    assert history[-1]["plies"] > 10
-    games = (tmp_path / "run" / "games.pgn").read_text()
-    assert (
-        games.count('[White "learner"]') == games.count('[Black "learner"]') == 4
-        and '[Round "1"]' in games
     )
 
 
