@@ -21,7 +21,7 @@ ASKED = [(score, material) for score in (-300, -1, 0, 50, 250) for material in (
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory):
-    return scored_positions(tmp_path_factory.mktemp("scored") / "scored.epd", 3000)
+    return scored_positions(tmp_path_factory.mktemp("scored") / "scored.epd", 1000)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def found(scored):
 def test_what_is_printed_is_what_is_found(scored, found):
     plain, model = found
     out = done("wdl", scored).out
-    assert out.startswith("3,000 positions with scores within 10 pawns, of 3,000 games: ")
+    assert out.startswith("1,000 positions with scores within 10 pawns, of 1,000 games: ")
     for half in plain["half_won"]:
         assert (
             f"at material {half['material']} at {half['score']:.0f} +/- {half['error']:.0f} cent"

@@ -204,7 +204,7 @@ def play(arguments: Arguments, kind: type[Any], settings: Any, output: Path | No
             folder, games = Path(arguments.resume), arguments.given.get("games")
             result = resumed_run(kind, folder, executor, output, display, games)
         else:
-            place = Path(arguments.run) if arguments.run else None
+            place = arguments.run and Path(arguments.run)
             result = new_run(kind(settings, output, display), place, executor, arguments.text)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 

@@ -246,7 +246,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
 
     sources = [Path(name) for name in arguments.into]
     require_sources(sources, (path, arguments.map, *arguments.terms), arguments.check)
-    targets = plan(r, sources, Path(arguments.map) if arguments.map else None, arguments.only)
+    targets = plan(r, sources, arguments.map and Path(arguments.map), arguments.only)
     require_places(targets, r)
     different = differences(targets, r)
     if arguments.check:
@@ -322,7 +322,7 @@ def _from_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
     targets = plan(
         r,
         [Path(name) for name in arguments.sources],
-        Path(arguments.map) if arguments.map else None,
+        arguments.map and Path(arguments.map),
         arguments.only,
     )
     write_parameters(output, with_numbers(r.parameters, targets))

@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> dict:
         if arguments.plan is None:
             raise InputError("improve: expected PLAN, or --resume DIR; see tuner improve --help")
         settings = ImproveSettings(plan=read_plan(Path(arguments.plan)))
-        folder = Path(arguments.run) if arguments.run else None
+        folder = arguments.run and Path(arguments.run)
         if folder is not None:
             begin_again(folder)
         result = new_run(make(settings, None, display), folder, None, arguments.text)

@@ -93,7 +93,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
     from tuner.io.records import to_json
-    from tuner.network.learn import Shape, learned_network, lines_of, with_options
+    from tuner.network.learn import Shape, learned_network, lines_of
     from tuner.network.sample import read_sample
     from tuner.parameters.reader import game_of
 
@@ -115,9 +115,13 @@ def run(arguments: Arguments) -> dict:
     _require_positions(games)
     chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
     arrays = arrays_named(arguments.device)
-    options = with_options(
-        LearnOptions(), arguments.seed, arguments.epochs, arguments.learning_rate, arguments.batch
-    )
+    chosen = {
+        "epochs": arguments.epochs,
+        "rate": arguments.learning_rate,
+        "batch": arguments.batch,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    options = LearnOptions(seed=arguments.seed, **given)
     shape = Shape(arguments.encoding, arguments.hidden, arguments.activation)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         settings = ValueOptions(**arguments.given_for(ValueOptions)).tuning(arguments.terms)

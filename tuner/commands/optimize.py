@@ -94,7 +94,7 @@ def run(arguments: Arguments) -> dict:
             result = resumed_run(OptimizeRun, folder, executor, None, display, arguments.games)
         else:
             make = OptimizeRun(settings, None, display, Path(arguments.options))
-            place = Path(arguments.run) if arguments.run else None
+            place = arguments.run and Path(arguments.run)
             result = new_run(make, place, executor, arguments.text)
         result = decided(result, executor, display)
     if into and not result.interrupted:

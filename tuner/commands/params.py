@@ -178,7 +178,7 @@ def _checked(arguments: Arguments) -> dict:
         )
     parameters = load_parameters(path, arguments.terms, arguments.add_missing)
     missing: list[str] = []
-    output = Path(arguments.output) if arguments.output else None
+    output = arguments.output and Path(arguments.output)
     if arguments.add_missing and known is not None:
         lacking = missing_parameters(path, known, heading.game)
         missing = [

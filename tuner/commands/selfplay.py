@@ -83,7 +83,7 @@ def _weights(arguments: Arguments) -> dict:
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
-    output, settings = Path(arguments.output) if arguments.output else None, None
+    output, settings = arguments.output and Path(arguments.output), None
     if arguments.resume is None:
         settings = settings_for(
             arguments.params, arguments.given_for(SelfplayOptions), arguments.terms
@@ -124,7 +124,7 @@ def _network(arguments: Arguments) -> dict:
             )
             for each in all_in(TABLE)
         )
-    output = Path(arguments.output) if arguments.output else None
+    output = arguments.output and Path(arguments.output)
     with TerminalDisplay() as display:
         if arguments.resume is not None:
             result = resumed_run(
@@ -132,7 +132,7 @@ def _network(arguments: Arguments) -> dict:
             )
         else:
             settings, start = settings_for(arguments.params, arguments.given_for(NetworkOptions))
-            folder = Path(arguments.run) if arguments.run else None
+            folder = arguments.run and Path(arguments.run)
             result = new_run(
                 NetworkRun(settings, output, display, start), folder, None, arguments.text
             )

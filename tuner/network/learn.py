@@ -4,7 +4,7 @@ neither was fitted to."""
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,13 @@ from tuner.evaluation.networks.evaluation import chosen_encoding, second_to_move
 from tuner.evaluation.networks.files import NetworkFile, weights_path
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
-from tuner.findings.records import Interval, NetworkMeasurement
+from tuner.findings.records import Interval, ModelLoss, NetworkMeasurement
 from tuner.io.terminal import Display
 from tuner.network.losses import (
     fitted_scale,
     gain,
     held_losses,
-    loss_name,
-    model_losses,
+    mean,
     phases,
     set_aside,
     to_learn,
@@ -88,6 +87,7 @@ def learned_network(
         game.name, encoding.name, found.network, game.points, origin, parameters.scale
     )
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
+    of_results = sample.options.targets == "results"
     mass, losses, total = held_losses(sample, held, predicted)
     return file, NetworkMeasurement(
         command=command,
@@ -100,8 +100,10 @@ def learned_network(
         held_out_positions=int(held.sum()),
         held_out_games=len(np.unique(sample.game[held])),
         seed=sample.options.seed,
-        loss=loss_name(sample),
-        models=model_losses(total, losses),
+        loss="cross-entropy" if of_results else "excess cross-entropy",
+        models=[
+            ModelLoss(**vars(total.interval(partial(mean, name))), model=name) for name in losses
+        ],
         gain=total.interval(partial(gain, START, NET, "mass")),
         epochs=[
             {
@@ -176,10 +178,10 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
     ]
 
 
-def interval_text(found: Interval, digits: int = 4) -> str:
+def interval_text(found: Interval) -> str:
     """Format a number and its interval, if it has one."""
     value, low, high = (
-        None if part is None else f"{round(part, digits) + 0.0:.{digits}f}"
+        None if part is None else f"{round(part, 4) + 0.0:.4f}"
         for part in (found.value, found.low, found.high)
     )
     return str(value) if low is None else f"{value} [{low}, {high}]"
@@ -206,17 +208,4 @@ def sentence(start: str, gained: Interval) -> str:
     return (
         f"The network and {start} predict these values equally well, as far as these games can"
         " tell."
-    )
-
-
-def with_options(
-    options: LearnOptions, seed: int, epochs: int | None, rate: float | None, batch: int | None
-) -> LearnOptions:
-    """Return the options with those that the user chose."""
-    return replace(
-        options,
-        seed=seed,
-        epochs=options.epochs if epochs is None else epochs,
-        rate=options.rate if rate is None else rate,
-        batch=options.batch if batch is None else batch,
     )

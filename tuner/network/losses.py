@@ -13,9 +13,9 @@ not fitted again: intervals cover the choice of held-out positions, not of those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,7 +23,7 @@ from scipy.special import expit, xlogy
 
 from games.streams import InputError
 from tuner.datasets.writing import split_games
-from tuner.findings.records import Gain, Interval, ModelLoss, PhaseLoss
+from tuner.findings.records import Gain, Interval, PhaseLoss
 from tuner.network.sample import ValuedSample
 
 STEEPEST = 1.0  # scale, in 1 / centipawns: a pawn decides any game
@@ -122,20 +122,6 @@ QUARTERS = 4
 PHASE_DIGITS = 6
 
 
-class HeldLosses(NamedTuple):
-    """Of the held-out positions (n,): how often each counts; the losses of each model, so often;
-    and the sums of all."""
-
-    mass: np.ndarray
-    losses: dict[str, np.ndarray]
-    total: ResampledSums
-
-
-def loss_name(sample: ValuedSample) -> str:
-    """Return what the loss of a sample is called."""
-    return "cross-entropy" if sample.options.targets == "results" else "excess cross-entropy"
-
-
 def to_learn(sample: ValuedSample, held_out: float) -> np.ndarray:
     """Return which positions (n,) bool are learned from if this share of the games is held out;
     InputError for too few."""
@@ -160,17 +146,13 @@ def set_aside(cluster: np.ndarray, seed: int) -> np.ndarray:
 
 def held_losses(
     sample: ValuedSample, held: np.ndarray, logits: dict[str, np.ndarray]
-) -> HeldLosses:
-    """Return the losses of predictions of the held-out positions; results have no entropy."""
+) -> tuple[np.ndarray, dict[str, np.ndarray], ResampledSums]:
+    """Return how often each of the held-out positions (n,) counts, the losses (n,) of each model,
+    so often, and the sums of all; results have no entropy."""
     q, mass = sample.q[held], sample.mass[held]
     own = np.zeros(len(q)) if sample.options.targets == "results" else entropy(q)
     losses = {name: mass * (cross_entropy(logit, q) - own) for name, logit in logits.items()}
-    return HeldLosses(mass, losses, ResampledSums(sample.opening[held], losses | {"mass": mass}))
-
-
-def model_losses(total: ResampledSums, models: Iterable[str]) -> list[ModelLoss]:
-    """Return the mean loss of each model."""
-    return [ModelLoss(**vars(total.interval(partial(_mean, name))), model=name) for name in models]
+    return mass, losses, ResampledSums(sample.opening[held], losses | {"mass": mass})
 
 
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
@@ -178,7 +160,8 @@ def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
     return (sums[before] - sums[after]) / sums[unit]
 
 
-def _mean(name: str, sums: dict) -> np.ndarray:
+def mean(name: str, sums: dict) -> np.ndarray:
+    """Return the mean loss of a model."""
     return sums[name] / sums["mass"]
 
 

@@ -108,35 +108,22 @@ class _Header:
             if self.expected.stages > 1
             else np.zeros(n, np.int64)
         )
-        outcome, game = np.full(n, np.nan, np.float32), own_games(done, n)
+        outcome = np.full(n, np.nan, np.float32)
         if "result" in self.fields:
             outcome = _converted(
                 column(self.fields["result"]), outcome_of, "result", EXPECTED_RESULT, where
             ).astype(np.float32)
+
+        def identities(name: str, usual: np.ndarray) -> np.ndarray:
+            values = column(self.fields[name])
+            missing = np.fromiter((value is None or value == "" for value in values), np.bool_, n)
+            known = [0 if gone else value for gone, value in zip(missing, values, strict=True)]
+            return np.where(missing, usual, _converted(known, game_of, name, EXPECTED_GAME, where))
+
+        game = own_games(done, n)
         if "game" in self.fields:
-            values = column(self.fields["game"])
-            found = _converted(
-                [0 if _missing(value) else value for value in values],
-                game_of,
-                "game",
-                EXPECTED_GAME,
-                where,
-            )
-            own = np.fromiter((_missing(value) for value in values), np.bool_, n)
-            game = np.where(own, game, found)
-        opening = None
-        if "opening" in self.fields:
-            values = column(self.fields["opening"])
-            found = _converted(
-                [0 if _missing(value) else value for value in values],
-                game_of,
-                "opening",
-                EXPECTED_GAME,
-                where,
-            )
-            opening = np.where(
-                np.fromiter((_missing(value) for value in values), np.bool_, n), game, found
-            )
+            game = identities("game", game)
+        opening = identities("opening", game) if "opening" in self.fields else None
         text = None
         if "fen" in self.fields:
             text = [
@@ -157,10 +144,6 @@ class _Header:
             opening,
         )
         return checked(batch, self.expected, where)
-
-
-def _missing(value: object) -> bool:
-    return value is None or value == ""
 
 
 def _converted(

@@ -12,6 +12,7 @@ import pytest
 
 from games.chess.game import GAME
 from games.streams import InputError
+from tuner.play import openings
 from tuner.play.openings import Generator
 
 LINES = {  # weights of lines of a book
@@ -95,7 +96,8 @@ def test_openings_are_lines_of_the_book_each_once_and_the_same_for_a_seed(path):
     assert notes == ["there are only 5 openings of 5 plies of book.bin: they are repeated"]
 
 
-def test_a_book_without_lines_so_long_and_other_files_are_refused(path, tmp_path):
+def test_a_book_without_lines_so_long_and_other_files_are_refused(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(openings, "HOPELESS", 200)
     moves = GAME.files.book(str(path))
     with pytest.raises(InputError, match="no line of 6 plies of book.bin in .* --book-plies"):
         Generator(GAME, 6, 1, None, print, moves, "book.bin").opening(0)
