@@ -310,7 +310,7 @@ CASES = {
     ),
     "diff classic": "the following arguments are required: LEARNED; see tuner diff --help",
     "diff classic pesto nothing": "nothing: no such file; bundled parameter files: classic",
-    "diff classic pesto --significant": (
+    "diff classic pesto --show supported": (
         "pesto: no standard_errors, so no change can be tested; expected"
     ),
     "diff classic" + " pesto" * 26: "27 files named, expected at most 26",
@@ -373,8 +373,6 @@ CASES = {
     ),
     "eval classic": "the following arguments are required: POSITION|FILE; see tuner eval --help",
     "eval tictactoe/classic xxx/ooo/... x": "'xxx/ooo/... x': no game leads to this position",
-    "bench nothing": "argument ROW: invalid choice: 'nothing'",
-    "bench pgn --games nowhere.pgn": "nowhere.pgn: no such file",
 }
 
 

@@ -140,9 +140,7 @@ LINE = b'{"iteration": 0, "objective": 0.46}\n'
     ],
 )
 def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
-    folder = damaged(
-        tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[])), name, content
-    )
+    folder = damaged(tune_run(tmp_path / "run", "tictactoe/classic", findings()), name, content)
     ran = tuner("report", folder)
     assert (
         ran.status == 2
@@ -169,7 +167,7 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
 )
 def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
-    tune_run(tmp_path / "run", "tictactoe/classic", findings(positions=[]))
+    tune_run(tmp_path / "run", "tictactoe/classic", findings())
     (tmp_path / "empty").mkdir()
     (tmp_path / "folder.html").mkdir()
     match_run(tmp_path / "damaged", [(1, 0)])

@@ -33,14 +33,8 @@ def run(arguments: Arguments) -> dict:
     from tuner.report.live import LivePage
     from tuner.report.server import serve
 
-    page = LivePage(Path(arguments.run))
-    address = ""
+    def show_address(where: str) -> None:
+        print(f"{arguments.run}: {where} (Ctrl-C ends it)", flush=True)
 
-    def ready(where: str) -> None:
-        nonlocal address
-        address = where
-        if not arguments.json:
-            print(f"{arguments.run}: {where} (Ctrl-C ends it)", flush=True)
-
-    serve(page, arguments.port, ready)
-    return {"run": arguments.run, "address": address}
+    serve(LivePage(Path(arguments.run)), arguments.port, show_address)
+    return {}

@@ -4,10 +4,10 @@ import importlib.util
 
 import numpy as np
 
-from games.backgammon import bench
 from games.backgammon.rules.board import with_dice
 from games.backgammon.rules.dice import ROLLS
 from games.backgammon.rules.play import afterstates, count_afterstates, points
+from tests.benchmarks.speed import backgammon as bench
 from tests.games.backgammon.support import random_board
 
 
