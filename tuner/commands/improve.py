@@ -4,10 +4,10 @@ searches, written into a copy of its source, and kept if they win.
 PLAN is a file of YAML (docs/improve.md): how the engine plays, prints rows and is built. A round
 plays games, counts rows, learns, writes the numbers into a copy of the folder, builds it, checks
 that its rows are its evaluation, and plays matches against a pool: the version before, the first
-one, and others that are named. If it does not win, the round goes half of the way; if that does not
-win either, it was the last. Nothing in the engine's own folder is changed: the result is a patch.
-Each step is a command of its own, shown as it begins and kept in the folder of the run, where
---resume goes on after any interruption."""
+one, and others that are named. If it does not win, the round goes half of the way. At the end a
+match between the version that is rated highest and the first one decides. Nothing in the engine's
+own folder is changed: the result is a patch. Each step is a command of its own, shown as it begins
+and kept in the folder of the run, where --resume goes on after any interruption."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ TABLE: Table = (
     Option(("plan",), "what to play, build and learn: a file of YAML", metavar="PLAN", nargs="?"),
     Option(("--run",), "keep everything in this folder (default: improve-1, ...)", metavar="DIR"),
     resume("the loop"),
+    Option(
+        ("--write",),
+        "write the patch even if the last match shows no gain",
+        default=False,
+        action="store_true",
+        resume=True,
+    ),
     cluster("play games and matches"),
 )
 
@@ -45,7 +52,9 @@ def run(arguments: Arguments) -> dict:
     from tuner.improve.rounds import ImproveRun, begin_again
     from tuner.play.run import new_run, resumed_run
 
-    make = functools.partial(ImproveRun, commands=arguments.commands, cluster=arguments.cluster)
+    make = functools.partial(
+        ImproveRun, commands=arguments.commands, cluster=arguments.cluster, write=arguments.write
+    )
     display = TerminalDisplay()
     if arguments.resume is not None:
         arguments.require_resumable()

@@ -30,7 +30,7 @@ Setting = Annotated[
         lambda value: isinstance(value, (bool, str)) or NUMBER.holds(value),
     ),
 ]
-ROUND_MINUTES = 10  # of a round, where the minutes of all are given: fewer games teach noise
+ROUND_MINUTES = 20  # of a round, where the minutes of all are given: fewer games teach noise
 USUAL_LIMIT = {"nodes": 5000}
 
 
@@ -49,11 +49,13 @@ class SourceFiles:
 @dataclass(frozen=True)
 class Matches:
     """The matches of a round: at most so many games against the version before, until a sequential
-    test between two differences of normalized Elo decides; and games against others of the pool."""
+    test between two differences of normalized Elo decides; games against others of the pool; and
+    those after the rounds, which decide whether the version rated highest is better."""
 
     games: int = 2000
     sprt: tuple[float, float] = (0.0, 10.0)
     pool_games: int = 200
+    verdict_games: int = 4000
     limit: dict[str, float] | None = None
     openings: str | None = None
 
@@ -124,7 +126,7 @@ def read_plan(path: Path) -> dict:
     plan = record(LoopPlan, found, place)
     require_one_length(found, place)
     if plan.minutes is not None and plan.minutes > 0 and "rounds" not in found:
-        found["rounds"] = min(max(round(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
+        found["rounds"] = min(max(int(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
     base = Path(os.path.abspath(path)).parent
     folder = base / plan.source.folder
     source = found["source"] | {"folder": os.path.normpath(folder)}
@@ -161,7 +163,7 @@ def require_one_length(found: dict[str, Any], place: str) -> None:
     match = found.get("match", {})
     numbers = [
         *({"games"} & set(found)),
-        *(f"match.{k}" for k in ("games", "pool_games") if k in match),
+        *(f"match.{k}" for k in ("games", "pool_games", "verdict_games") if k in match),
     ]
     if found.get("minutes") is not None and numbers:
         raise InputError(
@@ -186,7 +188,8 @@ def require_possible(plan: LoopPlan, place: str) -> None:
         )
     for key, own in OWN.items():
         for name in getattr(plan, key):
-            if str(name).strip("-").replace("-", "_") in own.split():
+            short = str(name).strip("-").replace("-", "_")
+            if any(each.startswith(short) for each in own.split()):
                 raise InputError(f"{place}: {key}: the loop itself sets {name}; leave it out")
     least = {"games": plan.games, "rounds": plan.rounds, "match.games": plan.match.games}
     for name, number in least.items():
@@ -194,8 +197,8 @@ def require_possible(plan: LoopPlan, place: str) -> None:
             raise InputError(f"{place}: {name} is {number}, expected 1 or more")
     if plan.minutes is not None and not plan.minutes > 0:
         raise InputError(f"{place}: minutes is {plan.minutes:g}, expected more than 0")
-    for name, number in (("games", plan.match.games), ("pool_games", plan.match.pool_games)):
-        if number % 2:
+    for name in ("games", "pool_games", "verdict_games"):
+        if (number := getattr(plan.match, name)) % 2:
             raise InputError(
                 f"{place}: match.{name} is {number}, expected an even number: games are played in"
                 " pairs"

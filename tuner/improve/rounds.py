@@ -11,10 +11,10 @@ import shutil
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from games.streams import InputError
 from tuner.evaluation.loading import load_parameters
@@ -23,15 +23,15 @@ from tuner.improve.versions import (
     Version,
     build,
     copy_folder,
-    patch_between,
+    patch_of,
     require_new_program,
     require_no_faults,
+    require_own,
     require_players,
-    same_sources,
     untouched,
 )
 from tuner.io.files import CONFIG, HISTORY, replace_file
-from tuner.io.records import record
+from tuner.io.records import NUMBER, Kind, record
 from tuner.io.run_folder import kind_of, locked
 from tuner.io.terminal import Display, duration
 from tuner.options.option import OtherCommands
@@ -44,23 +44,22 @@ from tuner.version import __version__
 
 Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, returns its result
 LIKELY = 0.75  # likelihood of superiority over the version before from which a loop goes on from it
-SURE = 0.95  # likelihood of superiority over the first version from which a version is a result
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
-PACE, ROWS = "pace", "rows.ds"
+PACE, ROWS, FINAL = "pace", "rows.ds", "final"
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
-PACE_GAMES = 40
-PACE_SHARES = (
-    0.5,
-    0.25,
-    0.1,
-)  # of a round's time: own games, matches with the version before, pool
-FEWEST = (100, 40, 20)  # games of each, however short the time
-WHOLE, HALF, LAST = "whole", "half", "last"
+PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
+PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
+GAMES_SHARE, MATCH_SHARE, POOL_SHARE = 0.5, 0.5, 0.25  # of what is left of the time of a round
+FEWEST = (40, 20, 10)  # own games, games with the version before and of the pool, at least
+FEWEST_JUDGED = 20  # games of the verdict
+SHORTEST = 1e-3  # seconds of a game
+WHOLE, HALF = "whole", "half"
 LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
 
 
-class LoopStep(NamedTuple):
+@dataclass(frozen=True)
+class LoopStep:
     """A step that was done: of a round, its name, how long it took, the command, and what was
     found."""
 
@@ -68,7 +67,20 @@ class LoopStep(NamedTuple):
     step: str
     seconds: float
     command: str
-    found: dict[str, Any]
+    found: Annotated[dict, Kind("an object", lambda value: isinstance(value, dict))]
+
+
+def require_sense(step: LoopStep) -> None:
+    """ValueError for a step without what the loop takes from its result."""
+    found, kind = step.found, step.step.rpartition(" ")[2]
+    numbers: list[Any] = [found.get(name) for name in ("games", "match")] if kind == PACE else []
+    if "match" in step.step.split():
+        pairs = found.get("pentanomial")
+        numbers = [found.get("games"), *(pairs if isinstance(pairs, list) else [None])]
+    if kind == "build" and not isinstance(found.get("changed"), bool):
+        raise ValueError("changed")
+    if any(not NUMBER.holds(number) or number < 0 for number in numbers):
+        raise ValueError("changed")
 
 
 class Steps:
@@ -79,7 +91,7 @@ class Steps:
         self.folder = folder
         self._files = GrowingFiles(folder, (HISTORY,), "earlier steps are kept")
         self.done: dict[tuple[int, str], LoopStep] = {}
-        self.expected: float | None = None  # seconds of the games of a round
+        self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
         with self._files.opened():
             self._read(folder / HISTORY)
 
@@ -98,9 +110,10 @@ class Steps:
                 plain = json_object(raw)
                 if plain.pop("crc", None) != zlib.crc32(json_line(plain)):
                     raise ValueError("changed")
-                step = LoopStep(**plain)
+                step = record(LoopStep, plain, "a step")
+                require_sense(step)
                 self.done[step.round, step.step] = step
-            except (ValueError, TypeError):
+            except (ValueError, InputError):
                 raise InputError(
                     f"{path}:{number}: damaged, expected a step; restore the file, or start another"
                     " run"
@@ -120,8 +133,8 @@ class Steps:
                 place, again = f"{self._place(number)}, {name}", self._again(number)
                 raise InputError(f"{place}: {problem}; {again}") from None
             step = LoopStep(number, name, round(time.monotonic() - begun, 1), command, found)
-            line = json_line(step._asdict())
-            self._files.append(json_line({**step._asdict(), "crc": zlib.crc32(line)}))
+            line = json_line(asdict(step))
+            self._files.append(json_line({**asdict(step), "crc": zlib.crc32(line)}))
             self._files.sync()
             self.done[number, name] = step
         return self.done[number, name].found
@@ -156,14 +169,16 @@ class Steps:
     def _place(self, number: int) -> str:
         return f"round {number} of {self.rounds}" if number else "before the rounds"
 
+    @property
+    def spent(self) -> float:
+        """The seconds that the steps took."""
+        return sum(step.seconds for step in self.done.values())
+
     def _left(self, number: int) -> str:
-        """How long the run took so far, and how long the games that are left take at most."""
-        spent = sum(step.seconds for step in self.done.values())
-        if self.expected is None:
-            return f" ({duration(spent)} so far)" if spent >= 1 else ""
-        now = sum(step.seconds for step in self.done.values() if step.round == number)
-        left = max(self.expected - now, 0.0) + (self.rounds - number) * self.expected
-        return f" ({duration(spent)} so far, about {duration(left)} left if all rounds are played)"
+        """How long the run took so far, and how long it takes at most."""
+        left = self.left(number)
+        said = "" if left is None else f", at most about {duration(left)} left"
+        return f" ({duration(self.spent)} so far{said})" if self.spent >= 1 else ""
 
 
 class Judgement(NamedTuple):
@@ -173,6 +188,11 @@ class Judgement(NamedTuple):
     difference: float
     error: float
     los: float
+
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval."""
+        return self.difference - 1.96 * self.error
 
     def __str__(self) -> str:
         return f"{self.difference:+.0f} +/- {1.96 * self.error:.0f} Elo"
@@ -184,16 +204,10 @@ def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
     return Judgement(difference, error, NormalDist().cdf(difference / error))
 
 
-def best_of(ratings: JointRatings, versions: Sequence[Version], first: Version) -> Version:
-    """Return the version that is rated highest of those that are surely better than the first one;
-    the first one if none is."""
-    better = [
-        version
-        for version in versions
-        if version != first and judged(ratings, version.name, first.name).los >= SURE
-    ]
-    rated = [(judged(ratings, version.name, first.name).difference, version) for version in better]
-    return max(rated, key=lambda pair: pair[0])[1] if rated else first
+def best_of(ratings: JointRatings, versions: Sequence[Version]) -> Version:
+    """Return the version that is rated highest; the first of the versions is the author's."""
+    first = versions[0].name
+    return max(versions, key=lambda version: ratings.difference(version.name, first)[0])
 
 
 def begin_again(folder: Path) -> None:
@@ -220,8 +234,10 @@ class ImproveRun(Run):
         display: Display,
         commands: OtherCommands,
         cluster: str | None = None,
+        write: bool = False,
     ) -> None:
         super().__init__(settings, output, display)
+        self._write_anyway = write
         self.plan = record(LoopPlan, settings.plan, "plan")
         self._commands = commands
         self._cluster = ["--cluster", cluster] if cluster else []
@@ -262,9 +278,11 @@ class ImproveRun(Run):
             versions, lines = [first], list[str]()
             try:
                 self._rounds(versions, lines)
-                return RunResult(*self._end(first, self._best(versions), lines), False)
+                best = self._best(versions)
+                verdict = None if best == first else self._final(best, first)
+                return RunResult(*self._end(first, best, verdict, lines), False)
             except KeyboardInterrupt:
-                lines, plain = self._end(first, self._best(versions), lines)
+                lines, plain = self._end(first, self._best(versions), None, lines)
                 return RunResult([*lines, self.advice(folder)], plain, True)
             except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
                 raise InputError(
@@ -274,28 +292,20 @@ class ImproveRun(Run):
 
     def _rounds(self, versions: list[Version], lines: list[str]) -> None:
         """Play rounds; add the versions that they go on from, and what happened in words."""
-        first = versions[0]
         rows: list[Path] = []  # of the games of the last version
         for number in range(1, self.plan.rounds + 1):
             rows.append(self.root / f"round-{number}" / ROWS)
-            after, line = self._round(number, versions[-1], first, rows)
+            after, line = self._round(number, versions[-1], versions[0], rows)
             lines.append(line)
             if after is not None:
                 versions.append(after)
                 rows = []
-            best = self._best(versions)
-            if best != first:
-                line = f"{line}; {self._write(first, best)}"
             self.display.note(line)
             if len(rows) == PATIENCE:
                 break
-        if versions[-1] != self._best(versions) == first:
-            self._once_more(number, versions[-1], first)
 
     def _best(self, versions: list[Version]) -> Version:
-        if not self.matches:
-            return versions[0]
-        return best_of(joint_ratings(self.matches), versions, versions[0])
+        return best_of(joint_ratings(self.matches), versions) if self.matches else versions[0]
 
     def _first(self) -> Version:
         """Copy, build and check the engine as it is."""
@@ -312,48 +322,60 @@ class ImproveRun(Run):
         return first
 
     def _measure_pace(self, first: Version) -> None:
-        """Play a few games and a short match, which says how long rounds take; set the numbers of
-        games if the plan says for how long to play."""
-        place = self.root / PACE
-        few = ["--games", str(PACE_GAMES)]
-        both = (
-            self._games(0, first, place, PACE_GAMES),
-            self._against(0, first, first.player, True, few),
-        )
+        """Play a few games and a short match, which say how long games take."""
+        place, minutes = self.root / PACE, self.plan.minutes
+        few = PACE_GAMES if minutes else PACE_GAMES[-1:]
 
         def measure() -> dict:
-            shutil.rmtree(place, ignore_errors=True)
-            times = [time.monotonic()]
-            for words in both:
-                require_no_faults(self._commands.perform(words), both=True)
-                times.append(time.monotonic())
-            return {
-                "games": (times[1] - times[0]) / PACE_GAMES,
-                "match": (times[2] - times[1]) / PACE_GAMES,
-            }
+            for count in few:
+                shutil.rmtree(place, ignore_errors=True)
+                times = [time.monotonic()]
+                for words in (
+                    self._games(0, first, place, count),
+                    self._against(0, first, first.player, True, ["--games", str(count)]),
+                ):
+                    require_no_faults(self._commands.perform(words), both=True)
+                    times.append(time.monotonic())
+                more = (times[2] - times[0]) * (1 + PACE_GAMES[1] / count)
+                if minutes and more > 60 * PACE_SHARE * minutes:
+                    break
+            return {"games": (times[1] - times[0]) / count, "match": (times[2] - times[1]) / count}
 
-        shown = f"{PACE_GAMES} games and a match of {PACE_GAMES} games, to see how long they take"
+        shown = f"at most {few[-1]} games and a match of as many, to see how long they take"
         pace = self.steps.once(0, PACE, shown, measure)
-        seconds = (pace["games"], pace["match"], pace["match"])
-        if self.plan.minutes is not None:
-            a_round = 60 * self.plan.minutes / self.plan.rounds
-            games, match, pool = (
-                max(fewest, 2 * round(share * a_round / each / 2))
-                for share, each, fewest in zip(PACE_SHARES, seconds, FEWEST, strict=True)
-            )
-            self.plan = replace(
-                self.plan, games=games, match=replace(self.plan.match, games=match, pool_games=pool)
-            )
+        self.pace = {kind: max(float(pace[kind]), SHORTEST) for kind in ("games", "match")}
+        self.steps.left = self._seconds_left
+
+    def _seconds_left(self, number: int) -> float | None:
+        """How long the run takes at most from a round on, without half of the way."""
         plan = self.plan
-        numbers = (plan.games, plan.match.games, plan.match.pool_games)
-        self.steps.expected = sum(
-            each * number for each, number in zip(seconds, numbers, strict=True)
+        if plan.minutes is not None:
+            return 60 * plan.minutes - self.steps.spent
+        matches = plan.match.games + plan.match.pool_games * (number > 1) + len(plan.against)
+        a_round = plan.games * self.pace["games"] + matches * self._seconds_a_game()
+        begun = sum(step.seconds for step in self.steps.done.values() if step.round == number)
+        rounds = max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
+        return rounds + plan.match.verdict_games * self._seconds_a_game()
+
+    def _seconds_a_game(self) -> float:
+        """How long a game of a match takes, as those so far did."""
+        steps = [step for step in self.steps.done.values() if "pentanomial" in step.found]
+        games = sum(step.found["games"] for step in steps)
+        return (
+            max(sum(step.seconds for step in steps) / games, SHORTEST)
+            if games
+            else self.pace["match"]
         )
-        self.display.note(
-            f"a round of {plan.games:,} games and matches of at most {plan.match.games:,} and"
-            f" {plan.match.pool_games:,} games takes about {duration(self.steps.expected)}, and as"
-            " long as the matches more if half of the way is tried"
-        )
+
+    def _in_time(self, share: float, usual: int, number: int, each: float, fewest: int) -> int:
+        """How many games of so many seconds each fill a share of what is left of the time of a
+        round; `usual` if the plan names numbers of games."""
+        plan = self.plan
+        if plan.minutes is None:
+            return usual
+        rounds = (1 - PACE_SHARE - VERDICT_SHARE) * number / plan.rounds
+        left = 60 * plan.minutes * (PACE_SHARE + rounds) - self.steps.spent
+        return max(fewest, 2 * int(share * left / each / 2))
 
     def _round(
         self, number: int, before: Version, first: Version, rows: Sequence[Path]
@@ -364,7 +386,8 @@ class ImproveRun(Run):
         place = self.root / f"round-{number}"
         place.mkdir(exist_ok=True)
         games, learned = place / "games", place / LEARNED
-        words = self._games(number, before, games, self.plan.games)
+        count = self._in_time(GAMES_SHARE, self.plan.games, number, self.pace["games"], FEWEST[0])
+        words = self._games(number, before, games, count)
         keep = ("games", "repeated", "unfinished", "outcomes")
         self._resumable(number, "games", games, words, keep)
         words = self._rows(before, games, rows[-1])
@@ -457,22 +480,29 @@ class ImproveRun(Run):
             shutil.rmtree(version.folder, ignore_errors=True)
             version.folder.mkdir()
             copy_folder(self.root / SOURCE, version.tree)
-            changed = None
+            require_own(version)
             if numbers is not None:
                 into = [word for path in version.sources for word in ("--into", str(path))]
-                self._commands.perform(["export", str(numbers), *into, *version.numbers])
-                assert before is not None
-                changed = not same_sources(version, before)
-            if before is None:
-                with untouched(Path(plan.source.folder)):
+                decimals = words_of({"decimals": plan.source.decimals or None})
+                words = ["export", str(numbers), *into, *version.numbers, *decimals]
+                self._commands.perform(words)
+            source = Path(plan.source.folder)
+            inside = source.relative_to(self._repository())
+            patch = patch_of(version, self.root / SOURCE, inside)  # of numbers alone, before builds
+            replace_file(version.folder / PATCH, patch)
+            changed = before is None or patch != (before.folder / PATCH).read_bytes()
+            if changed:
+                with untouched(source):
                     build(version)
-            elif changed:
-                build(version)
-                require_new_program(version, before)
+                if before is not None:
+                    require_new_program(version, before)
             return {"changed": changed}
 
+        if (number, f"{prefix}check") not in self.steps.done:  # what was mended is built again
+            for step in ("build", "numbers"):
+                self.steps.done.pop((number, f"{prefix}{step}"), None)
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
-        if found["changed"] is False:
+        if not found["changed"]:
             return False
         sources = [word for path in version.sources for word in ("--from", str(path))]
         self.steps.command(
@@ -506,30 +536,22 @@ class ImproveRun(Run):
         self, number: int, share: str, version: Version, before: Version, first: Version
     ) -> Judgement:
         """Play against the pool and judge by all matches so far."""
-        match = self.plan.match
-        test = ["--sprt", *(f"{bound:g}" for bound in match.sprt), "--games", str(match.games)]
+        match, pool = self.plan.match, [(first.name, first.player)] if before != first else []
+        each = self._seconds_a_game()
+        most = self._in_time(MATCH_SHARE, match.games, number, each, FEWEST[1])
+        test = ["--sprt", *(f"{bound:g}" for bound in match.sprt), "--games", str(most)]
         self._match(number, f"{share} match before", version, before.name, before.player, test)
-        fixed = ["--games", str(match.pool_games)]
-        if before != first and match.pool_games:
-            self._match(number, f"{share} match first", version, first.name, first.player, fixed)
+        players = len(pool) + len(self.plan.against) * (2 if before == first else 1)
+        part = POOL_SHARE / max(players, 1)
+        games = self._in_time(part, match.pool_games, number, self._seconds_a_game(), FEWEST[2])
+        fixed = ["--games", str(games)]
+        if pool and match.pool_games:
+            self._match(number, f"{share} match first", version, *pool[0], fixed)
         for i, other in enumerate(self.plan.against, 1):
             # the version before has played them, unless it is the first one
             if before == first:
                 self._match(1, f"first match {i}", first, other, other, fixed)
             self._match(number, f"{share} match {i}", version, other, other, fixed)
-        return self._verdict(number, share, version, before, first)
-
-    def _once_more(self, number: int, version: Version, first: Version) -> None:
-        """Play the first version again, since the matches so far do not show whether a version that
-        won is better than it."""
-        test = ["--games", str(self.plan.match.games)]
-        self._match(number, f"{LAST} match first", version, first.name, first.player, test)
-        self._verdict(number, LAST, version, first, first)
-
-    def _verdict(
-        self, number: int, share: str, version: Version, before: Version, first: Version
-    ) -> Judgement:
-        """Judge a version by all matches so far, as a step."""
         ratings = joint_ratings(self.matches)
         verdict = judged(ratings, version.name, before.name)
         self.steps.once(
@@ -539,23 +561,41 @@ class ImproveRun(Run):
             lambda: {
                 **verdict._asdict(),
                 "version": version.name,
-                "kept": verdict.los >= (SURE if share == LAST else LIKELY),
+                "kept": verdict.los >= LIKELY,
                 "ratings": {name: ratings.difference(name, first.name) for name in ratings.players},
             },
         )
         return verdict
 
+    def _final(self, best: Version, first: Version) -> Judgement:
+        """Play the match that decides whether the version rated highest is better than the first
+        one. It counts alone: that version was chosen because it did well in the others."""
+        number, plan = max(round for round, _ in self.steps.done), self.plan
+        games = plan.match.verdict_games
+        if plan.minutes is not None:
+            left = 60 * plan.minutes - self.steps.spent
+            games = max(FEWEST_JUDGED, 2 * int(left / self._seconds_a_game() / 2))
+        length = ["--games", str(games)]
+        match = self._match(number, "final match first", best, first.name, first.player, length)
+        verdict = judged(joint_ratings([match]), best.name, first.name)
+        self.steps.once(
+            number,
+            FINAL,
+            "the last match alone",
+            lambda: {**verdict._asdict(), "version": best.name, "kept": verdict.low > 0},
+        )
+        return verdict
+
     def _match(
         self, number: int, name: str, version: Version, other: str, player: str, length: list[str]
-    ) -> None:
+    ) -> CountedMatch:
         """Play a match, and count its result."""
-        again = name.startswith(LAST)  # from other openings
-        place = version.folder / (
-            "match-last" if again else f"match-{name.partition(' match ')[2]}"
-        )
+        final = name.startswith(FINAL)  # from other openings
+        place = self.root / FINAL if final else version.folder / f"match-{name.split(' match ')[1]}"
         ours = other not in self.plan.against
-        openings = number + self.plan.rounds if again else number
-        words = self._against(openings, version, player, ours, length)
+        words = self._against(
+            self.plan.rounds + 1 if final else number, version, player, ours, length
+        )
 
         def require(found: dict) -> None:
             try:
@@ -574,7 +614,10 @@ class ImproveRun(Run):
             ("games", "pentanomial", "score", "elo", "los", "sprt", "forfeits"),
             require,
         )
-        self.matches.append(CountedMatch(version.name, other, found["pentanomial"]))
+        match = CountedMatch(version.name, other, found["pentanomial"])
+        if not final:
+            self.matches.append(match)
+        return match
 
     def _resumable(
         self,
@@ -593,14 +636,15 @@ class ImproveRun(Run):
                 shutil.rmtree(folder, ignore_errors=True)
         return self.steps.command(number, name, [*words, *self._cluster], keep, require)
 
-    def _write(self, first: Version, best: Version) -> str:
-        """Write the patch to a version and its numbers; return by how much it is better."""
-        source = Path(self.plan.source.folder)
-        patch = patch_between(first, best, source.relative_to(self._repository()))
-        replace_file(self.root / PATCH, patch)
-        replace_file(self.root / LEARNED, best.params.read_bytes())
-        verdict = judged(joint_ratings(self.matches), best.name, first.name)
-        return f"{best.name} is rated {verdict} above {first.name} by all matches"
+    def _write(self, best: Version) -> None:
+        """Write the patch to a version, and its numbers with the standard errors of what was
+        learned."""
+        replace_file(self.root / PATCH, (best.folder / PATCH).read_bytes())
+        numbers, learned = (
+            load_parameters(path) for path in (best.params, best.folder.parent / LEARNED)
+        )
+        found = {name: getattr(learned, name) for name in ("standard_errors", "learned")}
+        write_parameters(self.root / LEARNED, replace(numbers, **found))
 
     def _repository(self) -> Path:
         """The folder in which the patch is applied: that of the history of the sources, if any."""
@@ -608,28 +652,42 @@ class ImproveRun(Run):
         places = (place for place in (source, *source.parents) if (place / ".git").exists())
         return next(places, source)
 
-    def _end(self, first: Version, best: Version, lines: list[str]) -> tuple[list[str], dict]:
-        """Write the patch and the numbers of the best version; return the result."""
+    def _end(
+        self, first: Version, best: Version, verdict: Judgement | None, lines: list[str]
+    ) -> tuple[list[str], dict]:
+        """Write the patch and the numbers if the verdict or the user says so; return the result."""
         plan, steps = self.plan, self.steps.done.values()
-        plain = {
+        plain: dict[str, Any] = {
             "run": str(self.root),
             "rounds": max(step.round for step in steps),
-            "kept": best.name,
-            "seconds": round(sum(step.seconds for step in steps), 1),
-            "steps": [step._asdict() for step in steps],
+            "kept": first.name,
+            "seconds": round(self.steps.spent, 1),
+            "steps": [asdict(step) for step in steps],
         }
         if best == first:
-            lines += [
-                f"no version is better than the first one with {100 * SURE:.0f} % likelihood: the"
-                f" numbers of {plan.source.folder} stay as they are"
-            ]
+            lines.append(
+                "no version is rated above the first one: the numbers of"
+                f" {plan.source.folder} stay as they are"
+            )
             return lines, plain
-        lines.append(self._write(first, best))
+        if verdict is None:
+            lines.append(f"{best.name} is rated highest; the match that decides is not played yet")
+        else:
+            lines.append(f"{best.name}: {verdict} against {first.name} in the match that decides")
+            plain["rating"] = verdict._asdict()
+        if not self._write_anyway and (verdict is None or verdict.low <= 0):
+            if verdict is not None:
+                again = shlex.quote(str(self.root))
+                lines += [
+                    "that is no gain for certain, so nothing is written",
+                    f"next: tuner improve --resume {again} --write, to have the patch all the same",
+                ]
+            return lines, plain
+        self._write(best)
         patch, root = shlex.quote(str(self.root / PATCH)), shlex.quote(str(self._repository()))
         lines += [
             f"wrote {patch} and {LEARNED} beside it; nothing in {plan.source.folder} was touched",
             f"next: tuner report {shlex.quote(str(self.root))}",
             f"next: git -C {root} apply {patch}",
         ]
-        verdict = judged(joint_ratings(self.matches), best.name, first.name)
-        return lines, plain | {"patch": str(self.root / PATCH), "rating": verdict._asdict()}
+        return lines, plain | {"kept": best.name, "patch": str(self.root / PATCH)}

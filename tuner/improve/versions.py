@@ -104,7 +104,11 @@ def copy_folder(folder: Path, into: Path) -> None:
             ):
                 yield name
 
-    size = sum(size for _, _, size in _stamps(folder))
+    if not os.statvfs(folder).f_blocks:
+        raise InputError(
+            f"{folder}: is made by the system, expected a folder with files of an engine"
+        )
+    size = sum(os.lstat(path).st_size for path in _files(folder))
     if size > LARGEST_FOLDER:
         raise InputError(
             f"{folder}: {size >> 20:,} MB, expected the folder of an engine of at most"
@@ -158,22 +162,25 @@ def require_no_faults(found: Mapping[str, Any], both: bool) -> None:
 
 @contextlib.contextmanager
 def untouched(folder: Path) -> Iterator[None]:
-    """InputError if a file of a folder changes during the block, in which a copy of it is built."""
-    before = _stamps(folder)
-    yield
-    if changed := {path for path, *_ in before ^ _stamps(folder)}:
-        raise InputError(
-            f"{min(changed)} changed during the build, which may write into its copy alone: it"
-            " names an absolute path, perhaps in what cmake or configure left in the folder; undo"
-            " the change, and make that relative"
-        )
+    """InputError if the content or the mode of a file of a folder changes during the block, in
+    which a copy of it is built, successfully or not."""
+    before = _contents(folder)
+    try:
+        yield
+    finally:
+        after = _contents(folder)
+        if changed := [path for path in before | after if before.get(path) != after.get(path)]:
+            raise InputError(
+                f"{min(changed)} changed during the build, which may write into its copy alone: it"
+                " names an absolute path, perhaps in what cmake or configure left in the folder;"
+                " undo the change, and make that relative"
+            )
 
 
 def build(version: Version) -> None:
     """Build a version. InputError, with the last line of the build, if that fails, or if the
     programs are not there afterwards."""
     log, problem = version.folder / LOG, ""
-    require_own(version)
     guard()
     with open(log, "wb") as stream:
         process = subprocess.Popen(
@@ -209,24 +216,36 @@ def build(version: Version) -> None:
 
 
 def require_own(version: Version) -> None:
-    """InputError for a file with numbers that a link puts outside of the copy."""
+    """InputError for a file with numbers that is a link, or in a folder that is one."""
     for path in version.sources:
-        if version.tree.resolve() not in path.resolve().parents:
+        if path.resolve() != version.tree.resolve() / path.relative_to(version.tree):
             raise InputError(
-                f"{path}: leads by a link to {path.resolve()}, outside of the copy, where nothing"
-                " may be written; put the file itself into source.folder, or name a larger one"
+                f"{path}: leads by a link to {path.resolve()}, where nothing may be written; name"
+                " the file itself in source.files"
             )
 
 
-def _stamps(folder: Path) -> set[tuple[str, int, int]]:
-    """What the files of a folder are at present, without those of runs: their names, the times of
-    their last changes, and their sizes."""
-    found = set()
+def _files(folder: Path) -> Iterator[str]:
+    """Yield what is in a folder, without its history and runs."""
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not _is_left_out(Path(place, name))]
-        for path in (os.path.join(place, name) for name in names):
-            with contextlib.suppress(FileNotFoundError):
-                found.add((path, (about := os.lstat(path)).st_mtime_ns, about.st_size))
+        yield from (os.path.join(place, name) for name in [*folders, *names])
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, str]]:
+    """Return the mode and the hash, or where links lead to, of what is in a folder."""
+    found = {}
+    for path in _files(folder):
+        with contextlib.suppress(FileNotFoundError):
+            mode = os.lstat(path).st_mode
+            content = (
+                os.readlink(path)
+                if stat.S_ISLNK(mode)
+                else sha256_of(Path(path))
+                if stat.S_ISREG(mode)
+                else ""
+            )
+            found[path] = (mode, content)
     return found
 
 
@@ -241,12 +260,6 @@ def _last_line(log: Path) -> str:
     return one_line((errors or lines or ["it printed nothing"])[0 if errors else -1])[:200]
 
 
-def same_sources(version: Version, before: Version) -> bool:
-    """Return whether two versions have the same numbers."""
-    pairs = zip(version.sources, before.sources, strict=True)
-    return all(ours.read_bytes() == theirs.read_bytes() for ours, theirs in pairs)
-
-
 def require_new_program(version: Version, before: Version) -> None:
     """InputError if a version with other numbers has the same program that plays."""
     now, then = ([sha256_of(path) for path in each.programs("plays")] for each in (version, before))
@@ -258,14 +271,12 @@ def require_new_program(version: Version, before: Version) -> None:
         )
 
 
-def patch_between(before: Version, after: Version, inside: Path) -> bytes:
-    """Return the change of the sources, whose folder is `inside` a repository, as `git apply` and
-    `patch -p1` read it."""
+def patch_of(version: Version, source: Path, inside: Path) -> bytes:
+    """Return what differs between the files with numbers of a version and those in `source`, whose
+    folder is `inside` a repository, as `git apply` and `patch -p1` read it."""
     return b"".join(
-        _diff((inside / name).as_posix(), old.read_bytes(), new.read_bytes())
-        for name, old, new in zip(
-            before.plan.source.files, before.sources, after.sources, strict=True
-        )
+        _diff((inside / name).as_posix(), (source / name).read_bytes(), path.read_bytes())
+        for name, path in zip(version.plan.source.files, version.sources, strict=True)
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 from games.streams import InputError
@@ -21,7 +20,7 @@ from tuner.report.verdict import Verdict
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
 MOST_CHANGED = 30
-SURE = NormalDist().inv_cdf(0.95)  # standard errors above the first version, to be a result
+FINAL = "final"  # the step that decides
 
 
 @dataclass(frozen=True)
@@ -113,28 +112,29 @@ def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
 
 
 def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
-    """Say what the rounds so far came to."""
-    judged = _verdicts_of(steps)
+    """Say what the match that decides found."""
     names = (folder.name, "the first version")
-    if not judged:
-        return Verdict("not decided", names, "No version has played yet", "")
-    ratings = judged[-1].found.ratings
-    bases = [step.found.version for step in judged if step.found.kept]
-    better = [name for name in bases if ratings[name][0] >= SURE * ratings[name][1]]
-    if not better:
-        sentence = "No version is better than the first one with 95 % likelihood so far"
-        return Verdict("not decided", names, sentence, f"{len(judged)} were judged by matches")
-    best = max(better, key=lambda name: ratings[name][0])
-    value, error = ratings[best]
+    final = next((step.found for step in reversed(steps) if step.step == FINAL), None)
+    if final is None:
+        judged = len(_verdicts_of(steps))
+        return Verdict(
+            "not decided",
+            names,
+            "The match that decides has not been played",
+            f"Versions judged in the rounds: {judged}",
+        )
+    difference, error = final.difference or 0.0, 1.96 * (final.error or 0.0)
+    kind = "better" if difference > error else "worse" if difference < -error else "not decided"
+    patch = folder / PATCH
     return Verdict(
-        "better",
+        kind,
         names,
-        f"{best.capitalize()} is rated {signed(value, 0)} ± {number(1.96 * error, 0)} Elo above"
-        " the first version",
-        "By all matches of the pool together",
-        f"In your repository: git apply {(folder / PATCH).resolve()}"
-        if (folder / PATCH).exists()
-        else "The loop has not ended.",
+        f"{final.version.capitalize()}: {signed(difference, 0) or '0'} ± {number(error, 0)} Elo"
+        " against the first version",
+        "By the match after the rounds alone",
+        f"In your repository: git apply {patch.resolve()}"
+        if patch.exists()
+        else "Nothing was written.",
     )
 
 
@@ -152,7 +152,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
         ]
         rows.append(
             {
-                "name": judged.found.version + ", once more" * judged.step.startswith("last"),
+                "name": judged.found.version,
                 "games": by.get((judged.round, "games"), StepFound()).games,
                 "positions": learned.positions,
                 "losses": (learned.loss_before, learned.loss_after),

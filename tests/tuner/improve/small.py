@@ -62,7 +62,7 @@ def write_small(folder: Path, how: str = "", counts: str = "", **changes: object
         "build": "sh build.sh",
         "games": 100,
         "limit": {"depth": 1},
-        "match": {"games": 40, "pool_games": 20},
+        "match": {"games": 40, "pool_games": 20, "verdict_games": 40},
         "rounds": 2,
         "learn": {"lambda": 1},
         **changes,

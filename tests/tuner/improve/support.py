@@ -55,7 +55,7 @@ def write_engine(folder: Path, **changes: object) -> Path:
         "source": {"folder": "engine", "files": ["src/eval.h"], "map": "names.yaml"},
         "build": BUILD,
         "games": 100,
-        "match": {"games": 400, "pool_games": 100},
+        "match": {"games": 400, "pool_games": 100, "verdict_games": 400},
         **changes,
     }
     path = folder / "improve.yaml"
@@ -129,12 +129,16 @@ class Commands:
         return {"games": int(option["--games"]), "pentanomial": pairs_of(elo, 200)}
 
 
-def improve(plan: Path | None, run: Path, commands: Commands) -> RunResult:
+def improve(plan: Path | None, run: Path, commands: Commands, write: bool = False) -> RunResult:
     """Run a loop, or go on with one."""
 
     def make(settings: ImproveSettings, output: Path | None, display: Display) -> ImproveRun:
         return ImproveRun(
-            settings, output, display, OtherCommands(commands.require, commands.perform)
+            settings,
+            output,
+            display,
+            OtherCommands(commands.require, commands.perform),
+            write=write,
         )
 
     if plan is None:

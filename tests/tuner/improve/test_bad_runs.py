@@ -1,10 +1,12 @@
 """Runs that were damaged or begun by mistake, and folders that are odd but no mistake."""
 
+import json
 import os
 import resource
 import shutil
 import signal
 import socket
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from tests.tuner.improve.test_bad_ways import state
 from tuner.improve.rounds import begin_again
 from tuner.improve.versions import copy_folder
 from tuner.io.run_folder import locked
+from tuner.play.journal import json_line
 
 
 def edit(name: str, old: str, new: str) -> Callable[[Path], object]:
@@ -24,6 +27,21 @@ def edit(name: str, old: str, new: str) -> Callable[[Path], object]:
         text = (run / name).read_text()
         assert old in text
         (run / name).write_text(text.replace(old, new, 1))
+
+    return damage
+
+
+def forge(**changes: object) -> Callable[[Path], object]:
+    """The first match is another step, with a sum that is right."""
+
+    def damage(run: Path) -> None:
+        lines = [json.loads(line) for line in (run / STEPS).read_text().splitlines()]
+        place = next(i for i, line in enumerate(lines) if " match " in line["step"])
+        lines[place] |= changes
+        for line in lines:
+            line.pop("crc")
+            line["crc"] = zlib.crc32(json_line(line))
+        (run / STEPS).write_text("".join(json_line(line).decode() for line in lines))
 
     return damage
 
@@ -39,6 +57,14 @@ DAMAGES = {
     "a step lacks a result": (edit(STEPS, '"pentanomial":', '"pentagonal":'), "damaged"),
     "a result is another one": (edit(STEPS, '"pentanomial":[', '"pentanomial":[9'), "damaged"),
     "a round is a word": (edit(STEPS, '"round":1', '"round":"one"'), "damaged"),
+    "a step has no time": (forge(seconds=None), "damaged"),
+    "a command is a number": (forge(command=3), "damaged"),
+    "a result is a list": (forge(found=[]), "damaged"),
+    "a result has no games": (forge(found={}), "damaged"),
+    "a result has words for games": (
+        forge(found={"games": "many", "pentanomial": [0, 0, 1, 0, 0]}),
+        "damaged",
+    ),
     "the history is a text": (lambda run: (run / STEPS).write_text("hello\n"), ":1: damaged"),
     "the history is a folder": (a_folder, "Is a directory"),
     "there are no settings": (lambda run: (run / CONFIG).unlink(), "contains no improve run"),
@@ -50,8 +76,7 @@ DAMAGES = {
     ),
     "the plan lacks a key": (edit(CONFIG, "    build:", "    built:"), "lacks 'build'"),
     "the plan has games in words": (edit(CONFIG, "games: 100", "games: many"), "games is"),
-    "the first version is gone": (lambda run: shutil.rmtree(run / "first"), "restore it"),
-    "a round is gone": (lambda run: shutil.rmtree(run / "round-1"), "restore it"),
+    "the best version is gone": (lambda run: shutil.rmtree(run / "round-2"), "no such file"),
     "the engine's folder is gone": (
         lambda run: shutil.rmtree(run.parent / "engine"),
         "which is no folder",

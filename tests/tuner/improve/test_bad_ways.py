@@ -289,7 +289,7 @@ SOURCES = {
     "source is named by an absolute path": Way("is not in", plan=files("/etc/passwd")),
     "source is named twice": Way("twice", plan=files("src/eval.h", "src/eval.h")),
     "source is of an unknown language": Way("names no known language", plan=files("build.sh")),
-    "source is a link out of the folder": Way("outside of the copy", prepare=outside),
+    "source is a link out of the folder": Way("leads by a link to", prepare=outside),
     "folder is not there": Way(
         "which is no folder", plan={"source": {"folder": "nowhere", "files": ["src/eval.h"]}}
     ),
@@ -401,7 +401,7 @@ WAYS = {
 }
 SHORT = {
     "games": 6,
-    "match": {"games": 4, "pool_games": 2},
+    "match": {"games": 4, "pool_games": 2, "verdict_games": 4},
     "rounds": 1,
     "play": {"plies": 60, "workers": 1, "play-on": 0, "resign": "movecount=1 score=60"},
 }
@@ -420,7 +420,7 @@ def state(folder: Path) -> dict[str, tuple]:
 @pytest.fixture
 def hasty(monkeypatch):
     """Patience of a second or two."""
-    monkeypatch.setattr(rounds, "PACE_GAMES", 2)
+    monkeypatch.setattr(rounds, "PACE_GAMES", (2,))
     monkeypatch.setattr(versions, "BUILD_SECONDS", 2.0)
     monkeypatch.setattr(versions, "LARGEST_LOG", 1 << 20)
     monkeypatch.setattr(versions, "LOOK_SECONDS", 0.1)

@@ -33,7 +33,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     assert changed.data["rows"][0]["name"] == "material.knight"
     assert {row["name"] for row in changed.data["rows"]} <= set(BEST)
     kept = result.plain["kept"]
-    assert f"{kept.capitalize()} is rated" in page and "git apply" in page
+    assert f"{kept.capitalize()}: +" in page and "git apply" in page
 
 
 def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):

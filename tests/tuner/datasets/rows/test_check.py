@@ -193,6 +193,28 @@ def test_another_number_of_steps_and_another_curve_are_named():
     assert "0.25 at phase 12" in found.faults[0].text
 
 
+def test_a_taper_of_256_steps_is_named_with_what_to_print():
+    engine = Engine.random(4, 5000)
+    share = (engine.phase * 256 + 12) // 24 / 256
+    evaluation = np.trunc(2 * (share * engine.sums(0) + (1 - share) * engine.sums(1)))
+    found = check(engine.rows(evaluation=evaluation), 2 * engine.weights)
+    assert [fault.kind for fault in found.faults] == ["taper"], found.lines()
+    assert "set phases: 256" in found.faults[0].text
+
+
+def test_few_rows_that_are_off_by_whole_divisions_fit():
+    """Four of 106 are off by 1.6 centipawns: no fault, and no factor of 0.999."""
+    engine = Engine.random(6, 106)
+    share = engine.phase / PHASES
+    exact = share * engine.sums(0) + (1 - share) * engine.sums(1)
+    evaluation = np.trunc(exact)
+    evaluation[:4] = exact[:4] - 1.6 * np.sign(exact[:4])
+    found = check(engine.rows(evaluation=evaluation), engine.weights)
+    assert found.fits and not found.faults and found.exact == 102
+    evaluation[:4] -= np.sign(exact[:4])
+    assert not check(engine.rows(evaluation=evaluation), engine.weights).fits
+
+
 def test_a_scale_of_the_last_stage_is_named_and_one_that_is_printed_fits():
     engine = Engine.random(5)
     scale = np.where(np.arange(len(engine.phase)) % 4 == 0, 0.5, 1).astype(np.float32)
