@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.commands.support import done, refused
+from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_parameters
 from tuner.optimize.methods import METHODS
@@ -52,6 +52,8 @@ def test_a_run_plays_pairs_with_other_values_on_both_sides_and_writes_the_best(t
     run = tmp_path / "run"
     found = optimize("classic", "--options", file_of(tmp_path), "--games", 60, *FAST, "--run", run)
     numbers, lines = read_numbers(tmp_path / "given.txt"), lines_of(run)
+    assert found["doubt"] and {row["verdict"] for row in found["numbers"]} == {"not known yet"}
+    assert found["forfeits"] == {}
     assert found["games"] == 60 and sorted(line["pair"] for line in lines) == list(range(30))
     for line in lines:
         assert line["a"] != line["b"]
@@ -158,6 +160,14 @@ def test_an_engine_is_given_the_values_of_each_pair(tmp_path):
     assert wanted <= said and all(each in wanted or each.startswith("Hash") for each in said)
 
 
+def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
+    words = (engine("/dev/null", "crash"), "--options", file_of(tmp_path, LOOKS), "--games", 100)
+    ran = tuner("optimize", *words, *FAST, *SHORT, "--run", tmp_path / "run")
+    said = ran.err.splitlines()[-1]
+    assert ran.status == 2
+    assert "20 of 20 games were lost by faults of the engine (crash), expected at most 5 %" in said
+
+
 def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):
     listed = done("optimize", "classic", "--list").out
     numbers = read_numbers(file_of(tmp_path, "\n".join(listed.splitlines()[:1000])))
@@ -213,7 +223,7 @@ BAD = {
         "beyond.txt: Search.LmrDivisor=10: expected a whole number from 100 to 800"
     ),
     "optimize classic --options float.txt": (
-        "float.txt: Search.LmrDivisor=100.500: expected a whole number from 100 to 800"
+        "float.txt: Search.LmrDivisor takes whole numbers; write int"
     ),
     "optimize backgammon/classic --options given.txt": (
         "given.txt: Search.LmrDivisor: backgammon has no such weight"
@@ -242,6 +252,8 @@ BAD = {
     "optimize --resume run --method spsa": "--method: a resumed run keeps its settings",
     "optimize --resume run --games 4": "--games 4: expected an even number of 8 or more",
     "optimize --resume damaged": "history.jsonl:2: damaged, its checksum is wrong",
+    "optimize --resume shorter": "history.jsonl:2: damaged, its checksum is wrong",
+    "optimize --resume swapped": "history.jsonl:1: damaged, its checksum is wrong",
     "optimize --resume other": "numbers.txt:1: ",
     "report fresh": "fresh: there is no estimate yet",
     "report run --match other": "a page of optimize shows its own games",
@@ -255,7 +267,7 @@ def mistakes(tmp_path_factory) -> Path:
     files = {
         "unknown.txt": "Search.LmrDivisr, int, 230, 100, 800, 40, 0.002\n",
         "beyond.txt": "Search.LmrDivisor, int, 230, 10, 800, 40, 0.002\n",
-        "float.txt": "Search.LmrDivisor, float, 230, 100.5, 800, 0.5, 0.002\n",
+        "float.txt": "Search.LmrDivisor, float, 230, 100, 800, 40, 0.002\n",
         "looks.txt": LOOKS,
         "wide.txt": "Looks, int, 4, 1, 41, 3, 0.05\n",
         "broken.txt": "Looks, float, 4, 1, 40, 3, 0.05\n",
@@ -266,12 +278,16 @@ def mistakes(tmp_path_factory) -> Path:
     (folder / "full").mkdir()
     (folder / "full" / "letter").write_text("Dear")
     words = ("classic", "--options", folder / "given.txt", "--games", 8, *FAST)
-    for name in ("run", "damaged", "other", "fresh"):
+    for name in ("run", "damaged", "other", "fresh", "shorter", "swapped"):
         optimize(*words, "--run", folder / name)
     history = folder / "damaged" / "history.jsonl"
     lines = history.read_text().splitlines(keepends=True)
     lines[1] = lines[1].replace('"a":[', '"a":[1')
     history.write_text("".join(lines))
+    for name, order in (("shorter", [0, 2, 3]), ("swapped", [3, 2, 1, 0])):
+        history = folder / name / "history.jsonl"
+        lines = history.read_text().splitlines(keepends=True)
+        history.write_text("".join(lines[place] for place in order))
     (folder / "other" / "numbers.txt").write_text("nonsense\n")
     (folder / "fresh" / "estimates.jsonl").unlink()
     return folder

@@ -2,8 +2,8 @@
 plays, which change as the run goes on.
 
 The page is that of `tuner report`. It is served to browsers of this machine alone, at the address
-that is printed. Nothing is computed while no page is open, and never more than one percent of a
-CPU, so that curves of long runs move less often. Ctrl-C ends it; the run goes on."""
+that is printed. Nothing is computed while no page is open, and at most about two percent of a CPU
+while one is, so that curves of long runs move less often. Ctrl-C ends it; the run goes on."""
 
 from __future__ import annotations
 

@@ -25,7 +25,6 @@ from tuner.improve.versions import (
     copy_folder,
     patch_of,
     require_new_program,
-    require_no_faults,
     require_own,
     require_players,
     untouched,
@@ -38,6 +37,7 @@ from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
 from tuner.play.journal import GrowingFiles, json_line, json_object
+from tuner.play.match.results import require_few_faults
 from tuner.play.run import Run, RunResult
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
@@ -334,7 +334,8 @@ class ImproveRun(Run):
                     self._games(0, first, place, count),
                     self._against(0, first, first.player, True, ["--games", str(count)]),
                 ):
-                    require_no_faults(self._commands.perform(words), both=True)
+                    found = self._commands.perform(words)
+                    require_few_faults(found.get("forfeits", {}), found["games"], "ab")
                     times.append(time.monotonic())
                 more = (times[2] - times[0]) * (1 + PACE_GAMES[1] / count)
                 if minutes and more > 60 * PACE_SHARE * minutes:
@@ -599,7 +600,8 @@ class ImproveRun(Run):
 
         def require(found: dict) -> None:
             try:
-                require_no_faults(found, both=ours)
+                sides = "ab" if ours else "a"
+                require_few_faults(found.get("forfeits", {}), found["games"], sides)
             except InputError:
                 aside = place.with_name(f"{place.name}-faults")
                 shutil.rmtree(aside, ignore_errors=True)

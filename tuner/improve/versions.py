@@ -10,10 +10,9 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from games.process import guard, kill_group
 from games.process import words_of as words_of_command
@@ -27,7 +26,6 @@ from tuner.play.players import OURS, understood
 BUILD_SECONDS, LOOK_SECONDS = 3600.0, 1.0
 LARGEST_LOG, LARGEST_END = 64 << 20, 1 << 20  # bytes: of what a build prints, of what is read of it
 BUILT, LOG, PARAMS, TREE = "built", "build.log", "params.yaml", "engine"
-MOST_FAULTS = 0.05  # share of the games of a match
 LARGEST_FOLDER = 4 << 30  # bytes
 NOT_COPIED = (".git", ".hg", ".svn")
 
@@ -143,21 +141,6 @@ def require_players(version: Version) -> None:
                 raise InputError(f"{text}: plays {named.game}, expected {game.name}")
         except InputError as problem:
             raise InputError(f"the plan, {key}: {problem}") from None
-
-
-def require_no_faults(found: Mapping[str, Any], both: bool) -> None:
-    """InputError for a match of which many games were lost by faults of our player, or of both."""
-    faults = [
-        (number, what[2:])
-        for what, number in found.get("forfeits", {}).items()
-        if both or what.startswith("a ")
-    ]
-    if (lost := sum(number for number, _ in faults)) > MOST_FAULTS * found["games"]:
-        kinds = ", ".join(sorted({kind for _, kind in faults}))
-        raise InputError(
-            f"{lost} of {found['games']} games were lost by faults of the engine ({kinds}),"
-            f" expected at most {100 * MOST_FAULTS:.0f} %"
-        )
 
 
 @contextlib.contextmanager

@@ -209,6 +209,8 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
 
 def kind_of(folder: Path) -> str | None:
     """Return the command of the run in a folder, if its settings show it."""
+    if not (folder / CONFIG).is_file():  # a pipe may have no end
+        return None
     try:
         found = KINDS.search(read_whole(folder / CONFIG, LARGEST, "settings"))
     except (InputError, OSError):

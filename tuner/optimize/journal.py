@@ -42,8 +42,15 @@ class TunedPair(NamedTuple):
         """The number of games."""
         return 2 if self.other is None else 4
 
-    def encoded(self) -> bytes:
-        """Return the line of the file."""
+    @property
+    def forfeits(self) -> list[str]:
+        """Who lost a game by a fault, and which; where both play an opponent, b's are b's."""
+        ours = list(filter(None, self.line.forfeits))
+        theirs = list(filter(None, self.other.forfeits)) if self.other else []
+        return ours + theirs
+
+    def encoded(self, before: int) -> bytes:
+        """Return the line of the file after one with this checksum."""
         plain = {
             "pair": self.line.pair,
             "a": list(self.a),
@@ -51,19 +58,24 @@ class TunedPair(NamedTuple):
             "line": _short(self.line),
             **({} if self.other is None else {"other": _short(self.other)}),
         }
-        return json_line({**plain, "crc": zlib.crc32(json_line(plain))})
+        return json_line({**plain, "crc": zlib.crc32(json_line(plain), before)})
 
 
 def _short(line: PairLine) -> dict:
     return replace(line, reasons=None).to_json()
 
 
-def _decoded(raw: bytes, numbers: int, opponent: bool, points: int) -> TunedPair:
-    """Decode a line of the file; ValueError says what is wrong with it."""
+def _checksum(raw: bytes) -> int:
+    """Return the checksum that a line of the file ends with."""
+    return json_object(raw)["crc"]
+
+
+def _decoded(raw: bytes, before: int, numbers: int, opponent: bool, points: int) -> TunedPair:
+    """Decode a line of the file after one with a checksum; ValueError says what is wrong."""
     plain = json_object(raw)
     check = plain.pop("crc", None)
-    if check != zlib.crc32(json_line(plain)):
-        raise ValueError("its checksum is wrong: the line was changed")
+    if check != zlib.crc32(json_line(plain), before):
+        raise ValueError("its checksum is wrong: it, or the lines before it, were changed")
     sides = []
     for name in ("a", "b"):
         if not fits(plain.get(name), tuple[float, ...]) or len(plain[name]) != numbers:
@@ -81,14 +93,19 @@ def _decoded(raw: bytes, numbers: int, opponent: bool, points: int) -> TunedPair
     return TunedPair(sides[0], sides[1], *lines)
 
 
-def read_pairs(path: Path, numbers: int, opponent: bool, points: int) -> list[TunedPair]:
-    """Read the whole lines of a file, in their order; InputError for a damaged one."""
+def read_pairs(
+    path: Path, numbers: int, opponent: bool, points: int
+) -> tuple[list[TunedPair], int]:
+    """Read the whole lines of a file, in their order, and the checksum of the last; each checksum
+    is of all lines so far. InputError for a damaged line."""
     content = path.read_bytes() if path.exists() else b""
     pairs: list[TunedPair] = []
     seen: set[int] = set()
+    last = 0
     for number, raw in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
         try:
-            pair = _decoded(raw, numbers, opponent, points)
+            pair = _decoded(raw, last, numbers, opponent, points)
+            last = _checksum(raw)
             if pair.line.pair in seen:
                 raise ValueError(f"pair {pair.line.pair} is there twice")
         except (ValueError, TypeError) as problem:
@@ -97,7 +114,7 @@ def read_pairs(path: Path, numbers: int, opponent: bool, points: int) -> list[Tu
             ) from None
         seen.add(pair.line.pair)
         pairs.append(pair)
-    return pairs
+    return pairs, last
 
 
 class TunedJournal:
@@ -107,7 +124,7 @@ class TunedJournal:
         self._files = GrowingFiles(folder, (HISTORY, ESTIMATES), "the pairs before are kept")
         history, estimates = self._files.paths
         with self._files.opened():
-            self.pairs = read_pairs(history, len(numbers), opponent, points)
+            self.pairs, self._last = read_pairs(history, len(numbers), opponent, points)
             for path in (history, estimates):  # a kill may leave the beginning of a line
                 if path.exists():
                     content = path.read_bytes()
@@ -117,7 +134,9 @@ class TunedJournal:
 
     def append(self, pair: TunedPair) -> None:
         """Append a finished pair."""
-        self._files.append(pair.encoded(), b"")
+        line = pair.encoded(self._last)
+        self._files.append(line, b"")
+        self._last = _checksum(line)
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self._files.sync()
             self._synced = time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,12 +34,13 @@ from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.match import MatchRun
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
-from tuner.play.match.results import first_forfeit_text
+from tuner.play.match.results import first_forfeit_text, require_few_faults
 from tuner.play.run import Run, RunResult
 
 FIRST_TABLE, TABLE_GROWTH = 250, 1.3  # pairs until a table is shown, and how many more until others
 FRESH = 1.05  # growth of the pairs after which what they say is estimated again
 FIRST_ESTIMATE = 50  # pairs
+FEWEST_WITH_FAULTS = 10  # pairs
 
 
 class TunedTask(NamedTuple):
@@ -214,7 +216,7 @@ class SoFar:
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
         self._found: Estimate | None = None
         self._estimated, self._next_table = 0, float(FIRST_TABLE)
-        self._reported: set[str] = set()
+        self._forfeits: Counter[str] = Counter()
         self.done: dict[int, TunedPair] = {}
         self._games = 0
 
@@ -224,17 +226,22 @@ class SoFar:
         self._method.add(pair.line.pair, np.array(pair.a), np.array(pair.b), score)
         self.done[pair.line.pair] = pair
         self._games += pair.games
+        self._forfeits.update(pair.forfeits)
 
     def show(self) -> None:
         """Show the state in a line, and sometimes a table; report the first fault of each kind."""
         display, n = self._run.display, len(self.done)
         last = next(reversed(self.done.values()))
-        for line in filter(None, (last.line, last.other)):
-            for forfeit in filter(None, line.forfeits):
-                if forfeit not in self._reported:
-                    self._reported.add(forfeit)
-                    text = first_forfeit_text(forfeit, self._run.legs[0])
-                    display.note(text.replace("the match continues", "the run goes on"))
+        for forfeit in last.forfeits:
+            if self._forfeits[forfeit] == last.forfeits.count(forfeit):
+                text = first_forfeit_text(forfeit, self._run.legs[0])
+                display.note(text.replace("the match continues", "the run goes on"))
+        if n >= FEWEST_WITH_FAULTS:
+            sides = "a" if self._run.settings.opponent is not None else "ab"
+            try:
+                require_few_faults(self._forfeits, self._games, sides)
+            except InputError as problem:
+                raise InputError(f"{problem}: mend it, and begin another run") from None
         if n >= max(FIRST_ESTIMATE, FRESH * self._estimated):
             self._estimate()
         if n >= self._next_table:
@@ -264,8 +271,9 @@ class SoFar:
 
     def result(self, folder: Path, interrupted: bool) -> RunResult:
         """Return the result of a run, and write the best values."""
+        advice = [self._run.advice(folder)] if interrupted else []
         if not self.done:
-            raise InputError(f"{folder}: no pair of games has ended")
+            raise InputError(f"{folder}: no pair of games has ended; {''.join(advice)}")
         found, lines = self._estimate(), self.lines()
         best = {
             number.name: number.rounded(value)
@@ -276,10 +284,12 @@ class SoFar:
             **plain_estimate(self._numbers, found, len(self.done), self._games, self._unit),
             "method": self._run.settings.method,
             "best": best,
+            "forfeits": dict(sorted(self._forfeits.items())),
             "interrupted": interrupted,
             "run": str(folder),
             "files": [str(path) for path in written],
         }
-        advice = [self._run.advice(folder)] if interrupted else []
         files = [f"wrote {path}" for path in written]
-        return RunResult([*lines, *files, *advice], plain, interrupted)
+        faults = ", ".join(f"{number} {what[2:]}" for what, number in self._forfeits.items())
+        lost = [f"games lost by faults: {faults}"] if faults else []
+        return RunResult([*lines, *lost, *files, *advice], plain, interrupted)

@@ -56,6 +56,10 @@ def require_settable(
             _require_option(number, options, f"{file}: {number.name}")
         return
     parameters = _own_parameters(named, terms)
+    constants = {constant.name for constant in game.contest.constants}
+    for number in numbers:
+        if number.name in constants and not number.whole:
+            raise InputError(f"{file}: {number.name} takes whole numbers; write int")
     for limit in ("low", "value", "high"):
         values = {number.name: number.text(getattr(number, limit)) for number in numbers}
         with_numbers(game, parameters, values, f"{file}:")

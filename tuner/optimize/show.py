@@ -45,7 +45,9 @@ def unit_of(game: Game) -> Unit:
 
 def verdict_of(found: Estimate, i: int) -> str:
     """Say whether a number matters, by the Elo that is lost two steps from its best value, and at
-    its given value."""
+    its given value; unknown as long as the estimate is in doubt."""
+    if found.doubt:
+        return UNKNOWN
     amounts = ((found.cost[i], found.cost_error[i]), (found.worth[i], found.worth_error[i]))
     if any(elo - NORMAL * error > 0 for elo, error in amounts):
         return MATTERS

@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 from games.record import available, find
 from games.streams import InputError
 from tuner.findings.records import Iteration
+from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, NOW, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, CONFIG, HISTORY, kind_of
 from tuner.io.terminal import duration
@@ -35,15 +36,15 @@ from tuner.version import __version__
 
 Made = TypeVar("Made")
 FILES = (CONFIG, HISTORY, LEARNED, FINDINGS, NET, ESTIMATES)  # what the report shows of a folder
-INNER = (f"*/{NOW}", f"*/*/{NOW}")  # of the steps of a loop
+INNER = (f"*/{NOW}", f"*/*/{NOW}", f"*/*/*/{NOW}")  # of the steps of a loop
 SILENT = 15.0  # seconds without a sign of life after which a run is not under way
-REPORT_SHARE, NOW_SHARE = 0.003, 0.002  # of the CPUs that a run uses, or of one
+REPORT_SHARE, NOW_SHARE = 0.003, 0.02  # of the CPUs that a run uses, or of one
 LEAST_CPUS = 0.25  # a run that waits for engines or machines is taken to use so much
 REPORT_LEAST, NOW_LEAST = 5.0, 1.0  # seconds from one to the next
 POLLS = {RUNNING: 2, ENDED: 0}  # seconds between two questions of a page; 0: none follows
 OTHERS = 10
 GAMES_KIND = "games"  # of runs, which have no report
-GONE, SILENCE, UNKNOWN = "gone", "silent", "unknown"
+GONE, SILENCE, UNKNOWN, DAMAGED = "gone", "silent", "unknown", "damaged"
 SECTION = re.compile(r'<section id="now".*?</section>\n?', re.DOTALL)
 
 
@@ -87,7 +88,7 @@ class LivePage:
 
     def __init__(self, folder: Path) -> None:
         """InputError for a folder without a run."""
-        self.folder, self.name = folder, folder.resolve().name
+        self.folder, self.name = folder, plain_text(folder.resolve().name)
         if not (folder / CONFIG).exists() and not (folder / NOW).exists():
             what = "contains no run" if folder.is_dir() else "no such folder"
             raise InputError(
@@ -101,7 +102,8 @@ class LivePage:
     def page(self) -> str:
         """Return the whole page as HTML."""
         answer = self.now()
-        return SECTION.sub(lambda _: answer.html, self._report.made[1] if self._report.made else "")
+        report = self._report.made[1] if self._report.made else ""
+        return plain_text(SECTION.sub(lambda _: answer.html, report))
 
     def now(self) -> Answer:
         """Return what the run does now."""
@@ -119,15 +121,25 @@ class LivePage:
         if not self.folder.is_dir():
             return GONE, None
         paths = [self.folder]
-        if kind_of(self.folder) == IMPROVE:
-            paths += [path.parent for name in INNER for path in self.folder.glob(name)]
-        found = [now for now in map(read_now, paths) if now is not None]
+        try:
+            require_files(self.folder)
+            if kind_of(self.folder) == IMPROVE:
+                paths += [path.parent for name in INNER for path in self.folder.glob(name)]
+            found = [now for now in map(read_now, paths) if now is not None]
+        except InputError as problem:
+            return DAMAGED, Now(DAMAGED, 0.0, 0.0, note=str(problem))
         if not found:
             return UNKNOWN, None
-        own = found[0]
+        own, *steps = found
         if own.state == RUNNING and time.time() - own.written > SILENT:
             return SILENCE, own
-        return own.state, max(found, key=lambda now: (now.state == RUNNING, now.began))
+        if own.state != RUNNING:
+            return own.state, own
+        # the step of a loop that plays or learns now; files of those that were killed are old
+        playing = (
+            step for step in steps if step.state == RUNNING and time.time() - step.written <= SILENT
+        )
+        return RUNNING, max(playing, key=lambda now: now.began, default=own)
 
     def _made_now(self) -> Answer:
         state, now = self._state()
@@ -144,6 +156,7 @@ class LivePage:
         version = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
         now = now_section(self.folder, UNKNOWN, None, version)
         try:
+            require_files(self.folder)
             if make := PAGES.get(kind_of(self.folder) or ""):
                 return version, make(self.folder, now)[0]
             return version, render(read_run(self.folder, []), now)[0]
@@ -157,6 +170,15 @@ class LivePage:
             run = ShownRun(self.folder, kind, "", __version__, {}, [], [])
             waiting = Section("waiting", "Report", "waiting", {"text": text})
             return version, page_of(run, self.name, [waiting], now)
+
+
+def require_files(folder: Path) -> None:
+    """InputError if what a page reads of a folder is there but no file: a pipe or a device may have
+    no end."""
+    for name in (*FILES, NOW):
+        path = folder / name
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no file; expected what a run writes")
 
 
 def _stamps(folder: Path) -> list[tuple[int, int] | None]:
@@ -173,12 +195,12 @@ def _stamps(folder: Path) -> list[tuple[int, int] | None]:
 
 def now_section(folder: Path, state: str, now: Now | None, report: str) -> Section:
     """Return what a run does now as a section; `report` names the report that it stands with."""
-    data: dict = {"state": _sentence(state, now), "bad": state in (GONE, SILENCE, FAILED)}
+    data: dict = {"state": _sentence(state, now), "bad": state in (GONE, SILENCE, FAILED, DAMAGED)}
     running = state == RUNNING and now is not None
     data |= {"report": report, "command": "", "facts": [], "progress": None, "charts": []}
     if state in (INTERRUPTED, SILENCE) and (command := _resumed(folder)):
         data["command"] = command
-    if now is not None:
+    if now is not None and state != DAMAGED:
         data |= {"step": now.step, "facts": _facts(now, running), "charts": _curves(now)}
         if now.done is not None and now.total:
             data["progress"] = min(1.0, now.done / now.total)
@@ -194,8 +216,11 @@ def _sentence(state: str, now: Now | None) -> str:
         }.get(state, "Nothing here says that the run is under way.")
     clock = _clock(now.written)
     match state:
+        case "damaged":
+            return f"What the run does cannot be told: {now.note}."
         case "running":
-            return f"{capital(now.step or 'starting')}."
+            step = now.step or now.note.partition(": ")[0] or "starting"
+            return f"{capital(step)}."
         case "ended":
             return f"The run ended at {clock}."
         case "interrupted":

@@ -22,6 +22,7 @@ from tuner.report.live import LivePage
 
 try:
     from tornado.httpserver import HTTPServer
+    from tornado.iostream import StreamClosedError
     from tornado.netutil import bind_sockets
     from tornado.web import Application, HTTPError, RequestHandler
 except ImportError:
@@ -86,12 +87,19 @@ class Watched(RequestHandler):
             for script in SCRIPT.findall(text):
                 digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
                 self.set_header("Content-Security-Policy", POLICY.format(f"sha256-{digest}"))
-            self.finish(text)
+            await self._sent(text)
         else:
             answer = await self._made(self.page.now)
             self.set_header("Content-Type", "application/json; charset=utf-8")
             self.set_header("X-Wait", str(answer.wait))
-            self.finish(json.dumps(asdict(answer)))
+            await self._sent(json.dumps(asdict(answer)))
+
+    async def _sent(self, text: str) -> None:
+        """Answer with a text; a client that does not read it is let go."""
+        try:
+            await asyncio.wait_for(self.finish(text), SECONDS)
+        except (asyncio.TimeoutError, StreamClosedError):
+            self.request.connection.stream.close()  # type: ignore[union-attr]
 
     head = get
 

@@ -33,6 +33,8 @@ def after(board: chess.Board, move: chess.Move) -> float:
 
 
 def answer(board: chess.Board) -> str:
+    if sys.argv[2:] == ["crash"] and board.fullmove_number > 4:
+        sys.exit(3)
     dice = random.Random(board.fen())
     moves = sorted(board.legal_moves, key=str)
     looked = dice.sample(moves, min(len(moves), int(options["looks"])))

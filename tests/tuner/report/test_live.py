@@ -1,6 +1,7 @@
 """The page of a run under way: what it says of each state, and what making it costs."""
 
 import json
+import os
 import shutil
 import time
 
@@ -74,6 +75,46 @@ def test_a_run_that_is_not_under_way_says_what_it_is(folder, found, wait, said, 
     answer = LivePage(folder).now()
     assert answer.wait == wait and said in answer.html
     assert (f"tuner match --resume {folder}" in answer.html) == resumed
+
+
+def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
+    (tmp_path / "config.yaml").write_text("command: x\nversion: y\nimprove: {}\n")
+    write(tmp_path, now(began=1.0, note="round 1 of 4, whole build (2 s so far): `make`"))
+    match = tmp_path / "round-1" / "whole" / "match-before"
+    match.mkdir(parents=True)
+    write(match, now("ended", began=2.0, step="playing"))
+    assert "Round 1 of 4, whole build (2 s so far)." in LivePage(tmp_path).now().html
+    write(match, now(began=2.0, step="playing", games=[CHESS]))
+    answer = LivePage(tmp_path).now()
+    assert "Playing." in answer.html and "<svg" in answer.html
+    write(match, now(began=2.0, written=time.time() - 100, step="playing"))
+    assert "whole build" in LivePage(tmp_path).now().html
+
+
+@pytest.mark.parametrize("name", ["now.json", "config.yaml", "history.jsonl"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_not_read(folder, name, kind):
+    path = folder / name
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    assert f"{name}: is no file" in LivePage(folder).page()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state": 3}'])
+def test_a_damaged_state_says_why(folder, content):
+    (folder / "now.json").write_bytes(content)
+    assert "What the run does cannot be told: " in LivePage(folder).page()
+
+
+def test_a_name_that_is_no_text_has_escapes(folder):
+    odd = folder.with_name(os.fsdecode(b"odd\xff"))
+    shutil.move(folder, odd)
+    write(odd, now(step="playing"))
+    LivePage(odd).page().encode()
+    assert "odd" in LivePage(odd).now().title
 
 
 def test_a_folder_that_is_deleted_and_a_run_that_goes_on_are_noticed(folder):

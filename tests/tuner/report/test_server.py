@@ -1,5 +1,6 @@
 """`tuner watch` answers two addresses of its own page, and refuses whatever else is asked."""
 
+import contextlib
 import json
 import re
 import socket
@@ -119,6 +120,23 @@ def test_slow_requests_are_closed(watch):
         assert slow.recv(1) == b""  # within the time for a request, not that of the socket
         assert time.monotonic() - begun < 50
     assert watch.get()[0] == 200
+
+
+def test_who_reads_nothing_is_let_go(folder):
+    """An answer that does not fit into the buffers of the connection."""
+    before = (
+        "import tuner.report.server as server; server.SECONDS = 1.0;"
+        "server.LivePage.page = lambda page: 'x' * (64 << 20);"
+    )
+    with Watch(folder, before=before) as slow:
+        with socket.create_connection(("127.0.0.1", slow.port), 60.0) as stream:
+            stream.sendall(get().replace(b"PORT", str(slow.port).encode()))
+            time.sleep(3.0)
+            answer = 0
+            with contextlib.suppress(ConnectionError):
+                while piece := stream.recv(1 << 20):
+                    answer += len(piece)
+        assert answer < 64 << 20
 
 
 def test_the_page_and_its_state_are_answered(watch, folder):

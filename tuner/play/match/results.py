@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from games.record import STALL, Game
+from games.streams import InputError
 from tuner.io.terminal import duration
 from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
@@ -23,6 +24,7 @@ from tuner.statistics.pentanomial import MatchInterval, MeanPoints, Results, mea
 from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
 
 FEWEST_PAIRS = 3  # that a mean with an error needs
+MOST_FAULTS = 0.05  # share of the games
 NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
 
 
@@ -474,6 +476,18 @@ def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> 
     side, _, kind = forfeit.partition(" ")
     player = players["ab".index(side)]
     return f"{player.name} lost a game by {kind}; the match continues{_forfeit_hint(kind, player)}"
+
+
+def require_few_faults(forfeits: Mapping[str, int], games: float, sides: str) -> None:
+    """InputError if players of these sides, "a" or "ab", lost more than 5 % of the games by
+    faults."""
+    faults = {what: number for what, number in forfeits.items() if what[0] in sides}
+    if (lost := sum(faults.values())) > MOST_FAULTS * games:
+        kinds = ", ".join(sorted({what[2:] for what in faults}))
+        raise InputError(
+            f"{lost} of {games} games were lost by faults of the engine ({kinds}), expected at most"
+            f" {100 * MOST_FAULTS:.0f} %"
+        )
 
 
 def _forfeit_hint(kind: str, player: PlayerSpec) -> str:
