@@ -308,6 +308,8 @@ CASES = {
     "diff classic pesto tictactoe/zero": (
         "tictactoe/zero is for tictactoe, but classic is for chess"
     ),
+    "match classic zero --tc=--": "argument --tc: '--' is no value",
+    "match classic zero --run=": "argument --run: is empty; expected a value",
     "diff classic": "the following arguments are required: LEARNED; see tuner diff --help",
     "diff classic pesto nothing": "nothing: no such file; bundled parameter files: classic",
     "diff classic pesto --show supported": (

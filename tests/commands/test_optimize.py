@@ -225,6 +225,7 @@ BAD = {
     "optimize classic --options float.txt": (
         "float.txt: Search.LmrDivisor takes whole numbers; write int"
     ),
+    "optimize classic --options long.json": "long.json: a number has too many digits",
     "optimize backgammon/classic --options given.txt": (
         "given.txt: Search.LmrDivisor: backgammon has no such weight"
     ),
@@ -271,6 +272,7 @@ def mistakes(tmp_path_factory) -> Path:
         "looks.txt": LOOKS,
         "wide.txt": "Looks, int, 4, 1, 41, 3, 0.05\n",
         "broken.txt": "Looks, float, 4, 1, 40, 3, 0.05\n",
+        "long.json": f'{{"Looks": {{"value": {"9" * 5000}}}}}\n',
         "combo.txt": "Style, int, 4, 1, 40, 3, 0.05\n",
     }
     for name, text in files.items():

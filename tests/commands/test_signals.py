@@ -34,7 +34,14 @@ def started(folder: Path, *words: object, **more: str) -> subprocess.Popen:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=hear,
     )
+
+
+def hear() -> None:
+    """Hear the signals that a program under nohup or in the background ignores."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]:

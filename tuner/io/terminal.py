@@ -112,6 +112,9 @@ def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:
     return [Text(head.ljust(span)), *lines]
 
 
+FEWEST_DONE = 4  # before a pace is known
+
+
 class Pace:
     """How fast a step of `total` things goes since it began, and how long it still takes at that
     mean speed."""
@@ -125,14 +128,15 @@ class Pace:
         self._before = done if self._before is None else self._before
 
     def rate(self, done: int) -> float | None:
-        """Return how many are done in a second; None within the first one, and before any is."""
+        """Return how many are done in a second; None within the first one, and before some are: the
+        first of those that several workers do come late."""
         seconds, new = time.monotonic() - self._started, done - (self._before or 0)
-        return new / seconds if seconds >= 1 and new > 0 else None
+        return new / seconds if seconds >= 1 and new >= FEWEST_DONE else None
 
     def left(self, done: int) -> float | None:
         """Return the seconds that the step still takes; None if that is not known."""
         rate = self.rate(done)
-        return None if rate is None or self._total is None else (self._total - done) / rate
+        return None if rate is None or self._total is None else max(self._total - done, 0) / rate
 
 
 class Display:

@@ -123,7 +123,7 @@ class GamesSettings(GamesOptions):
     resign: tuple[float, int] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
     draw: tuple[float, int, int] | None = USUAL_DRAW  # type: ignore[assignment]
     start: str
-    part: int = 200
+    part: int = 20
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
 

@@ -33,7 +33,10 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, one_line(f"{self.prog}: {message}{see} {self.prog} --help") + "\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """An error for a value that is none of the choices, with the nearest one or all of them."""
+        """An error for an empty value, or one that is none of the choices, with the nearest one or
+        all of them."""
+        if value == "" and action.option_strings:
+            raise argparse.ArgumentError(action, "is empty; expected a value")
         if action.choices is None or value is argparse.SUPPRESS or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
@@ -51,6 +54,8 @@ class Parser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             if word == "--":
                 return
+            if word.startswith("--") and word.endswith("=--"):  # argparse takes it for no value
+                self.error(f"argument {name}: '--' is no value")
             if (
                 name.startswith("--")
                 and " " not in name

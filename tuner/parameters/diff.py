@@ -239,10 +239,11 @@ def errors_known(first: Parameters, other: Parameters) -> bool:
     return True
 
 
-def largest_supported(found: Comparison) -> list[tuple[int, int, int]]:
-    """Return the LARGEST largest changes that the data support: (index of the file after the first,
-    stage, column)."""
-    places = np.argwhere(found.evidence.supported)
+def largest(found: Comparison) -> list[tuple[int, int, int]]:
+    """Return the LARGEST largest changes that the data support, of all if none can be tested:
+    (index of the file after the first, stage, column)."""
+    tested = any(found.known)
+    places = np.argwhere(found.evidence.supported if tested else found.change != 0)
     sizes = np.abs(found.change[tuple(places.T)])
     return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:LARGEST]].tolist()]
 
@@ -297,7 +298,8 @@ def differences(found: Comparison, supported: bool = False) -> dict:
     None if the file has none or does not identify the number (`identified`), 0 if the number was
     kept constant. `significant` is a change beyond its 95 % interval, `supported` one that passes
     the test at a false discovery rate of 5 %; None if it was not tested. `largest` names the
-    largest supported changes. With `supported`, rows and tables without such a change are left out.
+    largest changes, of those that are supported if any can be tested. With `supported`, rows and
+    tables without such a change are left out.
     """
     chosen = (
         np.asarray(found.evidence.supported.any(axis=0))
@@ -325,7 +327,7 @@ def differences(found: Comparison, supported: bool = False) -> dict:
                 "change": float(found.change[k, s, i]),
                 **({} if found.is_pair else {"file": k + 1}),
             }
-            for k, s, i in largest_supported(found)
+            for k, s, i in largest(found)
         ],
         "rows": [
             {

@@ -16,7 +16,7 @@ from tuner.parameters.diff import (
     Comparison,
     errors_used,
     headline,
-    largest_supported,
+    largest,
     on_board,
     percent,
     reach,
@@ -30,8 +30,7 @@ Cell = str | Text
 @dataclass(frozen=True)
 class View:
     """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set;
-    the files' `names`; `brief`: the largest changes and the ratios alone, if changes can be
-    tested."""
+    the files' `names`; `brief`: the largest changes and the ratios alone."""
 
     names: tuple[str, ...]
     least: float
@@ -55,7 +54,7 @@ def show(console: Console, found: Comparison, view: View) -> None:
     """Print the comparison."""
     _largest(console, found, view)
     _headline(console, found, view)
-    if not view.brief or not found.evidence.tested.any():
+    if not view.brief:
         _details(console, found, view)
         return
     with console.capture() as captured:
@@ -86,21 +85,22 @@ def _details(console: Console, found: Comparison, view: View) -> None:
 
 
 def _largest(console: Console, found: Comparison, view: View) -> None:
-    """Print the largest changes that the data support, or one sentence if there are none."""
-    places = largest_supported(found)
+    """Print the largest changes, those that the data support if changes can be tested, or one
+    sentence if there are none."""
+    places, known = largest(found), any(found.known)
     tested, supported = int(found.evidence.tested.sum()), int(found.evidence.supported.sum())
-    if not places:
+    if not known:
+        show_lines(console, errors_used(found)[0], "")
+    elif not places:
         why = (
-            errors_used(found)[0]
-            if not any(found.known)
-            else (
-                f"the data support none of the {tested:,} changes: each may be due to chance"
-                if tested
-                else "no change can be tested: every number was kept constant or is not identified"
-            )
+            f"the data support none of the {tested:,} changes: each may be due to chance"
+            if tested
+            else "no change can be tested: every number was kept constant or is not identified"
         )
         show_lines(console, why, "")
+    if not places:
         return
+    changes = supported if known else int((found.change != 0).sum())
     labels = found.layout.labels()
     rows: list[list[Cell]] = []
     for k, s, i in places:
@@ -117,20 +117,20 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
                 number(float(found.files[0].weights[s, i])),
                 number(float(found.files[k + 1].weights[s, i])),
                 coloured(signed(change)),
-                _error(error),
+                *([_error(error)] if known else []),
             ]
         )
     ends = ["initial", "learned"] if found.is_pair else ["A", "other"]
     count = (
-        f"the {len(rows)} largest of {supported:,} changes"
-        if supported > len(rows)
-        else (f"all {supported} changes" if supported > 1 else "the one change")
+        f"the {len(rows)} largest of {changes:,} changes"
+        if changes > len(rows)
+        else (f"all {changes} changes" if changes > 1 else "the one change")
     )
     letters = "" if found.is_pair else f" ({view.title})"
     show_table(
         console,
-        f"{count} that the data support{letters}",
-        ["", *ends, "change", "+/-"],
+        f"{count}{' that the data support' * known}{letters}",
+        ["", *ends, "change", *(["+/-"] if known else [])],
         rows,
         view.markdown,
     )

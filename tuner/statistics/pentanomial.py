@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tuner.statistics.intervals import wilson_interval
+
 
 @dataclass(frozen=True)
 class MeanPoints:
@@ -174,12 +176,15 @@ def normalized_elo_of(score: float, variance: float) -> float:
 def summarise(pairs: Sequence[int]) -> Summary:
     """Elo, normalized Elo and the rest from counts of pairs by score.
 
-    There is no interval where the pairs show no spread: with fewer than two, or with all alike.
+    Where all pairs are alike, the interval of Elo is that of a proportion (Wilson 1927), and there
+    is none of normalized Elo.
     """
     total = sum(pairs)
     score, variance = mean_and_variance(pairs)
     error = math.sqrt(variance / total) if variance > 0 else math.nan
-    ends = (score, score - SIDE * error, score + SIDE * error)
+    normal = (score, score - SIDE * error, score + SIDE * error)
+    alike = total > 0 and not variance
+    ends = (score, *wilson_interval(score * total, total)) if alike else normal
     if total < 2:
         los = math.nan
     elif variance > 0:
@@ -192,7 +197,7 @@ def summarise(pairs: Sequence[int]) -> Summary:
         score,
         variance,
         MatchInterval(*map(elo_of, ends)),
-        MatchInterval(*(normalized_elo_of(end, variance) for end in ends)),
+        MatchInterval(*(normalized_elo_of(end, variance) for end in normal)),
         los,
         _ratio(pairs[middle], total),
         _ratio(won, lost),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.statistics.support import count_games, shares_of, swapped
+from tuner.statistics.intervals import wilson_interval
 from tuner.statistics.pentanomial import (
     NORMALIZED_ELO,
     SCORES,
@@ -130,10 +131,12 @@ def test_no_games_say_nothing():
 
 
 @pytest.mark.parametrize("pairs, sign", [((0, 0, 0, 0, 9), 1), ((9, 0, 0, 0, 0), -1)])
-def test_all_wins_or_losses_are_infinite_elo_without_an_interval(pairs, sign):
+def test_all_wins_or_losses_are_infinite_elo_with_a_bound(pairs, sign):
     found = summarise(pairs)
     assert found.elo.value == found.normalized_elo.value == sign * math.inf
-    assert math.isnan(found.elo.error) and math.isnan(found.normalized_elo.error)
+    bound = found.elo.low if sign > 0 else found.elo.high
+    assert bound == pytest.approx(sign * elo_of(wilson_interval(9, 9)[0]))
+    assert math.isnan(found.normalized_elo.error)
     assert found.los == (sign + 1) / 2
 
 
@@ -143,20 +146,19 @@ def test_an_interval_that_reaches_a_score_of_1_is_open_upwards():
 
 
 @pytest.mark.parametrize("kind", range(5))
-def test_fewer_than_two_pairs_give_no_interval(kind):
+def test_one_pair_gives_the_interval_of_a_proportion(kind):
     found = summarise([int(kind == place) for place in range(5)])
     assert found.score == SCORES[kind]
-    assert (
-        math.isnan(found.elo.error)
-        and math.isnan(found.normalized_elo.error)
-        and math.isnan(found.los)
-    )
+    low, high = wilson_interval(SCORES[kind], 1)
+    assert found.elo[1:] == (elo_of(low), elo_of(high))
+    assert math.isnan(found.normalized_elo.error) and math.isnan(found.los)
 
 
 def test_drawn_pairs_alone_are_even_and_of_no_known_spread():
     found = summarise((0, 0, 40, 0, 0))
     assert found.elo.value == 0 and found.los == 0.5
-    assert math.isnan(found.elo.error) and math.isnan(found.normalized_elo.value)
+    assert found.elo.error == pytest.approx(elo_of(wilson_interval(20, 40)[1]))
+    assert math.isnan(found.normalized_elo.value)
 
 
 def test_elo_and_score_are_inverse():

@@ -293,7 +293,9 @@ class MatchRun(PairsRun):
 
     def progress(self, score: Score, rate: float | None) -> str:
         """See `PairsRun`."""
-        return progress_text(score.tallies[0], self.test, self.game, rate)
+        games = self.settings.games
+        most = None if games is None else games // 2
+        return progress_text(score.tallies[0], self.test, self.game, rate, most)
 
     def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
         """See `PairsRun`."""

@@ -232,13 +232,14 @@ def result_block(
     """Lines of a result, without a newline at the end; the first names the players and the last has
     the LLR, if given.
 
-    `inf` and `nan` are infinite and unknown numbers. The percentage after the LLR is its share of
-    the bound it approaches, negative towards H0."""
+    Where all pairs are alike, Elo has a bound or an interval that they leave. The percentage after
+    the LLR is its share of the bound it approaches, negative towards H0."""
     summary = summarise(results.pairs)
     lines = [] if names is None else [f"Results of {names[0]} vs {names[1]}:"]
     share = results.points / results.games if results.games else math.nan
     lines += [
-        f"Elo: {_interval(summary.elo)}, nElo: {_interval(summary.normalized_elo)}",
+        f"Elo: {_interval(summary.elo)}"
+        + (f", nElo: {_interval(summary.normalized_elo)}" if summary.variance > 0 else ""),
         (
             f"LOS: {_fixed(100 * summary.los)} %, DrawRatio: {_fixed(100 * summary.draw_ratio)} %, "
             f"PairsRatio: {_fixed(summary.pairs_ratio)}"
@@ -287,6 +288,11 @@ def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = No
 
 
 def _interval(interval: MatchInterval) -> str:
+    if math.isnan(interval.value):
+        return "unknown"
+    if math.isinf(interval.value):
+        most, end = interval.value < 0, min(interval[1:], key=abs)
+        return f"{'at most' if most else 'at least'} {_fixed(end)}"
     return f"{_fixed(interval.value)} +/- {_fixed(interval.error)}"
 
 
@@ -443,9 +449,11 @@ class Tally:
         return PointResults(tuple(self._pairs), self.games, *ordered(self._of_pairs))
 
 
-def progress_text(tally: Tally, test: Sprt | None, game: Game, rate: float | None) -> str:
+def progress_text(
+    tally: Tally, test: Sprt | None, game: Game, rate: float | None, most: int | None = None
+) -> str:
     """The score so far in one line, with the pace, and of a test how long it is expected to go on;
-    `rate` are pairs a second."""
+    `rate` are pairs a second, `most` the pairs after which it ends in any case."""
     results = tally.results
     elo = summarise(results.pairs).elo
     if game.in_points:
@@ -461,6 +469,8 @@ def progress_text(tally: Tally, test: Sprt | None, game: Game, rate: float | Non
         parts.append(f"LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})")
         left = expected_pairs_left(test, results.pairs)
         if left is not None and rate:
+            if most is not None:
+                left = min(left, max(most - sum(results.pairs), 0))
             parts.append(f"about {duration(left / rate)} left")
     return "  ".join(parts) + pace_text(rate)
 
