@@ -60,6 +60,18 @@ def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     assert len(games_of(tmp_path / "a.pgn")) == games
 
 
+def test_a_match_that_goes_on_with_more_games_is_that_of_so_many(tmp_path):
+    words = ("classic", "pesto", "--depth", 1, "--seed", 3)
+    whole = play(*words, "--games", 12, "--run", tmp_path / "whole")
+    play(*words, "--games", 4, "--run", tmp_path / "run")
+    found = play("--resume", tmp_path / "run", "--games", 12)
+    same = ("pentanomial", "points", "games", "plies")
+    assert [found[name] for name in same] == [whole[name] for name in same]
+    assert "--games 6: expected an even number of 12 or more" in refused(
+        "match", "--resume", tmp_path / "run", "--games", 6
+    )
+
+
 def test_a_resumed_match_plays_with_the_parameters_it_began_with(tmp_path):
     mine, folder = tmp_path / "mine.yaml", tmp_path / "run"
     classic = (REPOSITORY / "params/chess/classic.yaml").read_text()

@@ -7,7 +7,7 @@ import numpy as np
 from games.record import wording_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
-from tuner.findings.findings import HALF, ratios_of
+from tuner.findings.findings import ratios_of
 from tuner.findings.identifiability import identify
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.scale import fit_scale
@@ -106,7 +106,6 @@ def dry_run_lines(found: dict) -> list[str]:
         )
     if found["median"] is not None:
         lines.append(f"  median of all weights  +/- {_text(found['median'])}")
-    lines.append(f"half as wide with about {(HALF - 1) * found['games']:,} more games")
     return lines
 
 

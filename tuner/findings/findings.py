@@ -198,7 +198,6 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
     return lines
 
 
-HALF = 4  # times as many games halve the error
 APART = 1.2  # ratio of clustered to naive errors that is reported
 NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
 COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
@@ -427,9 +426,6 @@ def advice(
             f"not exceed sampling noise; learn from {better}, or from more {of}"
         )
     elif result.uncertainty and games:
-        lines.append(
-            f"halving the standard errors takes about {(HALF - 1) * games:,} more {of} of this kind"
-        )
         inflation = _inflation(result.uncertainty)
         if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
             lines.append(

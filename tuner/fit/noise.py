@@ -217,18 +217,15 @@ def go_part_of_the_way(
 
 
 def play_line(step: PlayStep, elo: bool) -> str:
-    """Return a step as a line of text; `elo`: gain and cost are known in Elo."""
+    """Return a step as a line of text; `elo`: the cost is known in Elo."""
     if step.share == 0:
         return (
             "prior play: what these games teach does not exceed sampling noise; weights go 0 % of "
             "the way to those that predict results best"
         )
-    gain, cost = (
-        f"{value:.0f}" if value <= MEASURED else f"more than {MEASURED:g}"
-        for value in (step.gain, step.cost)
-    )
+    cost = f"{step.cost:.0f}" if step.cost <= MEASURED else f"more than {MEASURED:g}"
     expected = (
-        f"expected gain {gain} Elo, cost of sampling noise {cost}"
+        f"their sampling noise costs {cost} Elo"
         if elo
         else (
             "how far is best was measured with `classic` in chess alone: let a match compare other "

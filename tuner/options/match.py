@@ -116,9 +116,11 @@ class MatchOptions(PairsOptions):
     """The options of matches."""
 
     games: int | None = option(
-        "number of games, even (default: 100); with --sprt the largest number (default: no limit)",
+        "number of games, even (default: 100); with --sprt the largest number (default: no limit);"
+        " with --resume a larger one",
         COUNT,
         metavar="N",
+        resume=True,
     )
     depth_a: int | None = option("plies per search of A alone", POSITIVE_COUNT, metavar="N")
     nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")

@@ -273,7 +273,10 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
                 _change_text(results.before, results) + games,
             )
         )
-    if result.held_out_after is not None and not (tiles and result.method == "logistic"):
+    same = results is not None and (
+        result.method == "logistic" or results.after == result.held_out_after
+    )
+    if result.held_out_after is not None and not (tiles and same):
         tiles.append(
             Tile(
                 HELD_OUT.get(result.method or "", "Held-out loss"),

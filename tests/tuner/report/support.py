@@ -118,7 +118,6 @@ def findings(data: str = NASTY) -> dict:
             "errors": {"mg": 0.05, "eg": 0.04},
         },
         "advice": [
-            "halving the standard errors takes about 18,900 more games of this kind",
             f"look at {data}",
         ],
     }

@@ -85,7 +85,6 @@ def test_everything_found_has_a_place_on_the_page(rich):
         "0.4517",
         "400,563",
         "2.80 to 3.03",
-        "18,900 more games",
         "Ptnml(0-2): [0, 0, 20, 10, 10]",
         "1,206",
         "240.5",
