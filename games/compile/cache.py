@@ -80,10 +80,11 @@ def remove_unused(home: Path, days: float = UNUSED_DAYS) -> list[Path]:
 
 
 class TolerantCache:
-    """A Numba function cache that compiles after a failure to read or write, instead of raising."""
+    """A Numba function cache that compiles after a failure to read or write, instead of raising;
+    `kind` is that of the unit."""
 
-    def __init__(self, cache) -> None:
-        self._cache = cache
+    def __init__(self, cache, kind: str) -> None:
+        self._cache, self._kind = cache, kind
 
     def __getattr__(self, name: str):
         return getattr(self._cache, name)
@@ -98,7 +99,7 @@ class TolerantCache:
             note(f"unreadable cache entry ({type(problem).__name__}): compiling again")
             self._forget()
         if found is None:
-            compilation.begin()
+            compilation.begin(self._kind)
         return found
 
     def _forget(self) -> None:
@@ -134,10 +135,11 @@ class Compilation:
         self._announced = False
         self._waiting: threading.Timer | None = None
 
-    def begin(self) -> None:
-        """Start of a compilation."""
+    def begin(self, kind: str) -> None:
+        """Start of a compilation of a unit."""
         if not self._announced:
-            self._waiting = threading.Timer(max(0.0, PATIENCE - self._seconds), self._announce)
+            wait = max(0.0, PATIENCE - self._seconds)
+            self._waiting = threading.Timer(wait, self._announce, [kind])
             self._waiting.daemon = True
             self._waiting.start()
 
@@ -147,8 +149,10 @@ class Compilation:
         if self._waiting is not None:
             self._waiting.cancel()
 
-    def _announce(self) -> None:
-        note("compiling for this machine, once (about 10 s) ...")
+    def _announce(self, kind: str) -> None:
+        terms = kind.startswith("terms-")
+        what = "this set of terms" if terms else "for this machine"
+        note(f"compiling {what}, once (about 10 s) ...")
         self._announced = True
 
     def finish(self) -> None:

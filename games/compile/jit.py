@@ -194,7 +194,7 @@ class Entry:
                 dispatcher.enable_caching()
             finally:
                 numba.config.CACHE_DIR = before
-            dispatcher._cache = TolerantCache(dispatcher._cache)
+            dispatcher._cache = TolerantCache(dispatcher._cache, self._unit.kind)
             with _without_collection():
                 started = time.process_time()
                 dispatcher.compile(signature)

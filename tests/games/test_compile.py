@@ -307,8 +307,9 @@ def test_the_cache_lies_where_the_system_keeps_caches(platform, variables, wante
 class Alarm:
     """A timer that goes off when the test says so, unless it was cancelled."""
 
-    def __init__(self, seconds: float, function) -> None:
-        self.seconds, self._function, self.cancelled = seconds, function, False
+    def __init__(self, seconds: float, function, arguments: list[str]) -> None:
+        self.seconds, self.cancelled = seconds, False
+        self._function, self._arguments = function, arguments
 
     def start(self) -> None:
         pass
@@ -318,7 +319,7 @@ class Alarm:
 
     def go_off(self) -> None:
         assert not self.cancelled
-        self._function()
+        self._function(*self._arguments)
 
 
 def test_a_long_compilation_is_announced_once(capsys, monkeypatch):
@@ -329,15 +330,15 @@ def test_a_long_compilation_is_announced_once(capsys, monkeypatch):
     )
     short, long = compile_notice.Compilation(), compile_notice.Compilation()
     for _ in range(2):
-        short.begin()
+        short.begin("chess")
         short.end(0.05)
     assert [alarm.seconds for alarm in alarms] == pytest.approx([0.2, 0.15]) and all(
         alarm.cancelled for alarm in alarms
     )
-    long.begin()
+    long.begin("chess")
     alarms[-1].go_off()
     long.end(0.5)
-    long.begin()  # once is enough
+    long.begin("terms-chess")  # once is enough
     long.end(0.5)
     assert len(alarms) == 3
     for compilation in (short, long, long):
