@@ -19,7 +19,7 @@ PLAYER = (
 
 def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("a.txt").write_text("setoption name Hash value 3\n")
+    Path("a.txt").write_text("Hash, int, 3, 1, 64, 4, 0.002\n")
     Path("b.txt").write_text("Style=Risky\nHash=5\n")
     command = (PLAYER, PLAYER, "--games", 2, "--plies", 6, "--random-plies", 0, "--depth", 1)
     wanted = play(

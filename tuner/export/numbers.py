@@ -285,6 +285,7 @@ def whole(value: float) -> int:
 
 
 SETTING = re.compile(r"setoption\s+name\s+(.+?)\s+value\s+(.*)")
+OPENBENCH = re.compile(r"(.+?)\s*,\s*(?:int|float)\s*,\s*([^,]+?)\s*(?:,[^,]*){4}")
 PASSED_OVER = ("#", "info ", "option ")  # lines of an export for UCI that set nothing
 
 
@@ -294,7 +295,8 @@ def settings_of(
     """Return values of the engine's options by their names, and notes about rounding, from a file.
 
     A parameter file (.yaml) names them as `tuner uci --options` does; any other file has lines
-    NAME=VALUE or `setoption name NAME value VALUE`. InputError for unknown options, and for values
+    NAME=VALUE, `setoption name NAME value VALUE`, or those of OpenBench, whose third field is the
+    value. InputError for unknown options, and for values
     out of range."""
     numbers = (
         _of_parameters(path, options, engine)
@@ -374,11 +376,11 @@ def _of_lines(path: Path) -> Iterator[tuple[str, str, str]]:
         text = line.decode("utf-8", "replace").strip()
         if not text or text.startswith(PASSED_OVER):
             continue
-        match = SETTING.fullmatch(text)
+        match = SETTING.fullmatch(text) or OPENBENCH.fullmatch(text)
         name, separator, value = (match[1], "=", match[2]) if match else text.partition("=")
         if not separator or not name.strip():
             raise InputError(
-                f"{path}:{number}: {text[:40]!r}, expected NAME=VALUE or setoption name NAME value"
-                " VALUE"
+                f"{path}:{number}: {text[:40]!r}, expected NAME=VALUE, setoption name NAME value"
+                " VALUE, or a line of OpenBench"
             )
         yield f"{path}:{number}", name.strip(), value.strip()

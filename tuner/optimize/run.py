@@ -4,6 +4,7 @@ other values of the numbers; a method learns from them."""
 from __future__ import annotations
 
 import contextlib
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -292,4 +293,5 @@ class SoFar:
         files = [f"wrote {path}" for path in written]
         faults = ", ".join(f"{number} {what[2:]}" for what, number in self._forfeits.items())
         lost = [f"games lost by faults: {faults}"] if faults else []
-        return RunResult([*lines, *lost, *files, *advice], plain, interrupted)
+        page = [] if interrupted else [f"next: tuner report {shlex.quote(str(folder))}"]
+        return RunResult([*lines, *lost, *files, *advice, *page], plain, interrupted)

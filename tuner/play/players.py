@@ -36,6 +36,7 @@ from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.parameters.reader import game_of
 
 OVERHEAD = 0.01  # seconds per move between the clock and the search
+BYOYOMI_OVERHEAD = 0.12  # the same where a move that is late loses, as `tuner usi` has it
 
 
 class SearchPlayer:
@@ -78,7 +79,9 @@ class SearchPlayer:
         limits = self._limits
         if left is not None:
             clock = Clock(left[0], self._control.increment)
-            limits = limits_with_byoyomi(clock, self._control.byoyomi, OVERHEAD)
+            byoyomi = self._control.byoyomi
+            overhead = BYOYOMI_OVERHEAD if byoyomi else OVERHEAD
+            limits = limits_with_byoyomi(clock, byoyomi, overhead)
         found = self._searcher.search(line, limits)
         if found.move is None:  # stopped before the first move was searched
             return Choice(self._legal_moves(line[-1])[0])

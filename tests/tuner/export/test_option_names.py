@@ -53,7 +53,7 @@ def test_lines_set_options_too(tmp_path):
     [
         (
             "Material 80",
-            "options.txt:1: 'Material 80', expected NAME=VALUE or setoption name NAME value VALUE",
+            "options.txt:1: 'Material 80', expected NAME=VALUE, setoption name NAME value VALUE",
         ),
         ("Gamma=3", "options.txt:1: toga has no option 'Gamma'"),
         ("\nMaterial=401", "options.txt:2: 'Material' is 401, toga accepts 0 to 400"),

@@ -3,6 +3,7 @@ legs."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -58,4 +59,7 @@ class TournamentRun(PairsRun):
     def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
         """See `PairsRun`."""
         standings = standings_of(self.settings, self.game, score.tallies)
-        return standings_texts(standings, self.settings, self.game, about)
+        lines, plain = standings_texts(standings, self.settings, self.game, about)
+        if about["run"] and not about["interrupted"]:
+            lines.append(f"next: tuner report {shlex.quote(about['run'])}")
+        return lines, plain
