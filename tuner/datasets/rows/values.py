@@ -80,7 +80,8 @@ def shown(value: object) -> str:
 
 class Names:
     """The columns of a layout by the names that rows use: `term.name[i]`, or `name[i]` where one
-    term alone has that name."""
+    term alone has that name. A single number may be `name[0]`, and a table have one index: in
+    `name[8][8]`, `name[12]` is `name[1][4]`."""
 
     def __init__(self, layout: Layout) -> None:
         self.labels = layout.labels()
@@ -89,10 +90,14 @@ class Names:
         for place in layout.places:
             terms.setdefault(place.name, set()).add(place.term)
         self.ambiguous = {name: sorted(found) for name, found in terms.items() if len(found) > 1}
+        for place in layout.places:
+            if len(place.shape) != 1:
+                for k in range(place.size):
+                    self.columns[f"{place.path}[{k}]"] = place.first + k
         self.columns |= {
-            label.partition(".")[2]: column
-            for column, label in enumerate(self.labels)
-            if label.partition(".")[2].partition("[")[0] not in self.ambiguous
+            bare: column
+            for label, column in self.columns.items()
+            if (bare := label.partition(".")[2]).partition("[")[0] not in self.ambiguous
         }
 
     def unknown(self, name: str, fields: Iterable[str] = ()) -> str:

@@ -12,7 +12,7 @@ from tests.tuner.datasets.rows.support import PHASES, SMALL, batch_of, joined, r
 from tuner.datasets.rows import formats
 from tuner.datasets.rows import parquet as arrow
 from tuner.datasets.rows.formats import FORMATS
-from tuner.datasets.rows.values import game_of
+from tuner.datasets.rows.values import Names, game_of
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -275,3 +275,11 @@ def test_an_unknown_format_is_not_written(tmp_path):
     for name in ("rows.txt", "rows.svm.gz"):
         with pytest.raises(InputError, match="expected a name that ends with .jsonl"):
             formats.write(tmp_path / name, [], SMALL)
+
+
+def test_single_numbers_have_an_index_and_tables_are_counted_through():
+    columns = Names(SMALL).columns
+    assert columns["material.pawn[0]"] == columns["material.pawn"]
+    assert columns["queen[0]"] == columns["material.queen"]
+    assert columns["squares.pawn[4]"] == columns["squares.pawn[1][1]"]
+    assert "mobility.knight[4]" not in columns and "pawn[0]" not in columns
