@@ -110,6 +110,7 @@ def test_mode_bytes_and_links_are_kept(learned):
         ("--into folder.h", "folder.h: is a folder, expected a source file"),
         ("--into zero.h", "zero.h: holds zero bytes, expected source text"),
         ("--into readonly.h", "readonly.h: is read-only; make it writable first"),
+        ("--into twice.h", "twice.h: has other names (hard links), which would keep the old"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_nothing_written(learned, words, said):
@@ -117,6 +118,8 @@ def test_what_makes_no_sense_is_refused_and_nothing_written(learned, words, said
     Path("zero.h").write_bytes(b"i\0n\0t\0")
     Path("readonly.h").write_bytes(Path("weights.h").read_bytes())
     Path("readonly.h").chmod(0o444)
+    Path("once.h").write_bytes(Path("weights.h").read_bytes())
+    os.link("once.h", "twice.h")
     before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     assert said in refused("export", learned, *words.split())
     assert {path: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before

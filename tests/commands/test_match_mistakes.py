@@ -133,10 +133,10 @@ CASES = {
     ),
     "match --resume torn": "torn/config.yaml: cannot be read: ",
     "match classic --resume used": (
-        "classic: a resumed run keeps its settings; with --resume only --pgn, --workers,"
+        "classic: a resumed run keeps its settings; with --resume only --games, --pgn, --workers,"
     ),
-    "match --resume used --games 50": (
-        "--games: a resumed run keeps its settings; with --resume only --pgn, --workers,"
+    "match --resume used --depth 3": (
+        "--depth: a resumed run keeps its settings; with --resume only --games, --pgn, --workers,"
     ),
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
     "match --resume moved": (

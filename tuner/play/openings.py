@@ -19,7 +19,9 @@ JUDGE = "classic"  # the bundled evaluation that checks openings
 BALANCED = 50.0  # centipawns
 DEPTH = 4  # of the search that checks the balance
 PATIENCE = 2000  # candidates in a row that were used before: then the openings are exhausted
-HOPELESS = 20_000  # candidates in a row that were over or unbalanced: then the search is given up
+# candidates in a row that were over or unbalanced, after which the search is given up; lines of a
+# book are drawn slowly
+HOPELESS, HOPELESS_BOOK = 20_000, 1000
 
 
 class Opening(NamedTuple):
@@ -132,10 +134,10 @@ class Generator:
             line, moves = self._candidate(candidate)
             if len(moves) < self._plies or not self._balanced(line):
                 refused += 1
-                if refused == HOPELESS and self._searcher is None and self._what != "random plies":
+                if refused == HOPELESS_BOOK and self._what != "random plies":
                     raise InputError(
-                        f"no line of {self._plies} {self._what} in {HOPELESS:,} tries; choose fewer"
-                        " with --book-plies"
+                        f"no line of {self._plies} {self._what} in {HOPELESS_BOOK:,} tries; choose"
+                        " fewer with --book-plies"
                     )
                 if refused == HOPELESS:
                     raise InputError(

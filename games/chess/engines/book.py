@@ -14,6 +14,7 @@ from games.record import BookMoves
 from games.streams import InputError
 
 SUFFIX, ENTRY = ".bin", 16  # bytes of a move and its weight
+PIECE = 1 << 20  # entries that are looked at together
 
 
 def book(path: str) -> BookMoves | None:
@@ -25,11 +26,12 @@ def book(path: str) -> BookMoves | None:
     import chess.polyglot
 
     try:
-        whole = os.path.getsize(path) % ENTRY == 0
-        keys = np.fromfile(path, ">u8")[: None if whole else 0 : 2]
+        size = os.path.getsize(path)
+        keys = np.memmap(path, ">u8", "r")[::2] if size and size % ENTRY == 0 else np.empty(0)
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
-    if not len(keys) or (keys[1:] < keys[:-1]).any():
+    pieces = (keys[at : at + PIECE + 1] for at in range(0, len(keys), PIECE))
+    if not len(keys) or any((piece[1:] < piece[:-1]).any() for piece in pieces):
         raise InputError(f"{path}: not a Polyglot book, whose entries are sorted by position")
     reader = chess.polyglot.open_reader(path)
 

@@ -287,6 +287,11 @@ def require_sources(paths: Sequence[Path], reads: Iterable[str | None], check: b
                 )
             if not os.access(place, os.W_OK) or not os.stat(place).st_mode & 0o222:
                 raise InputError(f"{path}: is read-only; make it writable first")
+            if os.stat(place).st_nlink > 1:
+                raise InputError(
+                    f"{path}: has other names (hard links), which would keep the old content; copy"
+                    " it first"
+                )
 
 
 def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:

@@ -97,7 +97,7 @@ def test_openings_are_lines_of_the_book_each_once_and_the_same_for_a_seed(path):
 
 
 def test_a_book_without_lines_so_long_and_other_files_are_refused(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(openings, "HOPELESS", 200)
+    monkeypatch.setattr(openings, "HOPELESS_BOOK", 200)
     moves = GAME.files.book(str(path))
     with pytest.raises(InputError, match="no line of 6 plies of book.bin in .* --book-plies"):
         Generator(GAME, 6, 1, None, print, moves, "book.bin").opening(0)
