@@ -245,8 +245,8 @@ def optimize_numbers(player: Evaluation | str | Path, **options: Any) -> Optimiz
 
 @dataclass(frozen=True)
 class Improved:
-    """What a loop came to: the version that is rated highest, "the first version" if none is
-    surely better; its `patch`, if it is another one; `result`, what `tuner improve --json` prints;
+    """What a loop came to: the version that won the match that decides, "the first version" if
+    none did; its `patch`, if it is another one; `result`, what `tuner improve --json` prints;
     and `lines`, what it prints for people."""
 
     version: str

@@ -122,6 +122,8 @@ def _of_json(path: Path, text: str) -> Iterator[tuple[str, Number]]:
         plain = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as problem:
         raise InputError(f"{path}:{problem.lineno}: not JSON: {problem.msg}") from None
+    except InputError:
+        raise
     except ValueError:
         raise InputError(f"{path}: a number has too many digits; write a shorter one") from None
     except RecursionError:
