@@ -337,7 +337,7 @@ class ImproveRun(Run):
                     found = self._commands.perform(words)
                     require_few_faults(found.get("forfeits", {}), found["games"], "ab")
                     times.append(time.monotonic())
-                more = (times[2] - times[0]) * (1 + PACE_GAMES[1] / count)
+                more = (times[2] - times[0]) * (1 + few[-1] / count)
                 if minutes and more > 60 * PACE_SHARE * minutes:
                     break
             return {"games": (times[1] - times[0]) / count, "match": (times[2] - times[1]) / count}
@@ -645,8 +645,9 @@ class ImproveRun(Run):
         numbers, learned = (
             load_parameters(path) for path in (best.params, best.folder.parent / LEARNED)
         )
-        found = {name: getattr(learned, name) for name in ("standard_errors", "learned")}
-        write_parameters(self.root / LEARNED, replace(numbers, **found))
+        games = {key: learned.learned[key] for key in ("games",) if key in learned.learned}
+        found = replace(numbers, standard_errors=learned.standard_errors, learned=games)
+        write_parameters(self.root / LEARNED, found)
 
     def _repository(self) -> Path:
         """The folder in which the patch is applied: that of the history of the sources, if any."""

@@ -21,11 +21,12 @@ LOOK_SECONDS = 0.02
 
 def ended(plan: str, folder: Path, seconds: float | None) -> str:
     """Perform the command in a child, and kill it after some seconds."""
-    words = ["--resume", str(folder)] if (folder / "config.yaml").exists() else [plan]
+    begun_before = (folder / "config.yaml").exists()
+    words = ["--resume", str(folder)] if begun_before else [plan, "--run", str(folder)]
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
-        os._exit(main(["improve", *words, *(["--run", str(folder)] if words == [plan] else [])]))
+        os._exit(main(["improve", *words, "--write"]))
     while seconds is None or time.monotonic() < begun + seconds:
         number, status = os.waitpid(child, os.WNOHANG)
         if number:

@@ -16,7 +16,7 @@ HOW = ("killed", "status")
 SHARE = 0.12  # of the time of a whole loop, after which it is killed at the latest
 PLAN = {
     "games": 40,
-    "match": {"games": 20, "pool_games": 4},
+    "match": {"games": 20, "pool_games": 4, "verdict_games": 20},
     "rounds": 1,
     "play": {"plies": 120, "workers": 1},
 }
