@@ -120,6 +120,7 @@ def installed(wheel, tmp_path_factory) -> Installed:
             "--no-index",
             wheel,
         ],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         check=True,
     )
     asked = subprocess.run(
