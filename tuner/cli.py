@@ -57,6 +57,7 @@ GROUPS = {  # each command with what it is wanted for
         "network": "learn a small network from values of positions",
     },
 }
+INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
 SERVERS = (*GROUPS["play"], "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
@@ -171,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
     except KeyboardInterrupt:
         _say("tuner: interrupted; no unfinished file is left")
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # the reader has closed the pipe: no error for the user
         _discard_output()
         return 1
