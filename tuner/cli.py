@@ -316,7 +316,7 @@ def perform(words: Sequence[str]) -> dict:
         with contextlib.redirect_stdout(io.StringIO()):
             return parsed.perform(parsed)
     except SystemExit as end:
-        if end.code == 130:
+        if end.code == INTERRUPTED:
             raise KeyboardInterrupt from None
         raise
 

@@ -34,8 +34,9 @@ TABLE: Table = (
     Option(("learned",), "parameter files to compare with it", metavar="LEARNED", nargs="+"),
     Option(
         ("--show",),
-        "largest (default): the largest changes that the data support; supported: all of them, at a"
-        " false discovery rate of 5 %% (Benjamini-Hochberg); all: every number that moved, and the"
+        "largest (default): the largest changes that the data support, without standard errors the"
+        " largest of all; supported: all that they support, at a false discovery rate of 5 %%"
+        " (Benjamini-Hochberg); all: every number that moved, and the"
         " tables; N: numbers that moved by N centipawns or more, 0 for all numbers",
         shown,
         LARGEST,

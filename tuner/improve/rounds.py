@@ -352,7 +352,8 @@ class ImproveRun(Run):
         plan = self.plan
         if plan.minutes is not None:
             return 60 * plan.minutes - self.steps.spent
-        matches = plan.match.games + plan.match.pool_games * (number > 1) + len(plan.against)
+        pool = len(plan.against) + (number > 1)
+        matches = plan.match.games + plan.match.pool_games * pool
         a_round = plan.games * self.pace["games"] + matches * self._seconds_a_game()
         begun = sum(step.seconds for step in self.steps.done.values() if step.round == number)
         rounds = max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
@@ -369,8 +370,8 @@ class ImproveRun(Run):
         )
 
     def _in_time(self, share: float, usual: int, number: int, each: float, fewest: int) -> int:
-        """How many games of so many seconds each fill a share of what is left of the time of a
-        round; `usual` if the plan names numbers of games."""
+        """Return how many games, of `each` seconds, take this share of the time that a round has
+        left; `usual` if the plan names numbers of games."""
         plan = self.plan
         if plan.minutes is None:
             return usual
@@ -499,7 +500,7 @@ class ImproveRun(Run):
                     require_new_program(version, before)
             return {"changed": changed}
 
-        if (number, f"{prefix}check") not in self.steps.done:  # what was mended is built again
+        if (number, f"{prefix}check") not in self.steps.done:  # corrected sources are built again
             for step in ("build", "numbers"):
                 self.steps.done.pop((number, f"{prefix}{step}"), None)
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)

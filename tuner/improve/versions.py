@@ -102,11 +102,14 @@ def copy_folder(folder: Path, into: Path) -> None:
             ):
                 yield name
 
-    if not os.statvfs(folder).f_blocks:
+    if hasattr(os, "statvfs") and not os.statvfs(folder).f_blocks:
         raise InputError(
             f"{folder}: is made by the system, expected a folder with files of an engine"
         )
-    size = sum(os.lstat(path).st_size for path in _files(folder))
+    size = 0
+    for path in _files(folder):
+        with contextlib.suppress(FileNotFoundError):
+            size += os.lstat(path).st_size
     if size > LARGEST_FOLDER:
         raise InputError(
             f"{folder}: {size >> 20:,} MB, expected the folder of an engine of at most"

@@ -44,7 +44,8 @@ class TunedPair(NamedTuple):
 
     @property
     def forfeits(self) -> list[str]:
-        """Who lost a game by a fault, and which; where both play an opponent, b's are b's."""
+        """Who lost a game by a fault, and which: "a crash". Where both sides play an opponent, it
+        is b in all games."""
         ours = list(filter(None, self.line.forfeits))
         theirs = list(filter(None, self.other.forfeits)) if self.other else []
         return ours + theirs

@@ -242,7 +242,7 @@ class SoFar:
             try:
                 require_few_faults(self._forfeits, self._games, sides)
             except InputError as problem:
-                raise InputError(f"{problem}: mend it, and begin another run") from None
+                raise InputError(f"{problem}; correct it, and begin another run") from None
         if n >= max(FIRST_ESTIMATE, FRESH * self._estimated):
             self._estimate()
         if n >= self._next_table:

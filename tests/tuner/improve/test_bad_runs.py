@@ -151,6 +151,12 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
     assert improve(None, run, Commands()).plain["kept"] != "the first version"
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system is not Linux")
+def test_a_folder_that_the_system_makes_is_not_copied(tmp_path):
+    with pytest.raises(InputError, match="is made by the system"):
+        copy_folder(Path("/proc/self"), tmp_path / "copy")
+
+
 def test_what_is_no_file_is_not_copied_and_links_stay_links(tmp_path):
     engine = tmp_path / "engine"
     (engine / "src" / "deep").mkdir(parents=True)

@@ -50,6 +50,7 @@ def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
         ({"source": {"files": ["../x.c"], "folder": "engine"}}, "../x.c is not in"),
         ({"source": {"files": ["x"], "folder": "nowhere"}}, "which is no folder"),
         ({"source": "engine"}, "source is not a mapping"),
+        ({"play": {"outp": "/x"}}, "play: the loop itself sets outp; leave it out"),
         ({"build": ""}, "build is empty, expected a command"),
         ({"plays": ["a"]}, "plays is a list of 1, expected a text"),
     ],

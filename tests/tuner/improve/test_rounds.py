@@ -103,6 +103,12 @@ def test_a_patch_is_written_without_a_gain_if_it_is_asked_for(tmp_path):
     assert (run / "improve.patch").exists()
 
 
+def test_decimals_of_the_plan_are_followed(tmp_path):
+    source = {"folder": "engine", "files": ["src/eval.h"], "map": "names.yaml", "decimals": 2}
+    with pytest.raises(InputError, match="expected a float for --decimals 2"):
+        improve(write_engine(tmp_path, source=source), tmp_path / "run", Commands())
+
+
 def test_the_result_has_standard_errors(tmp_path):
     class Uncertain(Commands):
         def perform(self, words):
@@ -145,8 +151,8 @@ def test_a_build_that_changes_the_author_s_folder_is_one_line(tmp_path, touch):
         improve(plan, tmp_path / "run", Commands())
 
 
-def test_rows_that_were_mended_are_built_again(tmp_path):
-    """The check of a round's rows fails; the author mends the copy of the source, and goes on."""
+def test_sources_that_were_corrected_are_built_again(tmp_path):
+    """The check of a round's rows fails; the author corrects the sources, and resumes."""
 
     class Wrong(Commands):
         def perform(self, words):
@@ -157,9 +163,9 @@ def test_rows_that_were_mended_are_built_again(tmp_path):
     run = tmp_path / "run"
     with pytest.raises(InputError, match="does this step again"):
         improve(write_engine(tmp_path), run, Wrong())
-    (run / "source" / "notes.txt").write_text("mended")
+    (run / "source" / "notes.txt").write_text("corrected")
     improve(None, run, Commands())
-    assert (run / "round-1" / "whole" / "engine" / "notes.txt").read_text() == "mended"
+    assert (run / "round-1" / "whole" / "engine" / "notes.txt").read_text() == "corrected"
 
 
 def test_an_interruption_writes_nothing_that_no_match_has_decided(tmp_path):
