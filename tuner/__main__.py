@@ -1,7 +1,5 @@
 """`python -m tuner` is `tuner`. Ctrl-C is handled before anything slow is imported."""
 
-import atexit
-import os
 import sys
 from _signal import (
     SIG_DFL,
@@ -22,15 +20,9 @@ def main() -> int:
     except ImportError as problem:
         print(f"tuner: {problem}", file=sys.stderr)
         return 2
-    from tuner.cli import INTERRUPTED, main
+    from tuner.cli import main
 
-    status = main()
-    if status == INTERRUPTED:
-        # an import that was cut off may leave a package that crashes as the interpreter ends
-        atexit._run_exitfuncs()
-        sys.stderr.flush()
-        os._exit(status)
-    return status
+    return main()
 
 
 if __name__ == "__main__":

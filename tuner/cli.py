@@ -4,6 +4,7 @@ only when it is used."""
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import errno
 import importlib
@@ -158,8 +159,8 @@ def make_parser(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 success, 1 a failure of the program, 2 a usage
-    error, reported in one line."""
+    """Run a command, that of `sys.argv` by default; returns the exit status: 0 success, 1 a failure
+    of the program, 2 a usage error, reported in one line."""
     if sys.stdout is None:
         _say("tuner: standard output is closed; use > /dev/null to discard it")
         return 2
@@ -172,6 +173,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
     except KeyboardInterrupt:
         _say("tuner: interrupted; no unfinished file is left")
+        if arguments is None:
+            # A process of its own ends here, with the exception alive: objects and packages that it
+            # left half made may complain as they are deleted, or crash as the interpreter ends.
+            atexit._run_exitfuncs()
+            os._exit(INTERRUPTED)
         return INTERRUPTED
     except BrokenPipeError:  # the reader has closed the pipe: no error for the user
         _discard_output()

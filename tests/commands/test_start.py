@@ -109,6 +109,33 @@ def test_an_interrupt_within_an_import_is_one_line(tmp_path, name):
     assert "Traceback" not in ran.stderr
 
 
+HALF_MADE = """
+import sys, tuner.__main__, tuner.cli
+class Half:
+    def __del__(self):
+        self.absent
+def perform(arguments):
+    half = Half()
+    raise KeyboardInterrupt
+tuner.cli._perform = perform
+sys.exit(tuner.__main__.main())
+"""
+
+
+def test_what_an_interrupt_leaves_half_made_does_not_complain():
+    ran = subprocess.run(
+        [sys.executable, "-c", HALF_MADE],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
+    assert (ran.returncode, ran.stderr) == (
+        130,
+        "tuner: interrupted; no unfinished file is left\n",
+    )
+
+
 COMPILING = """
 import os, signal, sys
 from numba.core.codegen import CPUCodeLibrary
