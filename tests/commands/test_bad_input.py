@@ -184,6 +184,9 @@ CASES = {
         "nowhere: no such folder to write out.yaml in; make it first"
     ),
     "tune classic good.pgn -o hollow": "hollow: is a folder, expected the name of a file to write",
+    "tune classic good.pgn -o -": (
+        "-: is not standard output here, expected the name of a file to write"
+    ),
     "tune classic good.pgn -o good.pgn": (
         "good.pgn: is an input of this command and would be overwritten; choose another name"
     ),

@@ -2,6 +2,7 @@
 journal, and a match decides."""
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -166,6 +167,16 @@ def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
     said = ran.err.splitlines()[-1]
     assert ran.status == 2
     assert "20 of 20 games were lost by faults of the engine (crash), expected at most 5 %" in said
+
+
+def test_games_lost_by_faults_are_counted_on_the_page(tmp_path):
+    words = (engine("/dev/null", "crash"), "--options", file_of(tmp_path, LOOKS), "--games", 12)
+    found = optimize(*words, *FAST, *SHORT, "--run", tmp_path / "run")
+    assert set(found["forfeits"]) <= {"a crash", "b crash"}
+    assert sum(found["forfeits"].values()) == 12
+    done("report", tmp_path / "run", "-o", tmp_path / "page.html")
+    text = re.sub("<[^>]+>", " ", (tmp_path / "page.html").read_text())
+    assert re.search(r"Lost by faults\s+12\s+\d+ crash", text)
 
 
 def test_all_numbers_of_a_player_are_listed_and_can_be_read_again(tmp_path):

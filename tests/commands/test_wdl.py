@@ -13,6 +13,7 @@ from tests.commands.scored import scored_positions
 from tests.commands.support import done, tuner
 from tests.games.support import SHARED, random_boards
 from tests.tools import tool
+from tuner.commands.wdl import _digits
 from tuner.statistics.wdl import WdlModel
 
 TCEC = SHARED / "tcec_commented.pgn.zst"
@@ -48,6 +49,12 @@ def test_what_is_printed_is_what_is_found(scored, found):
         assert abs(loss - 1000 * chances.loss) <= 0.5
     assert f"this model     {plain['held_out']['loss']['mean']:.5f}" in out
     assert "Stockfish 17" in out and "its coefficients times" in out
+
+
+def test_numbers_have_no_exponent():
+    assert [_digits(value, 2) for value in (100.3, 12345, 0.0123, 0)] == [
+        "100", "12000", "0.012", "0",
+    ]  # fmt: skip
 
 
 def test_material_is_that_of_python_chess():

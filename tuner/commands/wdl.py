@@ -125,7 +125,7 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
     for name, values, errors in zip("ab", (fit.model.a, fit.model.b), fit.errors(), strict=True):
         terms = ("", " * m", " * m^2", " * m^3")
         parts = [
-            f"({value:.4g} +/- {error:.2g}){term}"
+            f"({_digits(value, 4)} +/- {_digits(error, 2)}){term}"
             for value, error, term in zip(values, errors, terms, strict=False)
         ]
         lines.append(f"  {name} = {' + '.join(parts)}")
@@ -149,6 +149,11 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
         )
     lines.append(f"  without scores {_loss_text(found.constant)}")
     return lines
+
+
+def _digits(value: float, digits: int) -> str:
+    """Return a number with its leading digits, without an exponent."""
+    return f"{float(f'{value:.{digits}g}'):.12g}"
 
 
 def _loss_text(loss: Loss) -> str:

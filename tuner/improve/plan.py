@@ -206,7 +206,7 @@ def require_possible(plan: LoopPlan, place: str) -> None:
     if not plan.source.files:
         raise InputError(f"{place}: source.files is empty, expected the files with the numbers")
     folder = Path(plan.source.folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # which takes names of any length
         raise InputError(f"{place}: source.folder is {folder}, which is no folder")
     if re.search(rf"{re.escape(str(folder))}(?![\w.-])", plan.build):
         raise InputError(
@@ -219,11 +219,11 @@ def require_possible(plan: LoopPlan, place: str) -> None:
         inside = Path(os.path.normpath(folder / name))
         if folder not in inside.parents:
             raise InputError(f"{place}: source.files: {name} is not in {folder}, which is copied")
-        if not inside.is_file():
+        if not os.path.isfile(inside):
             raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
     named = {"params": plan.params, "source.map": plan.source.map}
     for name, file in {**named, "match.openings": plan.match.openings}.items():
-        if file is not None and not Path(file).exists():
+        if file is not None and not os.path.exists(file):
             raise InputError(f"{place}: {name}: {file}: no such file")
     for name in ("plays", "rows", "build"):
         text = getattr(plan, name)

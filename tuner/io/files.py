@@ -194,6 +194,8 @@ def require_writable(
     the folder of their run. `ours` recognises files of no such kind that the command wrote."""
     require_other(output, reads)
     folder = output.parent
+    if str(output) == "-":
+        raise InputError("-: is not standard output here, expected the name of a file to write")
     if os.path.isdir(output):
         raise InputError(f"{output}: is a folder, expected the name of a file to write")
     if not os.path.isdir(folder):

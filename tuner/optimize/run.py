@@ -259,12 +259,16 @@ class SoFar:
             self._found, self._estimated = self._method.estimate(), len(self.done)
         return self._found
 
+    def _plain(self, found: Estimate) -> dict:
+        return {
+            **plain_estimate(self._numbers, found, len(self.done), self._games, self._unit),
+            "forfeits": dict(sorted(self._forfeits.items())),
+        }
+
     def lines(self) -> list[str]:
         """Return the table of now, which is recorded, too."""
         found = self._estimate()
-        self._journal.note(
-            plain_estimate(self._numbers, found, len(self.done), self._games, self._unit)
-        )
+        self._journal.note(self._plain(found))
         return [
             *summary_lines(found, self._games, self._unit),
             *table_lines(self._numbers, found, self._unit),
@@ -282,10 +286,9 @@ class SoFar:
         }
         written = write_best(folder, self._numbers, best, self._run.game, self._run.settings.terms)
         plain = {
-            **plain_estimate(self._numbers, found, len(self.done), self._games, self._unit),
+            **self._plain(found),
             "method": self._run.settings.method,
             "best": best,
-            "forfeits": dict(sorted(self._forfeits.items())),
             "interrupted": interrupted,
             "run": str(folder),
             "files": [str(path) for path in written],

@@ -43,7 +43,7 @@ def union_of(layouts: Sequence[Layout]) -> Layout:
 
 def aligned(p: Parameters, layout: Layout) -> Parameters:
     """Return the parameters in another layout, with zeros for those that they lack, without
-    constraints."""
+    constraints but for numbers that are tied."""
     if p.layout == layout:
         return p
     known = {place.path: place for place in p.layout.places}
@@ -61,7 +61,6 @@ def aligned(p: Parameters, layout: Layout) -> Parameters:
         weights=weights,
         standard_errors=errors,
         fixed=(),
-        tied=(),
         bounds=(),
         prior=(),
     )
@@ -198,6 +197,10 @@ class Comparison:
         """Whether changes have errors, for each file after the first."""
         return [errors_known(self.files[0], p) for p in self.files[1:]]
 
+    def stage_of(self, k: int, s: int, column: int) -> str | None:
+        """Return the stage of a change; None for a number that is one for all stages."""
+        return None if self.evidence.repeated[k, -1, column] else self.stages[s]
+
     def places(self, grids: bool) -> list[Place]:
         """Return the places of tables, or else those of single numbers and lists."""
         return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
@@ -227,7 +230,15 @@ def compare(files: Sequence[Parameters]) -> Comparison:
         ]
     )
     furthest = np.array([max(reach(first), reach(p)) for p in others])[:, None, None]
-    return Comparison((first, *others), change, weigh(change, error, furthest))
+    repeated = np.array([_one_number(first, p) for p in others])[:, None] & (
+        np.arange(len(first.stages))[:, None] > 0
+    )
+    return Comparison((first, *others), change, weigh(change, error, furthest, repeated))
+
+
+def _one_number(first: Parameters, other: Parameters) -> np.ndarray:
+    """Return (columns,) bool: numbers of `other` that are one for all stages, in both files."""
+    return other.mask(other.tied).all(axis=0) & np.all(first.weights == first.weights[0], axis=0)
 
 
 def errors_known(first: Parameters, other: Parameters) -> bool:
@@ -243,7 +254,8 @@ def largest(found: Comparison) -> list[tuple[int, int, int]]:
     """Return the LARGEST largest changes that the data support, of all if none can be tested:
     (index of the file after the first, stage, column)."""
     tested = any(found.known)
-    places = np.argwhere(found.evidence.supported if tested else found.change != 0)
+    chosen = found.evidence.supported if tested else found.change != 0
+    places = np.argwhere(chosen & ~found.evidence.repeated)
     sizes = np.abs(found.change[tuple(places.T)])
     return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:LARGEST]].tolist()]
 
@@ -298,7 +310,8 @@ def differences(found: Comparison, supported: bool = False) -> dict:
     None if the file has none or does not identify the number (`identified`), 0 if the number was
     kept constant. `significant` is a change beyond its 95 % interval, `supported` one that passes
     the test at a false discovery rate of 5 %; None if it was not tested. `largest` names the
-    largest changes, of those that are supported if any can be tested. With `supported`, rows and
+    largest changes, of those that are supported if any can be tested; its stage is None for a
+    number that is tied, which counts once. With `supported`, rows and
     tables without such a change are left out.
     """
     chosen = (
@@ -316,14 +329,14 @@ def differences(found: Comparison, supported: bool = False) -> dict:
             else {"scales": scales}
         ),
         "headline": [headline(p) for p in found.files],
-        "tested": int(found.evidence.tested.sum()),
-        "significant": int(found.evidence.significant.sum()),
-        "supported": int(found.evidence.supported.sum()),
+        "tested": found.evidence.count(found.evidence.tested),
+        "significant": found.evidence.count(found.evidence.significant),
+        "supported": found.evidence.count(found.evidence.supported),
         "false_discovery_rate": FALSE_DISCOVERIES,
         "largest": [
             {
                 "parameter": labels[i],
-                "stage": found.stages[s],
+                "stage": found.stage_of(k, s, i),
                 "change": float(found.change[k, s, i]),
                 **({} if found.is_pair else {"file": k + 1}),
             }

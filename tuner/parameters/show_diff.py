@@ -88,7 +88,8 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
     """Print the largest changes, those that the data support if changes can be tested, or one
     sentence if there are none."""
     places, known = largest(found), any(found.known)
-    tested, supported = int(found.evidence.tested.sum()), int(found.evidence.supported.sum())
+    evidence = found.evidence
+    tested, supported = evidence.count(evidence.tested), evidence.count(evidence.supported)
     if not known:
         show_lines(console, errors_used(found)[0], "")
     elif not places:
@@ -100,16 +101,16 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
         show_lines(console, why, "")
     if not places:
         return
-    changes = supported if known else int((found.change != 0).sum())
+    changes = supported if known else evidence.count(found.change != 0)
     labels = found.layout.labels()
     rows: list[list[Cell]] = []
     for k, s, i in places:
-        name = f"{labels[i]} {found.stages[s]}" + (
+        name = " ".join(filter(None, (labels[i], found.stage_of(k, s, i)))) + (
             "" if found.is_pair else f", {string.ascii_uppercase[k + 1]}"
         )
         change, error = (
             float(found.change[k, s, i]),
-            float((found.evidence.reach * found.evidence.error)[k, s, i]),
+            float((evidence.reach * evidence.error)[k, s, i]),
         )
         rows.append(
             [
@@ -340,7 +341,7 @@ def _blocks(
 def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     """Return lines on what the marks mean and what is hidden."""
     evidence, notes = found.evidence, []
-    tested = int(evidence.tested.sum())
+    tested = evidence.count(evidence.tested)
     if any(p.standard_errors is not None for p in found.files):
         notes.append(
             f"+/- is a 95 % interval; {UNIDENTIFIED}: not identified by the games; held: kept"
@@ -348,14 +349,14 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         )
     if tested and view.supported:
         notes.append(
-            f"{MARK} the data support {int(evidence.supported.sum()):,} of {tested:,} changes; of"
+            f"{MARK} the data support {evidence.count(evidence.supported):,} of {tested:,} changes; of"
             " these at most 5 % are false on average\n  (Benjamini-Hochberg over all identified"
             " numbers, two-sided normal p values)"
         )
     elif tested:
         notes.append(
             f"{MARK} more than {np.max(evidence.reach):.2f} standard errors:"
-            f" {int(evidence.significant.sum()):,} of {tested:,} changes, of which up to"
+            f" {evidence.count(evidence.significant):,} of {tested:,} changes, of which up to"
             f" {0.05 * tested:.0f} by chance; see --show supported"
         )
     if any(found.known):  # else it was said first

@@ -43,7 +43,8 @@ class NumberNow:
 
 @dataclass(frozen=True)
 class EstimateLine:
-    """What the games said at a time; strength in the unit."""
+    """What the games said at a time; strength in the unit. `forfeits` are games lost by faults of
+    each kind and side, such as `a crash`."""
 
     games: float
     unit: str = "Elo"
@@ -52,6 +53,7 @@ class EstimateLine:
     left: float | None = None
     left_later: float | None = None
     doubt: str = ""
+    forfeits: dict[str, float] = field(default_factory=dict)
     numbers: list[NumberNow] = field(default_factory=list)
 
 
@@ -201,7 +203,10 @@ def _chart(
 
 
 def _tiles(last: EstimateLine) -> list[Tile]:
+    faults = ", ".join(f"{whole(count)} {what[2:]}" for what, count in last.forfeits.items())
+    lost = [Tile("Lost by faults", whole(sum(last.forfeits.values())), faults)] if faults else []
     return [
+        *lost,
         Tile("Games", whole(last.games)),
         Tile(
             "Gain",

@@ -54,8 +54,8 @@ def significance_of(found: Comparison) -> Significance:
     said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
     if not found.known[0]:
         return Significance(marks, said)
-    tested, beyond, kept = (
-        int(array.sum()) for array in (evidence.tested, evidence.significant, evidence.supported)
+    tested, beyond, kept = map(
+        evidence.count, (evidence.tested, evidence.significant, evidence.supported)
     )
     return Significance(
         marks,

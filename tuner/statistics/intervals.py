@@ -60,13 +60,19 @@ class Evidence:
 
     `error` is the standard error of the change, NaN where the data do not identify it; `tested`
     where there is an error that is not zero: a number that was held is no finding. `reach` is how
-    many errors a 95 % interval goes to either side. `p` are two-sided p values, NaN where untested:
-    normal ones, as much larger as the reach is where games are few."""
+    many errors a 95 % interval goes to either side. `repeated` marks changes that are others once
+    more, and do not count. `p` are two-sided p values, NaN where untested: normal ones, as much
+    larger as the reach is where games are few."""
 
     error: np.ndarray
     tested: np.ndarray
     z: np.ndarray
-    reach: float | np.ndarray = NORMAL
+    reach: float | np.ndarray
+    repeated: np.ndarray
+
+    def count(self, marks: np.ndarray) -> int:
+        """Return how many changes are marked."""
+        return int((marks & ~self.repeated).sum())
 
     @cached_property
     def significant(self) -> np.ndarray:
@@ -83,26 +89,27 @@ class Evidence:
     def supported(self) -> np.ndarray:
         """Changes that remain when the false discovery rate of all tested together is held at 5 %
         (Benjamini-Hochberg)."""
-        found = np.zeros(self.tested.shape, np.bool_)
-        if self.tested.any():
-            from scipy.stats import false_discovery_control
+        counted = self.tested & ~self.repeated
+        if not counted.any():
+            return counted
+        from scipy.stats import false_discovery_control
 
-            found[self.tested] = (
-                false_discovery_control(self.p[self.tested], method="bh") <= FALSE_DISCOVERIES
-            )
-        return found
+        p = self.p[counted]
+        kept = p[false_discovery_control(p, method="bh") <= FALSE_DISCOVERIES]
+        return self.tested & (self.p <= kept.max(initial=-1.0))
 
 
-def weigh(change: np.ndarray, error: np.ndarray, reach: float | np.ndarray = NORMAL) -> Evidence:
+def weigh(
+    change: np.ndarray,
+    error: np.ndarray,
+    reach: float | np.ndarray = NORMAL,
+    repeated: np.ndarray | bool = False,
+) -> Evidence:
     """The evidence of changes with these standard errors: NaN is unknown, 0 is a weight that was
-    not learned."""
+    not learned. `repeated` marks changes that are others once more."""
     tested = np.isfinite(error) & (error > 0)
-    return Evidence(
-        error,
-        tested,
-        np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested),
-        reach,
-    )
+    z = np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested)
+    return Evidence(error, tested, z, reach, np.broadcast_to(repeated, change.shape))
 
 
 def error_of_change(

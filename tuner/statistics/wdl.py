@@ -22,6 +22,7 @@ from tuner.statistics.intervals import quantile
 LEAST = 1e-3  # of a and b on the range of m, in units of the scores' spread: both are positive
 CLOSE = 1e-6  # of the gradient of the mean loss at a maximum
 STEP = 1e-5  # of the differences of gradients that are the curvature
+BIGGEST = 700.0  # of an exponent
 FORBIDDEN = 1e6  # the loss where a or b is not positive
 
 
@@ -114,7 +115,7 @@ def _losses(
     log_draw = np.log(-np.expm1(-2 * t)) + log_expit(-u) + log_expit(-v)
     du = won * expit(-u) - drawn * expit(u)
     dv = lost * expit(-v) - drawn * expit(v)
-    dt = drawn * 2 / np.expm1(2 * t)
+    dt = drawn * 2 / np.expm1(np.minimum(2 * t, BIGGEST))
     loss = -(won * log_win + lost * log_loss + drawn * log_draw)
     return loss, (du + dv - dt) / b, (u * du + v * dv + t * dt) / b
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
 
 import numpy as np
 
@@ -35,6 +37,7 @@ def drawn_ending(words: np.ndarray) -> bool:
 
 
 SUFFIX = ".rtbw"
+PROBE_SECONDS = 20.0  # for one position: a damaged table can make a probe endless
 
 
 def tablebase(folder: str) -> Callable[[np.ndarray], int | None]:
@@ -57,16 +60,38 @@ def tablebase(folder: str) -> Callable[[np.ndarray], int | None]:
         raise InputError(
             f"{folder}: contains no Syzygy tables ({SUFFIX} files); name the folder that does"
         )
+    probe, last = tables.probe_wdl_table, [""]
+
+    def noted(board: chess.Board) -> int:
+        table = tables.wdl.get(chess.syzygy.calc_key(board))
+        last[0] = table.path if table else last[0]
+        return probe(board)
+
+    tables.probe_wdl_table = noted  # type: ignore[method-assign]
 
     def result(words: np.ndarray) -> int | None:
         if int(words[8]) >> 24 & 255 or (int(words[0]) | int(words[1])).bit_count() > most:
             return None
         board = chess.Board(fen(words))
+        if board.castling_rights:
+            return None
+        answer = Future[int | None]()
+
+        def answered() -> None:
+            try:
+                answer.set_result(tables.get_wdl(board))
+            except Exception as problem:  # a damaged table may raise anything
+                answer.set_exception(problem)
+
+        Thread(target=answered, daemon=True).start()
         try:
-            wdl = None if board.castling_rights else tables.get_wdl(board)
-        except Exception as problem:  # a damaged table may raise anything
+            wdl = answer.result(PROBE_SECONDS)
+        except Exception as problem:
+            why = (
+                f"no result after {PROBE_SECONDS:g} s" if not answer.done() else str(problem)
+            ) or type(problem).__name__
             raise InputError(
-                f"{folder}: the table of {fen(words)} cannot be read ({problem}); download it again"
+                f"{last[0] or folder}: cannot be read for {fen(words)} ({why}); download it again"
             ) from None
         if wdl is None:
             return None

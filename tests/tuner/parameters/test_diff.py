@@ -254,3 +254,22 @@ def test_new_files_have_the_scale_of_the_bundled_ones_of_their_game(game, scale)
     assert zeros(game, layout, ("all",)).scale == scale
     if game in available():
         assert load_parameters(f"{game}/classic").scale == scale
+
+
+def test_a_number_that_is_one_for_all_stages_counts_once():
+    start = drawn(6)
+    start[1, MAN] = start[0, MAN]
+    learned = start.copy()
+    learned[:, MAN] += 40
+    for errors in (None, np.full(start.shape, 2.0)):
+        tied = replace(parameters(learned, errors), tied=("material.man",))
+        found = differences(compare([parameters(start), tied]))
+        assert found["largest"] == [{"parameter": "material.man", "stage": None, "change": 40.0}]
+        if errors is not None:
+            assert (found["tested"], found["supported"]) == (start.size - 1, 1)
+            row = next(row for row in found["rows"] if row["parameter"] == "material.man")
+            assert row["mg"]["supported"] and row["eg"]["supported"]
+        start[1, MAN] += 1  # two numbers in the first file are two changes
+        found = differences(compare([parameters(start), tied]))
+        assert [each["stage"] for each in found["largest"]] == ["mg", "eg"]
+        start[1, MAN] -= 1

@@ -165,6 +165,17 @@ def test_games_that_scores_do_not_tell_apart_are_not_fitted():
     )
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_that_decide_every_game_are_no_warning():
+    """Steep curves, where a / b is so large that its exponential overflows."""
+    for seed in range(8):
+        dice = np.random.default_rng(seed)
+        material, outcome = dice.uniform(0.3, 1.3, 20), dice.choice([-1.0, 0.0, 1.0], 20)
+        score = np.clip(dice.normal(outcome * 900, 60), -1000, 1000)
+        for degree in (0, 1):
+            fit_wdl(Judged(score, material, outcome, np.arange(20)), degree, SPAN)
+
+
 def test_the_best_factor_undoes_a_scale():
     data = played(KNOWN, 500, 20, 11)
     factor = best_factor(KNOWN, data._replace(x=2.5 * data.x))

@@ -3,6 +3,8 @@ our own search."""
 
 import itertools
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import chess
@@ -116,5 +118,31 @@ def test_folders_without_tables_are_refused(tmp_path):
         with pytest.raises(InputError, match=said):
             GAME.contest.tablebase(str(folder))
     (tmp_path / "KQvK.rtbw").write_bytes(b"rubbish")
-    with pytest.raises(InputError, match="the table of .* cannot be read"):
+    with pytest.raises(InputError, match="KQvK.rtbw: cannot be read for 8/8"):
         GAME.contest.tablebase(str(tmp_path))(GAME.position("8/8/4k3/8/8/8/1Q6/4K3 w - - 0 1"))
+
+
+FORGED = """
+from games.chess.engines import endings
+from games.chess.files.fen import position
+endings.PROBE_SECONDS = 0.5
+endings.tablebase({folder!r})(position("8/8/4k3/8/8/8/1Q6/4K3 w - - 0 1"))
+"""
+
+
+def test_a_forged_table_that_never_ends_is_named(tmp_path):
+    """A rook in place of the queen in a table's list of pieces: python-chess looks for it on the
+    board without end, here in a process of its own."""
+    forged = bytearray((TABLES / "KQvK.rtbw").read_bytes())
+    (queens,) = (i for i in range(5, 9) if forged[i] == 0x55)
+    forged[queens] = 0x44
+    (tmp_path / "KQvK.rtbw").write_bytes(forged)
+    ran = subprocess.run(
+        [sys.executable, "-c", FORGED.format(folder=str(tmp_path))],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        timeout=100,
+    )
+    line = ran.stderr.splitlines()[-1]
+    assert "KQvK.rtbw: cannot be read for 8/8/4k3" in line and "(no result after 0.5 s)" in line
