@@ -67,6 +67,8 @@ def test_a_match_that_goes_on_with_more_games_is_that_of_so_many(tmp_path):
     found = play("--resume", tmp_path / "run", "--games", 12)
     same = ("pentanomial", "points", "games", "plies")
     assert [found[name] for name in same] == [whole[name] for name in same]
+    config = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert config["command"].count("--games 12") == config["command"].count("--games") == 1
     assert "--games 6: expected an even number of 12 or more" in refused(
         "match", "--resume", tmp_path / "run", "--games", 6
     )

@@ -80,6 +80,7 @@ def test_the_table_is_the_same_for_any_number_of_threads_and_with_more_games_lat
     assert table(again) == table(whole)
     config = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert config["tournament"]["games"] == 12
+    assert "--games 12 " in config["command"] + " " and "--games 8" not in config["command"]
     said = refused("tournament", "--resume", tmp_path / "run", "--games", 8)
     assert "--games 8: expected an even number of 12 or more" in said
 

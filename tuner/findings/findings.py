@@ -387,18 +387,20 @@ def _short(value: float | None) -> str:
     return "?" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def better_targets(rows: bool, scores: bool, searchable: bool = True) -> str:
-    """Return what can be learned from in place of results: of `rows` that another program counted
-    or of games, with `scores` of searches or without, whose positions are `searchable` or not."""
+def better_targets(
+    rows: bool, scores: bool, searchable: bool = True, counted: bool = False
+) -> str:
+    """Return what can be learned from in place of results: of `rows` that another program counted,
+    of a dataset that was `counted` here or of games, with `scores` of searches or without, whose
+    positions are `searchable` or not."""
     if not searchable and not rows:
         return "positions that a stronger player has labelled"
     if scores:
         return "the scores (--method scores)"
-    return (
-        "scores of searches (`score` in each row, and --method scores)"
-        if rows
-        else "searches (--method rootstrap)"
-    )
+    if rows:
+        return "scores of searches (`score` in each row, and --method scores)"
+    games = " of the games, in place of their dataset" if counted else ""
+    return f"searches{games} (--method rootstrap)"
 
 
 def advice(

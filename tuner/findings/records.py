@@ -154,6 +154,7 @@ class Result:
     labelled: bool = False
     rows: bool = False
     scores: bool = False
+    counted: bool = False
     own_games: Count | None = None
     own_rounds: int = 0
     own_matches: list[RoundMatch] = field(default_factory=list)

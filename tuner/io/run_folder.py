@@ -36,13 +36,16 @@ LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nestin
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
     """Write the settings, the fields of a dataclass in their `ORDER` under the name `section`. They
-    are written last: a folder without them is not a run. Without a command, the one in the existing
-    settings is kept."""
+    are written last: a folder without them is not a run. Without a command, that of the existing
+    settings is kept, but for its number of games."""
     import yaml
 
+    values = asdict(settings)
     if command is None:
         command = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["command"]
-    values = asdict(settings)
+        games = f"--games {values['games']}"
+        command, found = re.subn(r"--games[ =]\S+", games, command)
+        command += "" if found or values["games"] is None else f" {games}"
     plain = {
         name: list(values[name]) if isinstance(values[name], tuple) else values[name]
         for name in _names(settings)

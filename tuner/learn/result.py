@@ -128,6 +128,7 @@ def describe(
     on_own = None if moves else held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
+    counted, scored = not rows and not read.line, len(data.score) > 0
     words = game.wording if game else Wording()
     labelled = not rows and data.games == data.positions and is_labelled(data)
     centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
@@ -215,13 +216,15 @@ def describe(
             else {}
         ),
         **({"choices": choices_of(result)} if moves else {}),
-        **({"rows": True, "scores": len(data.score) > 0} if rows else {}),
+        **({"rows": True} if rows else {}),
+        **({"scores": True} if scored else {}),
+        **({"counted": True} if counted else {}),
         "advice": advice(
             result,
             change,
             noise,
             options.method,
-            better_targets(rows, rows and len(data.score) > 0, game is None or not game.has_dice),
+            better_targets(rows, scored, game is None or not game.has_dice, counted),
             words,
             labelled,
         ),

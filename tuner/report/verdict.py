@@ -435,11 +435,8 @@ def reasons(run: ShownLearningRun) -> list[str]:
         ]
     method, prior, games = run.result.method, run.result.prior, run.result.games
     rows, lines = run.result.rows, []
-    searches = "searches (--method rootstrap, the default for games)"
     searchable, unit = run.game is None or not run.game.has_dice, run.wording.unit
-    better = (
-        searches if searchable and not rows else better_targets(rows, run.result.scores, searchable)
-    )
+    better = better_targets(rows, run.result.scores, searchable, run.result.counted)
     if run.labelled:
         lines.append(
             f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of"
