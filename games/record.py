@@ -394,6 +394,7 @@ class Control:
     base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
     byoyomi: float = 0.0  # for each move once the clock has run out
+    margin: float = 0.0  # by which a move may exceed the clock
     vary: float = 0.0  # the share by which searches of an engine differ from its limit
 
     def drawn(self, dice: random.Random) -> Control:

@@ -151,7 +151,7 @@ def make_parser(
             add_to(own, module.TABLE, everything)
             if name not in SERVERS:
                 JSON.add_to(own)
-            commands_in = OtherCommands(require_command, perform)
+            commands_in = OtherCommands(require_command, perform, parse)
             own.set_defaults(perform=module.run, table=table, commands=commands_in)
         else:
             commands.add_parser(name, help=text, add_help=False)
@@ -238,7 +238,7 @@ def _discard_output() -> None:
 
 def _perform(arguments: list[str]) -> int:
     try:
-        parsed = _parsed(arguments)
+        parsed = parse(arguments)
     except Exception as problem:
         from games.streams import InputError
 
@@ -270,7 +270,7 @@ def _perform(arguments: list[str]) -> int:
     return 0
 
 
-def _parsed(arguments: list[str]) -> argparse.Namespace | None:
+def parse(arguments: Sequence[str]) -> Any:
     """The arguments of a command; None if there are none, so that the help was printed. Errors and
     --help raise SystemExit."""
     words = [
@@ -305,7 +305,7 @@ def require_command(words: Sequence[str]) -> None:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            _parsed(list(words))
+            parse(list(words))
     except SystemExit:
         from games.streams import InputError
 
@@ -316,7 +316,7 @@ def perform(words: Sequence[str]) -> dict:
     """Perform a command within another one, and return its result, of which nothing is printed on
     standard output. InputError as the command itself has; KeyboardInterrupt if it was
     interrupted."""
-    parsed = _parsed([*words, "--json"])
+    parsed = parse([*words, "--json"])
     assert parsed is not None, "a command is named"
     try:
         with contextlib.redirect_stdout(io.StringIO()):

@@ -5,12 +5,11 @@ import io
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.commands.match_support import PAIR, comparable, games_of, play
-from tests.commands.support import done
+from tests.commands.support import done, refused
 from tests.games.support import REPOSITORY
 
 FAKE = f"{sys.executable} {REPOSITORY / 'tests/games/chess/engines/contest/fake_engine.py'}"
@@ -145,14 +144,24 @@ def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, h
             and "Forfeits" not in ran.out
         )
     else:
-        assert f"Forfeits: {Path(sys.executable).name} lost 4 by {kind}" in ran.out
-        assert (
-            ran.err.count(f"{Path(sys.executable).name} lost a game by {kind}; the match continues")
-            == 1
-        )
+        assert f"Forfeits: fake lost 4 by {kind}" in ran.out
+        assert ran.err.count(f"fake lost a game by {kind}; the match continues") == 1
         for game in games:
             side = "White" if game.headers["Result"] == "0-1" else "Black"
             assert game.headers[side] != "zero" and game.end().comment.endswith(f"{side} {said}")
+
+
+def test_engines_have_the_names_that_they_give_themselves_or_those_of_options(tmp_path):
+    words = ("--games", 2, "--plies", 20, "--random-plies", 2, "--depth", 1)
+    wrapped = f"uci:env {FAKE} uci"
+    for names, wanted in ((), ("zero", "fake")), (("--name-b", "Later"), ("zero", "Later")):
+        found = play("zero", wrapped, *words, *names, "--pgn", tmp_path / "a.pgn")
+        assert tuple(found["players"]) == wanted
+        assert {game.headers["White"] for game in games_of(tmp_path / "a.pgn")} == set(wanted)
+    same = (wrapped, f"uci:nice {FAKE} uci")
+    assert len(set(play(*same, *words)["players"])) == 2
+    said = refused("match", *same, *words, "--name-a", "x", "--name-b", "x")
+    assert "both players have the name x; give --name-a or --name-b" in said
 
 
 def test_players_of_another_game_can_play_too(tmp_path):

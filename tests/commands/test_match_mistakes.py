@@ -31,7 +31,7 @@ CASES = {
         "no-such-engine: no such program, expected the command of a xboard engine"
     ),
     "match classic uci:": "'': no such program",
-    "match classic uci:/bin/false": "/bin/false: exited at once; is it a uci engine?",
+    "match classic uci:/bin/false": "/bin/false: exited with status 1; is it a uci engine?",
     "match classic tictactoe/random": (
         "classic plays chess, tictactoe/random plays tictactoe: name players of one game"
     ),

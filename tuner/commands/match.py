@@ -36,14 +36,16 @@ TABLE: Table = (
     TERMS,
     Title("players"),
     *options_in(
-        MatchOptions, "depth_a nodes_a depth_b nodes_b hash option_a option_b with_a with_b"
+        MatchOptions,
+        "depth_a nodes_a depth_b nodes_b hash name_a name_b option_a option_b with_a with_b",
     ),
     Title("sequential test"),
     *options_in(MatchOptions, "sprt model alpha beta"),
     Title("games"),
     *options_in(
         MatchOptions,
-        "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
+        "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
+        " seed",
     ),
     Title("machine"),
     *options_in(MatchOptions, "workers"),

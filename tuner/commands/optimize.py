@@ -52,7 +52,8 @@ TABLE: Table = (
     Title("games"),
     *options_in(
         OptimizeOptions,
-        "opponent byoyomi book_plies order random_plies plies resign draw syzygy hash restart seed",
+        "opponent byoyomi timemargin book_plies order random_plies plies resign draw syzygy hash"
+        " restart seed",
     ),
     Title("machine"),
     *options_in(OptimizeOptions, "workers"),

@@ -38,7 +38,8 @@ TABLE: Table = (
     Title("games"),
     *options_in(
         TournamentOptions,
-        "order random_plies book_plies plies resign draw syzygy byoyomi luck restart seed",
+        "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
+        " seed",
     ),
     Title("machine"),
     *options_in(TournamentOptions, "workers"),

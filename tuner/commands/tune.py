@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table, Title, options_in, refuse
-from tuner.options.shared import READING, TERMS, cluster, output, params
+from tuner.options.shared import READING, TERMS, cluster, output, params, resume
 from tuner.options.tune import TuneOptions
 
-USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]"
+if TYPE_CHECKING:
+    from tuner.io.terminal import Display
+
+USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]\n       tuner tune --resume DIR"
 EXAMPLE = """examples:
   tuner tune classic games.pgn.zst -o learned.yaml
   tuner tune classic games.pgn.zst --dry-run
@@ -18,7 +26,7 @@ EXAMPLE = """examples:
     -o learned.yaml --run run
 """
 TABLE: Table = (
-    params("parameter file to start from, or a bundled one: classic, zero, ..."),
+    params("parameter file to start from, or a bundled one: classic, zero, ...", nargs="?"),
     Option(
         ("games",),
         "files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, -"
@@ -40,6 +48,7 @@ TABLE: Table = (
         "keep the dataset, the history and the settings in this folder, for `tuner report`",
         metavar="DIR",
     ),
+    resume("a run", " that was interrupted while it searched: its searches are kept"),
     *options_in(TuneOptions, "not_linear"),
     TERMS,
     Title("scores of other programs"),
@@ -68,6 +77,11 @@ def run(arguments: Arguments) -> dict:
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
 
+    if arguments.resume is not None:
+        arguments.require_resumable()
+        return run(_interrupted(arguments))
+    if arguments.params is None:
+        raise InputError("tune: expected PARAMS and GAMES, or --resume DIR; see tuner tune --help")
     settings = settings_for(arguments.given_for(TuneOptions), arguments.terms, arguments.run)
     if not arguments.games and settings.own_games is None:
         raise InputError(
@@ -88,6 +102,7 @@ def run(arguments: Arguments) -> dict:
     with (
         TerminalDisplay() as display,
         executor_of(arguments.cluster, settings.workers, display) as executor,
+        _kept_searches(settings.run, display),
     ):
         result = (
             dry_run(arguments.params, games, settings, display)
@@ -105,3 +120,34 @@ def run(arguments: Arguments) -> dict:
     if not arguments.json:
         show_result(dry_run_lines(result) if arguments.dry_run else result_lines(result))
     return result
+
+
+@contextlib.contextmanager
+def _kept_searches(folder: Path | None, display: Display) -> Iterator[None]:
+    """Say how a run that is interrupted within its searches goes on."""
+    from tuner.io.run_folder import SEARCHES
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder and (folder / SEARCHES).exists():
+            display.note(f"continue with: tuner tune --resume {shlex.quote(str(folder))}")
+        raise
+
+
+def _interrupted(arguments: Arguments) -> Arguments:
+    """Return the arguments of the run in a folder, given where they were given first."""
+    from tuner.io.run_folder import SEARCHES
+    from tuner.learn.searches import interrupted_command
+
+    folder = Path(arguments.resume).absolute()
+    command, place = interrupted_command(folder / SEARCHES)
+    words = shlex.split(command)[1:]
+    arguments.commands.require(words)
+    try:
+        os.chdir(place)  # whose files the command names
+    except OSError as problem:
+        raise InputError(f"{place}: {problem.strerror}; the run began there, put it back") from None
+    again = arguments.commands.parse(words)
+    again.run, again.json = str(folder), arguments.json
+    return again

@@ -387,9 +387,7 @@ def _short(value: float | None) -> str:
     return "?" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def better_targets(
-    rows: bool, scores: bool, searchable: bool = True, counted: bool = False
-) -> str:
+def better_targets(rows: bool, scores: bool, searchable: bool = True, counted: bool = False) -> str:
     """Return what can be learned from in place of results: of `rows` that another program counted,
     of a dataset that was `counted` here or of games, with `scores` of searches or without, whose
     positions are `searchable` or not."""

@@ -177,7 +177,7 @@ class Steps:
     def _left(self, number: int) -> str:
         """How long the run took so far, and how long it takes at most."""
         left = self.left(number)
-        said = "" if left is None else f", at most about {duration(left)} left"
+        said = f", at most about {duration(left)} left" if left and left > 0 else ""
         return f" ({duration(self.spent)} so far{said})" if self.spent >= 1 else ""
 
 

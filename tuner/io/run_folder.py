@@ -23,12 +23,13 @@ from tuner.version import __version__
 BEGINNINGS = re.compile(
     r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp"
 )  # files that may exist before the settings are written
+SEARCHES = "searches"  # of a run that was interrupted
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
 )  # sections of CONFIG
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
 MADE = re.compile(
-    r"lock|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
+    r"lock|searches|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
     r"now\.json|history\.jsonl|findings\.json|\..*\.(tmp|old)"
 )  # files of tune
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
@@ -203,7 +204,9 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
             f"{folder}: contains other files ({shown}), expected a new or empty folder; choose"
             " another name"
         )
-    if not all(BEGINNINGS.fullmatch(name) if section else name == LOCK for name in names):
+    if not all(
+        BEGINNINGS.fullmatch(name) if section else name in (LOCK, SEARCHES) for name in names
+    ):
         raise InputError(
             f"{folder}: contains an unfinished run ({shown}), which cannot be resumed; remove it,"
             " or choose another folder"
@@ -260,26 +263,34 @@ _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield the folder of a run that cannot be resumed, locked during the block; if the block
-    fails, its files are removed."""
+    """Yield the folder of a run, locked during the block; if the block fails, its files are removed
+    but for the log of its searches."""
     there = folder.is_dir()
+    if (folder / SEARCHES).exists():  # a run that was interrupted, or killed
+        with locked(folder):
+            _remove_made(folder)
     require_fresh(folder)
     begin_folder(folder)
     with locked(folder):
         try:
             yield folder
-        except BaseException:  # interrupts too: the run could not be resumed
-            for path in folder.iterdir():
-                if MADE.fullmatch(path.name):
-                    (
-                        shutil.rmtree(path, ignore_errors=True)
-                        if path.is_dir()
-                        else path.unlink(missing_ok=True)
-                    )
+        except BaseException:  # interrupts too
+            _remove_made(folder)
             if not there:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
             raise
+
+
+def _remove_made(folder: Path) -> None:
+    """Remove what a run has made, but for the log of its searches and the lock beside it."""
+    kept = (LOCK, SEARCHES) if (folder / SEARCHES).exists() else ()
+    for path in folder.iterdir():
+        if MADE.fullmatch(path.name) and path.name not in kept:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def locked(folder: Path) -> IO[bytes]:

@@ -21,7 +21,14 @@ from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, Method
 from tuner.learn.moves import Moves, played_choices, rated_choices
-from tuner.learn.searches import Leaves, Retarget, Searched, retarget_by_search, search_values
+from tuner.learn.searches import (
+    Leaves,
+    Retarget,
+    Searched,
+    SearchLog,
+    retarget_by_search,
+    search_values,
+)
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
 from tuner.options.shared import Reading
@@ -497,9 +504,11 @@ def retarget_of(
     options: TuneSettings,
     searched: Searched,
     executor: Executor | None = None,
+    log: SearchLog | None = None,
 ) -> Retarget | None:
     """Return what replaces the outcomes or positions of games, if anything; `searched` is called
-    for each position searched, on the executor; None: on the threads that the options name."""
+    for each position searched, on the executor; None: on the threads that the options name. `log`
+    has searches that are known."""
     executor = executor or OnThreads(options.workers)
     if METHODS[options.method].targets == "moves":
         if options.teacher is None:
@@ -511,11 +520,11 @@ def retarget_of(
         return Moves(engine, rated_choices(engine, rater, options.seed, searched), rater)
     if METHODS[options.method].temporal:
         return Leaves(
-            engine, parameters, options.depth or 0, options.lambda_ or 0.0, executor, searched
+            engine, parameters, options.depth or 0, options.lambda_ or 0.0, executor, searched, log
         )
     if METHODS[options.method].searches:
         values = search_values(
-            engine, parameters, options.depth or SEARCH_DEPTH, executor, searched
+            engine, parameters, options.depth or SEARCH_DEPTH, executor, searched, log
         )
         return retarget_by_search(engine, values, options.lambda_ or 0.0)
     return None

@@ -26,7 +26,7 @@ from tuner.learn.methods import fitting_of, resolved, retarget_of
 from tuner.learn.moves import Moves
 from tuner.learn.reading import Read, device_of, read_games, read_rows, report_reading, why_here
 from tuner.learn.result import method_line
-from tuner.learn.searches import Leaves
+from tuner.learn.searches import Leaves, SearchLog
 from tuner.learn.start import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
@@ -55,6 +55,7 @@ def fitted_in_rounds(
     given: TuneSettings,
     executor: Executor,
     display: Display,
+    log: SearchLog | None = None,
 ) -> Fitted:
     """Read and fit; with searches, repeat with the learned weights while values change much."""
     engine, game, parameters = begun
@@ -87,7 +88,7 @@ def fitted_in_rounds(
         if engine is None:
             read = read_rows(sources, folder, options, note, parameters)
         else:
-            retarget = retarget_of(engine, searching, options, display.searched, executor)
+            retarget = retarget_of(engine, searching, options, display.searched, executor, log)
             with retarget if isinstance(retarget, Moves) else nullcontext():
                 read = read_games(
                     engine,

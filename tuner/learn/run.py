@@ -16,13 +16,14 @@ from tuner.findings.findings import findings, results_problems
 from tuner.fit.result import FitResult
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
-from tuner.io.run_folder import new_folder
+from tuner.io.run_folder import SEARCHES, new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.own_games import learn_from_own_games
 from tuner.learn.reading import device_of, read_games, read_rows, report_reading
 from tuner.learn.result import describe
 from tuner.learn.rounds import fitted_in_rounds, without_gpu
+from tuner.learn.searches import SearchLog
 from tuner.learn.start import started
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
@@ -63,8 +64,9 @@ def tune(
         display.begin("starting")
         begun = started(start, sources, options)
         rounds = None
+        log = SearchLog(folder / SEARCHES, command) if options.run else None
         learn = functools.partial(
-            fitted_in_rounds, given=options, executor=executor, display=display
+            fitted_in_rounds, given=options, executor=executor, display=display, log=log
         )
         if options.own_games:
             rounds = learn_from_own_games(
@@ -89,6 +91,7 @@ def tune(
             display.begin("computing diagnostics")
             found = findings(result, plain, summary, read.data.layout, on_results)
             _write_run(options.run, plain, options, result, parameters, output, found)
+            (folder / SEARCHES).unlink(missing_ok=True)
     return plain
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from games.record import PositionBatch
 from games.search.searcher import Limits
+from games.streams import InputError
+from tuner.cluster.worker import program
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.explain import known_values, leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
@@ -94,32 +101,113 @@ def place_text(task: GamePositions) -> str:
     )
 
 
+HEAD = np.dtype([("key", "V16"), ("size", "<u4"), ("check", "<u4")])
+LONGEST_LINE = 1 << 20  # bytes
+
+
+class SearchLog:
+    """The searches of whole games that a run has done, in a file of its folder, so that the same
+    command, given again after an interruption, need not repeat them. The file begins with a line:
+    the command, and the folder in which it was given."""
+
+    def __init__(self, path: Path, command: str) -> None:
+        """Read what is there, and cut off a record that a kill left unfinished."""
+        self._path = path
+        self._line = json.dumps({"command": command, "folder": os.getcwd()}).encode() + b"\n"
+        self._known: dict[bytes, bytes] = {}
+        whole = 0
+        if path.exists():
+            with open(path, "rb") as stream:
+                whole = len(stream.readline(LONGEST_LINE))
+                while len(head := stream.read(HEAD.itemsize)) == HEAD.itemsize:
+                    key, size, check = np.frombuffer(head, HEAD)[0]
+                    body = stream.read(int(size))
+                    if len(body) < size or zlib.crc32(body) != check:
+                        break
+                    self._known[key.tobytes()], whole = body, stream.tell()
+            os.truncate(path, whole)
+
+    def key(self, spec: SearchSpec, positions: np.ndarray) -> bytes:
+        """Return a hash of everything on which the searches of a game depend."""
+        p = spec.evaluation.parameters
+        about = (spec.evaluation.engine, spec.playing, spec.depth, p.stages, program()["sources"])
+        parts = (repr(about).encode(), p.weights.tobytes(), positions.tobytes())
+        return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+
+    def get(self, key: bytes, place: int, words: int) -> GameSearches | None:
+        """Return the searches of the game at a place of its batch; None if they are not known."""
+        if (body := self._known.get(key)) is None:
+            return None
+        rows = np.frombuffer(body, np.uint64).reshape(-1, words + 2)
+        numbers = rows[:, words:].copy().view(np.float64)
+        return GameSearches(place, rows[:, :words], numbers[:, 0], numbers[:, 1])
+
+    def add(self, key: bytes, found: GameSearches) -> None:
+        """Write the searches of a game."""
+        numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
+        body = np.hstack([found.leaves, numbers]).tobytes()
+        head = np.array([(np.void(key), len(body), zlib.crc32(body))], HEAD)
+        with open(self._path, "ab") as stream:
+            stream.write((b"" if stream.tell() else self._line) + head.tobytes() + body)
+
+
+def interrupted_command(path: Path) -> tuple[str, str]:
+    """Return the command of the run that left a log of searches, and the folder in which it was
+    given. InputError if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            found = json.loads(stream.readline(LONGEST_LINE))
+        if found["command"].startswith("tuner tune "):
+            return found["command"], str(found["folder"])
+        raise ValueError(found["command"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(
+            f"{path.parent}: holds no searches of an interrupted run; give its command again"
+        ) from None
+
+
 def searches(
-    spec: SearchSpec, batch: PositionBatch, executor: Executor, searched: Searched
+    spec: SearchSpec,
+    batch: PositionBatch,
+    executor: Executor,
+    searched: Searched,
+    log: SearchLog | None = None,
 ) -> GameSearches:
-    """Return the searches of all positions of a batch."""
+    """Return the searches of all positions of a batch; `log` has those that are known."""
     found = GameSearches(
         0,
         np.empty_like(batch.positions),
         np.empty(len(batch.positions)),
         np.zeros(len(batch.positions)),
     )
-    ends = np.append(batch.first[1:], len(batch.positions)).tolist()
-    games = (
-        GamePositions(begin, batch.positions[begin:end])
-        for begin, end in zip(batch.first.tolist(), ends, strict=True)
-        if begin < end
-    )
+
+    def put(some: GameSearches) -> None:
+        part = slice(some.place, some.place + len(some.scores))
+        found.leaves[part], found.scores[part], found.wins[part] = (
+            some.leaves,
+            some.scores,
+            some.wins,
+        )
+        for _ in range(len(some.scores)):
+            searched()
+
+    games, keys = [], {}
+    for begin, end in zip(
+        batch.first, np.append(batch.first[1:], len(batch.positions)), strict=True
+    ):
+        if begin < end:
+            game = GamePositions(int(begin), batch.positions[begin:end])
+            keys[game.place] = key = log.key(spec, game.positions) if log else b""
+            known = log and log.get(key, game.place, batch.positions.shape[1])
+            if known:
+                put(known)
+            else:
+                games.append(game)
     with executor.start(Job(PositionSearcher, search_game, spec, place_text), AHEAD) as running:
         for some in run(running, games):
-            part = slice(some.place, some.place + len(some.scores))
-            found.leaves[part], found.scores[part], found.wins[part] = (
-                some.leaves,
-                some.scores,
-                some.wins,
-            )
-            for _ in range(len(some.scores)):
-                searched()
+            put(some)
+            if log:
+                log.add(keys[some.place], some)
     return found
 
 
@@ -129,6 +217,7 @@ def search_values(
     depth: int,
     executor: Executor,
     searched: Searched = lambda: None,
+    log: SearchLog | None = None,
 ) -> Callable[[PositionBatch], np.ndarray]:
     """Return a function from a batch to the search values (n,) of its positions, in [-1, 1], first
     player's view.
@@ -138,7 +227,7 @@ def search_values(
     spec = SearchSpec(evaluation_spec(engine, parameters), True, depth)
 
     def values(batch: PositionBatch) -> np.ndarray:
-        found = searches(spec, batch, executor, searched)
+        found = searches(spec, batch, executor, searched, log)
         return np.where(found.wins == 0, np.tanh(parameters.scale * found.scores), found.wins)
 
     return values
@@ -159,9 +248,10 @@ class Leaves:
         lambda_: float,
         executor: Executor,
         searched: Searched = lambda: None,
+        log: SearchLog | None = None,
     ) -> None:
         self._engine, self._parameters, self._lambda = engine, parameters, lambda_
-        self._executor, self._searched = executor, searched
+        self._executor, self._searched, self._log = executor, searched, log
         self._decay: list[np.ndarray] = []
         self._known: list[np.ndarray] = []
         self._spec = (
@@ -178,7 +268,7 @@ class Leaves:
         if self._spec is None:
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch
-        found = searches(self._spec, batch, self._executor, self._searched)
+        found = searches(self._spec, batch, self._executor, self._searched, self._log)
         self._known.append(
             known_values(
                 found.scores, found.wins, self._engine.evaluate(found.leaves, self._parameters)

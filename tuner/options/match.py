@@ -49,6 +49,11 @@ class PairsOptions:
         POSITIVE,
         metavar="S",
     )
+    timemargin: float | None = option(
+        "with --tc: seconds by which a move may exceed the clock (default: 0)",
+        POSITIVE,
+        metavar="S",
+    )
     openings: str | Path | None = option(
         "openings: EPD, PGN or a Polyglot book (.bin), for shogi SFEN or CSA, also .gz, .bz2, .zst,"
         " .zip",
@@ -126,6 +131,11 @@ class MatchOptions(PairsOptions):
     nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")
     depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
     nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
+    name_a: str | None = option(
+        "name of A (default: the one that an engine gives itself, or that of its file)",
+        metavar="NAME",
+    )
+    name_b: str | None = option("name of B", metavar="NAME")
     option_a: tuple[str, ...] = option(
         "option of the engine A; may be repeated", default=(), metavar="NAME=VALUE", action="append"
     )

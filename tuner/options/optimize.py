@@ -14,8 +14,8 @@ SECTION = "optimize"  # of config.yaml
 DEFAULT_GAMES = 20_000
 DEFAULT_MATCH_GAMES = 10_000
 OF_MATCH = (
-    "depth nodes movetime tc byoyomi openings book_plies order random_plies plies resign draw"
-    " syzygy hash restart seed workers"
+    "depth nodes movetime tc byoyomi timemargin openings book_plies order random_plies plies"
+    " resign draw syzygy hash restart seed workers"
 )
 
 
@@ -67,6 +67,7 @@ class OptimizeOptions:
     movetime: float | None = _of_match("movetime")
     tc: tuple[float, float] | None = _of_match("tc")
     byoyomi: float | None = _of_match("byoyomi")
+    timemargin: float | None = _of_match("timemargin")
     openings: str | Path | None = _of_match("openings")
     book_plies: int | None = _of_match("book_plies")
     order: str = _of_match("order")

@@ -180,10 +180,11 @@ def add_to(parser: argparse.ArgumentParser, table: Table, everything: bool = Tru
 @dataclass(frozen=True)
 class OtherCommands:
     """The other commands, for one that joins them: `require` raises InputError for words that no
-    command has, `perform` returns the result of a command."""
+    command has, `perform` returns the result of a command, `parse` its arguments."""
 
     require: Callable[[Sequence[str]], None]
     perform: Callable[[Sequence[str]], dict]
+    parse: Callable[[Sequence[str]], Arguments]
 
 
 class Arguments(argparse.Namespace):

@@ -28,9 +28,11 @@ JSON = Option(
 )
 
 
-def params(what: str = "parameter file, or a bundled one: classic, zero, ...") -> Option:
+def params(
+    what: str = "parameter file, or a bundled one: classic, zero, ...", nargs: str | None = None
+) -> Option:
     """Return the argument PARAMS."""
-    return Option(("params",), what, metavar="PARAMS")
+    return Option(("params",), what, metavar="PARAMS", nargs=nargs)
 
 
 def output(what: str, metavar: str = "FILE", required: bool = False) -> Option:

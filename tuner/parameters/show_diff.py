@@ -349,8 +349,8 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         )
     if tested and view.supported:
         notes.append(
-            f"{MARK} the data support {evidence.count(evidence.supported):,} of {tested:,} changes; of"
-            " these at most 5 % are false on average\n  (Benjamini-Hochberg over all identified"
+            f"{MARK} the data support {evidence.count(evidence.supported):,} of {tested:,} changes;"
+            " of these at most 5 % are false on average\n  (Benjamini-Hochberg over all identified"
             " numbers, two-sided normal p values)"
         )
     elif tested:

@@ -182,7 +182,7 @@ def play_out(
             if stopped():
                 raise Stopped
             if own is not None:
-                if own + controls[turn].byoyomi - used < 0:
+                if own + controls[turn].byoyomi + controls[turn].margin - used < 0:
                     raise Forfeit(TIME)
                 left[turn] = max(own - used, 0.0) + controls[turn].increment
             course.add(choice.move)

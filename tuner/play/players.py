@@ -311,6 +311,17 @@ def names_of(players: Sequence[Named]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def introduced(named: Named, game: Game) -> Named:
+    """Return an engine with the name that it gives itself, for which it is started once; others as
+    they are. InputError if it does not start."""
+    make = game.contest.evaluator
+    if named.kind in OURS or make is None or named.protocol_in(game) != game.contest.evaluating:
+        return named
+    engine = make(named.what, {})
+    engine.close()
+    return replace(named, name=engine.name or named.name)
+
+
 def search_player(
     name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None
 ) -> PlayerSpec:

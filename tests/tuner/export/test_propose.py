@@ -23,7 +23,10 @@ const int Mobility[2][5] = { { S(1, 2), S(3, 4) }, { S(5, 6), S(7, 8), S(9, 9) }
 const int Flip[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 int knight_table_mg[64] = { @MG@ };
 int knight_table_eg[64] = { @EG@ };
-int sum = 0;
+const int Later[4] = { 0, 0, 0, 0 };
+const int none_mg[2][3] = { { 0, 0, 0 }, { 1, 1, 2 } };
+const int none_eg[2][3] = { { 0, 0, 0 }, { 2, 0, 0 } };
+int sum = 0, work[8] = { 0 };
 void init(void) { e.VALUE[ROOK] = 500; e.VALUE[QUEEN] = 900; e.COUNT = 0; }
 """.replace("@MG@", ", ".join(map(str, range(5, 69)))).replace("@EG@", ", ".join(64 * ["-3"]))
 NAMES = {
@@ -33,6 +36,9 @@ NAMES = {
     "shield.shield": "Shield",
     "mobility.mobility_0": "Mobility[0]",
     "mobility.mobility_1": "Mobility[1]",
+    "later.later": "Later",
+    "none.none_0": {"mg": "none_mg[0]", "eg": "none_eg[0]"},
+    "none.none_1": {"mg": "none_mg[1]", "eg": "none_eg[1]"},
     "value.rook": "VALUE[ROOK]",
     "value.queen": "VALUE[QUEEN]",
     "p.p": {"mg": "P_MG", "eg": "P_EG"},
@@ -61,6 +67,9 @@ def test_the_map_has_what_may_be_a_parameter_and_the_parameters_have_its_numbers
         "shield.shield": (4,),
         "mobility.mobility_0": (2,),
         "mobility.mobility_1": (3,),
+        "later.later": (4,),
+        "none.none_0": (3,),
+        "none.none_1": (3,),
         "knight.table": (8, 8),
     }
     own = {place.path: p.weights[:, place.columns].tolist() for place in p.layout.places}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from tuner.cli import perform
+from tuner.cli import parse, perform
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun
@@ -137,7 +137,7 @@ def improve(plan: Path | None, run: Path, commands: Commands, write: bool = Fals
             settings,
             output,
             display,
-            OtherCommands(commands.require, commands.perform),
+            OtherCommands(commands.require, commands.perform, parse),
             write=write,
         )
 

@@ -50,13 +50,14 @@ def definitions_in(paths: Sequence[Path]) -> list[Definition]:
 
 def proposals(definitions: Sequence[Definition], stages: Sequence[str]) -> list[Proposal]:
     """Return a parameter for each definition that may be one: with numbers that are not all 0, as
-    where a sum begins, alone of its name, and no list of squares."""
+    where a sum begins, or a list of zeros that is written out; alone of its name, and no list of
+    squares."""
     names = [d.name for d in definitions]
     found: dict[str, Proposal] = {}
     by_base: dict[str, dict[str, Definition]] = {}
     for d in definitions:
         values = sorted(number.value for number in numbers_in(d.node))
-        if not any(values) or names.count(d.name) > 1 or _holds_others(d.node):
+        if not _tells(d.node) or names.count(d.name) > 1 or _holds_others(d.node):
             continue
         if len(values) > 7 and values == list(range(len(values))):
             continue
@@ -84,6 +85,12 @@ def proposals(definitions: Sequence[Definition], stages: Sequence[str]) -> list[
     return list(found.values())
 
 
+def _tells(node: Node) -> bool:
+    """Return whether a value has numbers that are not 0, or is a list of several zeros."""
+    numbers = [number.value for number in numbers_in(node)]
+    return any(numbers) or isinstance(node, Items) and not node.called and len(numbers) > 1
+
+
 def _holds_others(node: Node) -> bool:
     """Return whether a value holds names or expressions."""
     return (
@@ -99,7 +106,7 @@ def _items(node: Node, stages: Sequence[str], types: Sequence[str]) -> Iterator[
         yield "", node
         return
     for k, (value, label) in enumerate(zip(node.values, node.labels, strict=True)):
-        if any(number.value for number in numbers_in(value)):
+        if _tells(value):
             yield f"[{label if label is not None else k}]", value
 
 

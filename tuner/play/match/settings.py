@@ -69,6 +69,7 @@ def settings_for(
             **paths_of(options, game.name),
             "a": a,
             "b": b,
+            "names": (options.name_a or "", options.name_b or ""),
             "games": games,
             "model": options.model or usual.model,
             "random_plies": random_plies if options.random_plies is None else options.random_plies,
@@ -111,11 +112,13 @@ def control_of(
     if any(own.values()):
         return own
     both = {"depth": options.depth, "nodes": options.nodes, "movetime": options.movetime}
-    if options.byoyomi is not None and options.tc is None:
-        raise InputError("--byoyomi: follows the clock of --tc; give --tc too, or --movetime")
+    of_clock = {"byoyomi": options.byoyomi, "margin": options.timemargin}
+    given = {name: value for name, value in of_clock.items() if value is not None}
+    if given and options.tc is None:
+        name = "timemargin" if options.byoyomi is None else "byoyomi"
+        raise InputError(f"--{name}: follows the clock of --tc; give --tc too, or --movetime")
     if options.tc is not None:
-        clock = both | {"base": options.tc[0], "increment": options.tc[1]}
-        return clock if options.byoyomi is None else clock | {"byoyomi": options.byoyomi}
+        return both | {"base": options.tc[0], "increment": options.tc[1]} | given
     return both if any(both.values()) else both | {"depth": usual}
 
 

@@ -29,6 +29,7 @@ from tuner.play.players import (
     PlayerSpec,
     external_player,
     game_between,
+    introduced,
     named_file,
     names_of,
     own_player,
@@ -206,7 +207,12 @@ def field_of(settings: AnySettings, folder: Path | None, searches: bool = False)
         game.contest.searcher is not None and (searches or needs_search(settings))
     ):
         engine = make_engine(game.name, settings.terms)
-    names = settings.names if any(settings.names) else names_of(sides)
+    names = settings.names
+    if not all(names):
+        usual = names_of([introduced(side, game) for side in sides])
+        names = tuple(given or usual[i] for i, given in enumerate(names))
+        if len(set(names)) < len(names):
+            raise InputError(f"both players have the name {names[0]}; give --name-a or --name-b")
     players = [
         _player(side, name, game, engine, entrant, settings)
         for side, name, entrant in zip(sides, names, entrants, strict=True)

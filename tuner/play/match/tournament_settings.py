@@ -15,7 +15,7 @@ from tuner.options.option import refuse_first, sensible
 from tuner.options.tournament import TournamentOptions, TournamentSettings
 from tuner.play.match.settings import control_of, paths_of, with_files
 from tuner.play.match.setup import game_of_players, require_suitable, usual_of
-from tuner.play.players import names_of, understood
+from tuner.play.players import introduced, names_of, understood
 from tuner.statistics.ratings import FARTHEST
 
 LIMITS = {
@@ -121,7 +121,7 @@ def tournament_settings(
     named = [understood(seat.text) for seat in seats]
     game = game_of_players(named)
     usual = usual_of(game)
-    usual_names = names_of(named)
+    usual_names = names_of([introduced(one, game) for one in named])
     names = tuple(seat.name or usual_names[i] for i, seat in enumerate(seats))
     anchors = (*options.anchor, *(anchor for _, anchor in levels if anchor))
     settings = TournamentSettings(

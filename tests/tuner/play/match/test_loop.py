@@ -102,6 +102,14 @@ def test_overstepping_the_time_loses():
     assert (game.end, game.loser, game.outcome, len(game.moves)) == (TIME, 1, 1, 1)
 
 
+def test_a_move_may_exceed_the_clock_by_the_margin():
+    ticks = itertools.accumulate([0, 3.25, 0, 1.0, 0, 0.75])
+    controls = (Control(base=3.0, margin=0.5), Control(base=3.0))
+    game, (first, _) = game_of("e2e4 e7e5 d2d4", controls=controls, clock=lambda: next(ticks))
+    assert first.left == [(3.0, 3.0), (0.0, 2.0)]
+    assert (game.end, game.loser, len(game.moves)) == (TIME, 0, 2)
+
+
 def test_byoyomi_begins_when_the_clock_has_run_out_and_is_whole_again_for_each_move():
     ticks = itertools.accumulate([0, 2.5, 0, 9.0, 0, 1.4, 0, 0.5, 0, 0.9, 0, 0.5, 0, 1.01])
     controls = (Control(base=3.0, byoyomi=1.0), Control(base=10.0, byoyomi=1.0))
