@@ -299,7 +299,7 @@ CASES = {
         "tuner tune: no option --no-such-option; see tuner tune --help"
     ),
     "tune classic good.ds": "expected -o OUT, the parameter file to write, or --dry-run",
-    "tune": "the following arguments are required: PARAMS; see tuner tune --help",
+    "tune": "tune: expected PARAMS and GAMES, or --resume DIR; see tuner tune --help",
     "turn": "tuner: no command 'turn'; did you mean tune? See tuner --help",
     "dataset good.pgn": (
         "dataset: -o names 0 datasets to write, expected 1; see tuner dataset --help"

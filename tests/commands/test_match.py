@@ -153,15 +153,15 @@ def test_an_engine_that_fails_loses_the_game_and_the_match_continues(tmp_path, h
 
 def test_engines_have_the_names_that_they_give_themselves_or_those_of_options(tmp_path):
     words = ("--games", 2, "--plies", 20, "--random-plies", 2, "--depth", 1)
-    wrapped = f"uci:env {FAKE} uci"
+    wrapped = f"uci:env {FAKE} uci crash 900"
     for names, wanted in ((), ("zero", "fake")), (("--name-b", "Later"), ("zero", "Later")):
         found = play("zero", wrapped, *words, *names, "--pgn", tmp_path / "a.pgn")
         assert tuple(found["players"]) == wanted
         assert {game.headers["White"] for game in games_of(tmp_path / "a.pgn")} == set(wanted)
-    same = (wrapped, f"uci:nice {FAKE} uci")
+    same = (wrapped, f"uci:nice {FAKE} uci crash 900")
     assert len(set(play(*same, *words)["players"])) == 2
     said = refused("match", *same, *words, "--name-a", "x", "--name-b", "x")
-    assert "both players have the name x; give --name-a or --name-b" in said
+    assert "both players have the name x; give another --name-b" in said
 
 
 def test_players_of_another_game_can_play_too(tmp_path):

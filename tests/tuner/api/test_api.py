@@ -373,7 +373,7 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
     pairs = {
         tuner.play_games: ("games", {"run", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
-        tuner.tune: ("tune", {"dry_run", "cluster", "terms"}),
+        tuner.tune: ("tune", {"dry_run", "resume", "cluster", "terms"}),
         tuner.build_dataset: (
             "dataset",
             {

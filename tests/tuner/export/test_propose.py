@@ -77,7 +77,8 @@ def test_the_map_has_what_may_be_a_parameter_and_the_parameters_have_its_numbers
     assert own["passed.passed"] == [[0, 1, 0, 3, 5, 0, 0, 0], [0, 2, 0, 4, 6, 0, 0, 0]]
     assert own["shield.shield"] == [[7, 8, 0, 0]] * 2 and own["p.p"] == [[82], [94]]
     assert own["knight.table"][0][:8] == list(range(61, 69))  # the row nearest to the owner
-    assert set(p.tied) == {"tempo.tempo", "shield.shield", "value.rook", "value.queen"}
+    one = {"tempo.tempo", "shield.shield", "later.later", "value.rook", "value.queen"}
+    assert set(p.tied) == one
     assert set(p.fixed) == {
         *(f"passed.passed[{i}]" for i in (0, 2, 5, 6, 7)),
         *(f"shield.shield[{i}]" for i in (2, 3)),

@@ -59,6 +59,8 @@ def settings_for(
             ),
         )
     )
+    if options.name_a is not None and options.name_a == options.name_b:
+        raise InputError(f"both players have the name {options.name_a}; give another --name-b")
     game = game_of_players([understood(a), understood(b)])
     usual = usual_of(game)
     ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
