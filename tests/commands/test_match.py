@@ -158,7 +158,7 @@ def test_engines_have_the_names_that_they_give_themselves_or_those_of_options(tm
         found = play("zero", wrapped, *words, *names, "--pgn", tmp_path / "a.pgn")
         assert tuple(found["players"]) == wanted
         assert {game.headers["White"] for game in games_of(tmp_path / "a.pgn")} == set(wanted)
-    same = (wrapped, f"uci:nice {FAKE} uci crash 900")
+    same = (wrapped, f"uci:env -u NONE {FAKE} uci crash 900")
     assert len(set(play(*same, *words)["players"])) == 2
     said = refused("match", *same, *words, "--name-a", "x", "--name-b", "x")
     assert "both players have the name x; give another --name-b" in said
