@@ -127,3 +127,13 @@ def test_what_cannot_be_resumed_is_one_line(tmp_path):
         refused("tune", "--resume", tmp_path)
     assert "a resumed run keeps its settings" in refused("tune", "--resume", tmp_path, "--depth", 3)
     assert "expected PARAMS and GAMES, or --resume DIR" in refused("tune")
+
+
+def test_files_beside_searches_of_another_kind_are_kept(tmp_path, games):
+    (tmp_path / "run" / "games").mkdir(parents=True)
+    for name in ("lock", "searches", "params.yaml", "games/mine"):
+        (tmp_path / "run" / name).write_text("mine")
+    words = ("tune", "classic", games, "-o", tmp_path / "out.yaml", "--run", tmp_path / "run")
+    assert "contains an unfinished run" in refused(*words)
+    assert (tmp_path / "run" / "games" / "mine").read_text() == "mine"
+    assert (tmp_path / "run" / "params.yaml").read_text() == "mine"

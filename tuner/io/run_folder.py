@@ -23,7 +23,7 @@ from tuner.version import __version__
 BEGINNINGS = re.compile(
     r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp"
 )  # files that may exist before the settings are written
-SEARCHES = "searches"  # of a run that was interrupted
+SEARCHES, BEGUN = "searches", b'{"command": "tuner'  # of a run that was interrupted
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
 )  # sections of CONFIG
@@ -266,7 +266,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """Yield the folder of a run, locked during the block; if the block fails, its files are removed
     but for the log of its searches."""
     there = folder.is_dir()
-    if (folder / SEARCHES).exists():  # a run that was interrupted, or killed
+    log = folder / SEARCHES
+    # a run that was interrupted or killed; a file of the user's is no reason to remove others
+    if log.is_file() and log.open("rb").read(len(BEGUN)) == BEGUN:
         with locked(folder):
             _remove_made(folder)
     require_fresh(folder)
