@@ -18,6 +18,7 @@ def tuned(small_pgn, tmp_path_factory):
     done(
         *("tune", "classic", small_pgn, "-o", folder / "l.yaml", "--run", folder / "run"),
         *("--method", "logistic", "--only", "material.*", "--only", "mobility.*"),
+        *("--prior", "20"),
     )
     return folder, json.loads((folder / "run" / "findings.json").read_text())
 

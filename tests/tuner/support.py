@@ -13,7 +13,7 @@ from tuner.fit.device.base import Piece
 from tuner.fit.device.cpu import sums
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.problem import Problem
+from tuner.fit.problem import Problem, diagonal
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.layout import Layout, Place
 
@@ -182,6 +182,7 @@ def problem_of(
         if name != "design_effect"
     }
     parts.setdefault("mean", parts["start"])
+    parts["precision"] = diagonal(parts["precision"])
     games = np.arange(sample.data.games) if games is None else games
     return Problem(
         sample.data,

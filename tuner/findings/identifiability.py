@@ -44,12 +44,11 @@ def identify(
     part = matrix[np.ix_(free, free)]
     applies = _positions(problem)
     positions = applies.ravel()[free]
-    precision = problem.precision.ravel()[free]
     return {
         "free": len(free),
         "rank": len(free) - null_space.dimension,
         "condition": _condition(part, null_space),
-        "effective": float(_effective(part, precision)),
+        "effective": float(_effective(part, problem.precision_of(free))),
         "null_directions": _merged(
             [
                 _described(direction, free, names, applies > 0, layout, stages)
@@ -93,7 +92,7 @@ def _condition(part: np.ndarray, null_space: NullSpace) -> float | None:
 def _effective(part: np.ndarray, precision: np.ndarray) -> float:
     """Return the trace of (H + P)^-1 H, the effective number of parameters that the data
     determine."""
-    chosen, factor, scale = factorise(part + np.diag(precision))
+    chosen, factor, scale = factorise(part + precision)
     if not len(chosen):
         return 0.0
     right = part[np.ix_(chosen, chosen)] / np.outer(scale[chosen], scale[chosen])

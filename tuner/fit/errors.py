@@ -82,7 +82,7 @@ def standard_errors(
     free = null_space.coordinates
     n = problem.total_weight
     hessian = matrix[np.ix_(free, free)] * n
-    hessian[np.diag_indices(len(free))] += problem.precision.ravel()[free] * n
+    hessian += problem.precision_of(free) * n
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
     meat, names = problem.device.score_products(problem.model, weights, free)
@@ -92,10 +92,8 @@ def standard_errors(
     inverse = inverse_of(chosen, factor, scale)
     # the prior's gradient is precision * (mean - weights), with the variance of the weights under
     # the prior
-    pull = problem.precision.ravel()[free[chosen]] * n * problem.design_effect
-    effective = (
-        len(chosen) - float(np.diagonal(inverse) @ problem.precision.ravel()[free[chosen]]) * n
-    )
+    pull = problem.precision_of(free[chosen]) * n
+    effective = len(chosen) - float((inverse * pull).sum())
     few = names / (names - 1) * (n - 1) / max(n - effective, 1) if names > 1 else 1.0
 
     def whole(part: np.ndarray) -> np.ndarray:
@@ -112,7 +110,7 @@ def standard_errors(
     ]
     naive = whole(inverse @ (alone * (problem.total_weight / some.total_weight)) @ inverse)
     if pull.any():
-        covariance = sampling + few * whole((inverse * pull) @ inverse)
+        covariance = sampling + few * problem.design_effect * whole(inverse @ pull @ inverse)
     return uncertainty_of(problem, covariance, sampling, naive, null_space, names)
 
 

@@ -1,37 +1,89 @@
-"""Gaussian priors on the weights, by empirical Bayes unless given, and slopes by phase.
+"""Gaussian priors on the weights, and slopes by phase.
 
 Positions of one game share its result, so n positions carry as much information as n / design
 effect independent ones; the loss is weighted down accordingly, so that a prior of 20 centipawns
-means 20 centipawns. The automatic prior is empirical Bayes: every list or table, and the scalar
-weights of each term together, have one standard deviation per stage around their starting values,
-chosen to maximise the probability of the data (MacKay 1992, "Bayesian interpolation", equation
-4.8).
+means 20 centipawns.
+
+The weights of a list or table are correlated: neighbours, and the stages of one weight. Widths are
+those of what a weight adds to the evaluation where it applies. Form and, unless given, width of
+each list and table, and of the single weights of each term together, are those that make the data
+most probable, the other weights integrated out (empirical Bayes: MacKay 1992, "Bayesian
+interpolation"; smooth covariances: Rasmussen and Williams 2006, "Gaussian processes for machine
+learning", sections 4.2 and 5.4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import lapack
 
 from tuner.datasets.dataset import Dataset
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
+from tuner.fit.noise import coefficients, sample_places
 from tuner.fit.problem import Problem
 from tuner.fit.scale import outcomes_of, sampled_games, slope_of
 from tuner.parameters.layout import Place
 
 FIRST_SD = 100.0  # centipawns, until the design effect is known
-SMALLEST_SD, LARGEST_SD = 0.5, 10_000.0
+WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Bayes chooses
 ROUNDS = (
     1e-3,
     1e-5,
 )  # tolerances of the fits; the second is cheap because it starts where the first one ended
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together
-UPDATES = 5  # of the standard deviations between two fits
+UPDATES = 5  # of the prior between two fits
+FEWEST = 10  # sampled positions that a weight applies to, for a unit of its own
+LEAST_UNIT = 0.25  # of an evaluation per weight: no prior is wider than four times its width
+BOARDS = {64: 8, 81: 9}  # squares, and ranks
+CLEAR = 3.0  # log odds for a form that is not the first of FORMS
+
+
+class Smoothness(NamedTuple):
+    """Prior correlations in a list or table: near * exp(-d^2 / (2 length^2)) for weights d squares
+    or indices apart, and `stages` between those of one number in adjacent stages."""
+
+    near: float
+    length: float
+    stages: float
+
+
+FORMS = (
+    Smoothness(0.95, 2.0, 0.5),
+    Smoothness(0.0, 1.0, 0.5),
+    Smoothness(0.0, 1.0, 0.0),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Weights that are correlated with each other alone: flat `indices` (n,) of the weights
+    (stages, columns + 1), squared `distances` (n, n), infinite where unrelated, `stages` (n, n)
+    between them, and `units` (n,): what one of the weight is worth in the evaluation."""
+
+    indices: np.ndarray
+    distances: np.ndarray
+    stages: np.ndarray
+    units: np.ndarray
+
+    def covariance(self, form: Smoothness) -> np.ndarray:
+        """Return the covariance (n, n) for a width of 1."""
+        found = form.near * np.exp(-self.distances / (2 * form.length**2))
+        found += (1 - form.near) * (self.distances == 0)
+        return found * form.stages**self.stages / np.outer(self.units, self.units)
+
+
+class Width(NamedTuple):
+    """The prior of a block: its standard deviation in centipawns of evaluation, and its form."""
+
+    sd: float
+    form: Smoothness
 
 
 def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
@@ -43,51 +95,113 @@ def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> 
     return float((squares[chosen] / information[chosen]).mean()) if chosen.any() else 1.0
 
 
-def prior_groups(places: Sequence[Place], allowed: np.ndarray) -> list[np.ndarray]:
-    """Return groups of flat indices of the `allowed` weights (stages, columns + 1) that share a
-    standard deviation."""
+def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray) -> list[Block]:
+    """Return the blocks of the `allowed` weights (stages, columns + 1): each list or table, and the
+    single weights of each term, which are not related to each other. `units` (columns,)."""
     stages, width = allowed.shape
-    groups = []
-    for stage in range(stages):
-        singles: dict[str, list[int]] = {}
-        for place in places:
-            columns = range(place.first, place.first + place.size)
-            if place.size == 1:
-                singles.setdefault(place.term, []).extend(columns)
-            else:
-                groups.append(stage * width + np.array(columns))
-        groups += [stage * width + np.array(columns) for columns in singles.values()]
-    return [kept for group in groups if len(kept := group[allowed.ravel()[group]])]
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    singles: dict[str, list[int]] = {}
+    for place in places:
+        if place.size == 1:
+            singles.setdefault(place.term, []).append(place.first)
+        else:
+            found.append((place.first + np.arange(place.size), squared_distances(place.shape)))
+    found += [
+        (np.array(columns), np.where(np.eye(len(columns)), 0.0, np.inf))
+        for columns in singles.values()
+    ]
+    blocks = []
+    for columns, distances in found:
+        stage, column = (part.ravel() for part in np.indices((stages, len(columns))))
+        indices = stage * width + columns[column]
+        kept = np.flatnonzero(allowed.ravel()[indices])
+        if len(kept):
+            stage, column = stage[kept], column[kept]
+            blocks.append(
+                Block(
+                    indices[kept],
+                    distances[np.ix_(column, column)],
+                    np.abs(stage[:, None] - stage),
+                    units[columns[column]],
+                )
+            )
+    return blocks
+
+
+def squared_distances(shape: tuple[int, ...]) -> np.ndarray:
+    """Return the squared distances (n, n) of the numbers of a list, or of a table of squares: the
+    last two indices if they are about equally long, or a last one of 64 or 81 numbers. Other
+    indices name kinds of things, which are not related: infinity."""
+    side = BOARDS.get(shape[-1])
+    shape = (*shape[:-1], side, side) if side else shape
+    axes = 2 if len(shape) > 1 and 2 * min(shape[-2:]) >= max(shape[-2:]) else 1
+    at = np.indices(shape).reshape(len(shape), -1)
+    squares = (at[:, :, None] - at[:, None]) ** 2.0
+    return np.where(squares[:-axes].any(axis=0), np.inf, squares[-axes:].sum(axis=0))
+
+
+def units_of(problem: Problem) -> np.ndarray:
+    """Return by column (columns,) the root mean square derivative of the evaluation of sampled
+    positions at the start, where it is not zero; 1 where hardly any position says."""
+    count = squares = np.zeros(problem.data.columns)
+    places = sample_places(problem)
+    for some in np.array_split(places, len(places) // 20 + 1):
+        rows = coefficients(problem, some, problem.start).reshape(len(some), *problem.start.shape)
+        here = rows.sum(axis=1)[:, : problem.data.columns]
+        count = count + (here != 0).sum(axis=0)
+        squares = squares + (here**2).sum(axis=0)
+    known = count >= FEWEST
+    found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(len(count))))
+    return np.maximum(found, LEAST_UNIT)
+
+
+def precision_of(
+    blocks: Sequence[Block], widths: Sequence[Width], given: sparse.csr_array
+) -> sparse.csr_array:
+    """Return a precision with those of the blocks added."""
+    at, values = [np.zeros((0, 2), int)], [np.zeros(0)]
+    for block, width in zip(blocks, widths, strict=True):
+        rows, columns = np.meshgrid(block.indices, block.indices, indexing="ij")
+        at.append(np.stack([rows.ravel(), columns.ravel()], axis=1))
+        values.append((np.linalg.inv(block.covariance(width.form)) / width.sd**2).ravel())
+    pairs = np.concatenate(at).T
+    return given + sparse.csr_array((np.concatenate(values), (pairs[0], pairs[1])), given.shape)
 
 
 def empirical_prior(
-    problem: Problem, places: Sequence[Place], allowed: np.ndarray
+    problem: Problem, places: Sequence[Place], allowed: np.ndarray, width: float | None = None
 ) -> tuple[Problem, np.ndarray, np.ndarray]:
     """Return the problem with a prior for the `allowed` weights, weights to start from, and the
-    Gauss-Newton matrix nearby.
+    Gauss-Newton matrix nearby. The prior has this width in centipawns; None: the data choose it for
+    each block.
 
     `problem.precision` is given for the other weights, as 1 / sd^2. In the result it is per
     position and multiplied by the design effect, which is stored there. Large datasets are sampled.
     """
     whole, problem = problem, problem.on(runs_of_games(problem))
-    groups = prior_groups(places, allowed & problem.free)
-    given = problem.precision.ravel()
-    sd = [FIRST_SD] * len(groups)
+    blocks = prior_blocks(places, allowed & problem.free, units_of(problem))
+    choices = WIDTHS if width is None else np.array([width])
+    widths = [Width(width or FIRST_SD, FORMS[0])] * len(blocks)
+    given = problem.precision
     first = problem.positions / len(
         problem.model.groups[0]
     )  # as if the positions of a game counted as one
-    current, weights = _with_prior(problem, groups, sd, given, first), problem.start
+    current, weights = (
+        _with_prior(problem, precision_of(blocks, widths, given), first),
+        problem.start,
+    )
     matrix: np.ndarray | None = None
     for tolerance in ROUNDS:
         weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)
         if matrix is None:
             matrix = problem.gauss_newton(weights)
             effect = design_effect(problem, weights, matrix)
-        if groups:
-            sd = _updated(problem, weights, matrix, groups, sd, given, effect)
-        current = _with_prior(problem, groups, sd, given, effect)
+        if blocks:
+            widths = _updated(problem, weights, matrix, blocks, widths, given, effect, choices)
+        precision = precision_of(blocks, widths, given)
+        current = _with_prior(problem, precision, effect)
     assert matrix is not None, "the first round computes it"
-    return _with_prior(whole, groups, sd, given, effect), weights, matrix
+    return _with_prior(whole, precision, effect), weights, matrix
 
 
 def runs_of_games(problem: Problem) -> np.ndarray:
@@ -101,16 +215,9 @@ def runs_of_games(problem: Problem) -> np.ndarray:
     )
 
 
-def _with_prior(
-    problem: Problem, groups: list[np.ndarray], sd: list[float], given: np.ndarray, effect: float
-) -> Problem:
-    precision = given.copy()
-    for group, deviation in zip(groups, sd, strict=True):
-        precision[group] = deviation**-2
+def _with_prior(problem: Problem, precision: sparse.csr_array, effect: float) -> Problem:
     return replace(
-        problem,
-        precision=(precision * effect / problem.total_weight).reshape(problem.start.shape),
-        design_effect=effect,
+        problem, precision=precision * (effect / problem.total_weight), design_effect=effect
     )
 
 
@@ -118,48 +225,63 @@ def _updated(
     problem: Problem,
     weights: np.ndarray,
     matrix: np.ndarray,
-    groups: list[np.ndarray],
-    sd: list[float],
-    given: np.ndarray,
+    blocks: list[Block],
+    widths: list[Width],
+    given: sparse.csr_array,
     effect: float,
-) -> list[float]:
-    """Return standard deviations that make the data more probable, by the quadratic model of the
-    loss at these weights."""
+    choices: np.ndarray,
+) -> list[Width]:
+    """Return widths and forms that make the data more probable, by the quadratic model of the loss
+    at these weights."""
     free = np.flatnonzero(problem.free.ravel())
-    information = matrix[np.ix_(free, free)] * (problem.total_weight / effect)
+    count = problem.total_weight / effect
+    information = matrix[np.ix_(free, free)] * count
     _, gradient = problem.loss_gradient(weights)
-    mean = problem.mean.ravel()[free]
-    pull = information @ (weights.ravel()[free] - mean) - gradient.ravel()[free] * (
-        problem.total_weight / effect
-    )
+    moved = weights.ravel()[free] - problem.mean.ravel()[free]
+    pull = information @ moved - gradient.ravel()[free] * count
     place = np.full(problem.start.size, -1)
     place[free] = np.arange(len(free))
-    members = [place[group] for group in groups]
+    members = [place[block.indices] for block in blocks]
     for _ in range(UPDATES):
-        precision = given[free]
-        for group, deviation in zip(members, sd, strict=True):
-            precision[group] = deviation**-2
-        posterior = information.copy()
-        posterior[np.diag_indices(len(free))] += precision + 1e-12
+        posterior = information + replace(
+            problem, precision=precision_of(blocks, widths, given)
+        ).precision_of(free)
+        posterior[np.diag_indices(len(free))] += 1e-12
         factor, failed = lapack.dpotrf(posterior, lower=1)
         if failed:  # neither data nor prior determine some direction
             posterior[np.diag_indices(len(free))] += 1e-9 * np.diag(information).max()
             factor, _ = lapack.dpotrf(posterior, lower=1)
         shift, _ = lapack.dpotrs(factor, pull, lower=1)
         inverse, _ = lapack.dpotri(factor, lower=1)
-        variance = np.diag(inverse)
-        sd = [
-            _deviation(shift[group], variance[group], deviation)
-            for group, deviation in zip(members, sd, strict=True)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        widths = [
+            best_width(block, width, shift[at], inverse[np.ix_(at, at)], choices)
+            for block, width, at in zip(blocks, widths, members, strict=True)
         ]
-    return sd
+    return widths
 
 
-def _deviation(shift: np.ndarray, variance: np.ndarray, sd: float) -> float:
-    determined = len(shift) - variance.sum() / sd**2  # how many of the weights the data determine
-    if determined < 1e-3:
-        return sd
-    return float(np.clip(np.sqrt((shift**2).sum() / determined), SMALLEST_SD, LARGEST_SD))
+def best_width(
+    block: Block, width: Width, shift: np.ndarray, covariance: np.ndarray, choices: np.ndarray
+) -> Width:
+    """Return the prior of a block under which the data are most probable, from the mean and
+    covariance of its weights given the data and the prior of this `width`."""
+    message = np.linalg.inv(covariance)
+    pull = message @ shift
+    message -= np.linalg.inv(block.covariance(width.form)) / width.sd**2
+    choices = np.append(width.sd, choices)  # kept where the data say nothing
+    found, most = width, -np.inf
+    for form in FORMS:
+        half = np.linalg.cholesky(block.covariance(form))
+        values, vectors = np.linalg.eigh(half.T @ message @ half)
+        squares = (vectors.T @ (half.T @ pull)) ** 2
+        added = np.outer(choices**2, np.maximum(values, 0.0)) + 1
+        evidence = (choices[:, None] ** 2 * squares / added - np.log(added)).sum(axis=1) / 2
+        evidence = (evidence - CLEAR * (form != FORMS[0])).round(6)
+        best = int(evidence.argmax())
+        if evidence[best] > most:
+            found, most = Width(float(choices[best]), form), evidence[best]
+    return found
 
 
 FEWEST_GAMES = 200  # of a slope; phases with fewer share the games of the phases around them

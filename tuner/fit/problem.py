@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from tuner.datasets.dataset import Dataset, ahead, size_of
 from tuner.datasets.summary import use_of
@@ -23,6 +24,11 @@ from tuner.objectives.base import Objective
 from tuner.objectives.temporal import TemporalData
 
 REMEMBERED = 4  # losses of the latest weights
+
+
+def diagonal(values: np.ndarray) -> sparse.csr_array:
+    """Return the precision (d, d) of independent weights, from theirs in any shape."""
+    return sparse.diags_array(np.asarray(values, np.float64).ravel()).tocsr()
 
 
 @dataclass
@@ -43,8 +49,8 @@ class Problem:
     """The objective to minimise: mean loss over the positions of `games`, plus the prior.
 
     `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) marks those
-    that are fitted, `low` and `high` are bounds. The prior is sum(precision * (w - mean)^2) / 2,
-    per position."""
+    that are fitted, `low` and `high` are bounds. The prior is (w - mean)' precision (w - mean) / 2
+    per position, of the flattened weights; `precision` (d, d) is zero for those that are fixed."""
 
     data: Dataset
     games: np.ndarray
@@ -55,7 +61,7 @@ class Problem:
     low: np.ndarray
     high: np.ndarray
     mean: np.ndarray
-    precision: np.ndarray
+    precision: sparse.csr_array
     design_effect: float = 1.0  # positions that count as one; a factor of the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
@@ -114,10 +120,14 @@ class Problem:
 
     def prior(self, weights: np.ndarray) -> float:
         """Return the prior's part of the objective."""
-        return float(0.5 * (self.precision * (weights - self.mean) ** 2).sum())
+        return 0.5 * float(np.vdot(weights - self.mean, self.prior_gradient(weights)))
 
     def prior_gradient(self, weights: np.ndarray) -> np.ndarray:
-        return self.precision * (weights - self.mean)
+        return (self.precision @ (weights - self.mean).ravel()).reshape(weights.shape)
+
+    def precision_of(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the precision (n, n) of some of the flattened weights (n,), the others fixed."""
+        return self.precision[chosen][:, chosen].toarray()
 
     def loss_gradient(
         self, weights: np.ndarray, ranges: np.ndarray | None = None

@@ -13,9 +13,8 @@ from tuner.datasets.dataset import Dataset, ahead, ranges_of, size_of
 from tuner.fit.device.base import Device
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.learners.base import LearnerOptions
-from tuner.fit.noise import PLAY
 from tuner.fit.prior import empirical_prior
-from tuner.fit.problem import Problem
+from tuner.fit.problem import Problem, diagonal
 from tuner.fit.tied import TiedDevice
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
@@ -76,8 +75,6 @@ def make_problem(
     low, high = np.full(start.shape, -LARGEST_WEIGHT), np.full(start.shape, LARGEST_WEIGHT)
     low[:, :columns], high[:, :columns] = parameters.limits()
     mean, precision = start.copy(), np.zeros(start.shape)
-    if isinstance(options.prior, (int, float)):
-        precision[:, :columns] = options.prior**-2
     for name, (center, sd) in parameters.prior:
         chosen = parameters.mask((name,))
         precision[:, :columns][chosen] = sd**-2
@@ -98,7 +95,7 @@ def make_problem(
         low,
         high,
         mean,
-        np.where(free, precision, 0.0),
+        diagonal(np.where(free, precision, 0.0)),
         device=TiedDevice(options.device, tied) if tied.any() else options.device,
         progress=options.progress,
     )
@@ -125,9 +122,10 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
 def with_prior(
     problem: Problem, parameters: Parameters, options: FitOptions
 ) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """Call `empirical_prior` for the weights that have no prior in the file or by an option."""
+    """Call `empirical_prior` for the weights that have no prior in the file."""
     allowed = np.zeros(problem.free.shape, np.bool_)
-    allowed[:, : problem.data.columns] = options.prior in ("auto", PLAY) and ~parameters.mask(
+    allowed[:, : problem.data.columns] = options.prior is not None and ~parameters.mask(
         tuple(name for name, _ in parameters.prior)
     )
-    return empirical_prior(problem, problem.data.layout.places, allowed)
+    width = options.prior if isinstance(options.prior, (int, float)) else None
+    return empirical_prior(problem, problem.data.layout.places, allowed, width)

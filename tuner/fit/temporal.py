@@ -86,7 +86,8 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     `tuner.fit.errors`."""
     games, free, total = problem.model.whole_games, null_space.coordinates, problem.positions
     matrix = problem.equation_matrix(weights, games, exact=True)[np.ix_(free, free)] * total
-    matrix[np.diag_indices(len(free))] += problem.precision.ravel()[free] * total
+    pull = problem.precision_of(free) * total
+    matrix += pull
     diagonal = np.diag(matrix).copy()
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
     meat, names = problem.device.score_products(problem.model, weights, free)
@@ -97,8 +98,8 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     sampling, naive = (
         null_space.project(inverse @ middle @ inverse.T) for middle in (meat * few, alone)
     )
-    pull = problem.precision.ravel()[free] * total * problem.design_effect * few
-    covariance = (
-        sampling + null_space.project((inverse * pull) @ inverse.T) if pull.any() else sampling
-    )
+    covariance = sampling
+    if pull.any():
+        pull *= problem.design_effect * few
+        covariance = sampling + null_space.project(inverse @ pull @ inverse.T)
     return uncertainty_of(problem, covariance, sampling, naive, null_space, names)

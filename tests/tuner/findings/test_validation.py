@@ -8,6 +8,7 @@ import statsmodels.api as sm
 
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
 from tuner.findings.findings import BINS, calibration, change_of_loss, mean_of_clusters
+from tuner.fit.problem import diagonal
 from tuner.statistics.intervals import quantile, wilson_interval
 
 
@@ -57,7 +58,7 @@ def test_the_change_with_draws_as_outcomes(sample):
         low=zero,
         high=zero,
         mean=zero,
-        precision=zero,
+        precision=diagonal(zero),
     )
     after = np.concatenate([weights, np.full((2, 1), -80.0)], axis=1)
     found = change_of_loss(problem, zero, after).difference.value

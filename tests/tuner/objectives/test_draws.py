@@ -16,6 +16,7 @@ from tests.tuner.support import (
     random_coefficients,
     write_sample,
 )
+from tuner.fit.problem import diagonal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
@@ -128,7 +129,7 @@ def three_outcomes(sample, model: str, stages: int = 1):
         low=low,
         high=np.full(shape, np.inf),
         mean=zero,
-        precision=zero,
+        precision=diagonal(zero),
     )
 
 

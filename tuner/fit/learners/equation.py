@@ -53,10 +53,9 @@ def newton_steps(
     games = problem.model.whole_games
     sample = np.ascontiguousarray(games[:: max(1, size_of(games) // SAMPLE)])
     block = problem.equation_matrix(weights, sample)[np.ix_(free, free)]
-    block[np.diag_indices(len(free))] += (
-        problem.precision.ravel()[free] + RIDGE * np.diag(block).mean() if len(free) else 0.0
-    )
-    return factorised(block)
+    if len(free):
+        block[np.diag_indices(len(free))] += RIDGE * np.diag(block).mean()
+    return factorised(block + problem.precision_of(free))
 
 
 def factorised(matrix: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -138,14 +138,13 @@ def newton_step(
     """Return the damped Newton step from weights with this gradient of the objective, zero for
     weights blocked by a bound, and the gain that the quadratic model predicts; `matrix` is the
     Gauss-Newton matrix of the loss."""
-    precision = problem.precision.ravel()
     blocked = ((weights <= problem.low) & (gradient > 0)) | (
         (weights >= problem.high) & (gradient < 0)
     )
     moving = np.flatnonzero((problem.free & ~blocked).ravel())
     part = matrix[np.ix_(moving, moving)].copy()
-    diagonal = np.diag_indices(len(moving))
-    part[diagonal] += precision[moving] + damping * part[diagonal]
+    part[np.diag_indices(len(moving))] *= 1 + damping
+    part += problem.precision_of(moving)
     right = -gradient.ravel()[moving]
     change = solve(part, right)
     step = np.zeros(weights.size)

@@ -20,6 +20,7 @@ from tuner.fit.device.gpu.chunks import arrange
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.equation import newton as temporal_newton
+from tuner.fit.problem import diagonal
 from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 
@@ -83,7 +84,7 @@ def problem_on(sample, objective: str, stages: int, device):
         low=np.full(shape, -np.inf),
         high=np.full(shape, np.inf),
         mean=zero,
-        precision=zero,
+        precision=diagonal(zero),
         device=device,
     )
 
