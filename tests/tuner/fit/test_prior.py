@@ -159,14 +159,21 @@ def test_a_width_that_is_given_is_one_of_the_evaluation(tmp_path):
 
 
 def test_distances_are_those_of_indices_or_squares():
-    assert squared_distances((4,))[0].tolist() == [0, 1, 4, 9]
-    assert squared_distances((2, 2))[0].tolist() == [0, 1, 1, 2]
-    squares = squared_distances((64,))
+    assert squared_distances((4,))[0, 0].tolist() == [0, 1, 4, 9]
+    assert squared_distances((2, 2))[0, 0].tolist() == [0, 1, 1, 2]
+    squares = squared_distances((64,))[0]
     assert squares[0, 9] == 2 and squares[7, 8] == 50
-    assert (squares == squared_distances((8, 8))).all()
+    assert (squares == squared_distances((8, 8))[0]).all()
     for shape, apart in (((4, 28), 28), ((6, 64), 64), ((2, 8, 8), 64)):
         found = squared_distances(shape)
-        assert np.isinf(found[0, apart]) and np.isfinite(found[:apart, :apart]).all()
+        assert np.isinf(found[:, 0, apart]).all() and np.isfinite(found[:, :apart, :apart]).all()
+
+
+def test_a_whole_board_is_folded_and_nothing_else():
+    plain, folded = squared_distances((9, 9))
+    assert plain[0, 8] == 64 and folded[0, 8] == 0 and folded[0, 4] == 16 and folded[0, 9] == 1
+    for shape in ((8,), (8, 4), (5, 5)):
+        assert (squared_distances(shape)[0] == squared_distances(shape)[1]).all()
 
 
 def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_free():
@@ -343,7 +350,7 @@ def test_blocks_are_lists_tables_and_the_single_numbers_of_a_term():
         [11, 15],
         [9, 20],
     ]
-    assert np.isinf(blocks[2].distances[0, 1])
+    assert np.isinf(blocks[2].distances[:, 0, 1]).all()
 
 
 def test_weights_that_stay_where_they_start_get_a_small_spread_and_undetermined_ones_keep_theirs(
