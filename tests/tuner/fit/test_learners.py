@@ -1,10 +1,12 @@
 """All learners find the same optimum, which statsmodels and SciPy find too; and none diverges."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import sparse
 from scipy.optimize import least_squares, minimize
 
 from tests.tuner.support import (
@@ -122,12 +124,18 @@ def test_every_learner_reaches_the_optimum_of_scipy(sample, learner, objective):
 
 @EVERY_LEARNER
 def test_every_learner_finds_the_most_probable_weights_under_a_prior(sample, learner):
-    mean = np.random.default_rng(6).normal(0, 50, (2, COLUMNS + 1))
-    precision = np.full(mean.shape, 1e-5)
+    """Correlated with each other, as in a list."""
+    random = np.random.default_rng(6)
+    mean = random.normal(0, 50, (2, COLUMNS + 1))
+    half = random.normal(0, 2e-3, (mean.size, mean.size))
+    precision = half @ half.T
     best = reference(
-        sample, 2, "cross-entropy", extra=lambda w: (precision * (w - mean) ** 2).sum() / 2
+        sample,
+        2,
+        "cross-entropy",
+        extra=lambda w: (w - mean).ravel() @ precision @ (w - mean).ravel() / 2,
     )
-    problem = problem_of(sample, 2, mean=mean, precision=precision)
+    problem = replace(problem_of(sample, 2, mean=mean), precision=sparse.csr_array(precision))
     found, _ = learn(problem, learner, **OPTIONS[learner])
     assert objective_of(problem, found) < objective_of(problem, best) + (
         1e-7 if learner in ("newton", "lbfgs") else 1e-4

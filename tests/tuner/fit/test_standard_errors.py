@@ -1,9 +1,12 @@
 """Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated
 samples do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import sparse
 from scipy.linalg import null_space
 
 from games.compile.jit import PLAIN
@@ -253,6 +256,17 @@ def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
         errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors,
         rtol=1e-3,
     )
+
+
+def test_a_strong_smooth_prior_is_as_uncertain_as_it_says(sample):
+    n, width, effect = len(sample.outcome), sample.design(2).shape[1], 7.0
+    apart = np.abs(np.arange(width)[:, None] - np.arange(width))
+    covariance = 9.0 * 0.8**apart
+    precision = sparse.csr_array(np.linalg.inv(covariance) * effect / n)
+    problem = replace(problem_of(sample, 2, design_effect=effect), precision=precision)
+    _, found = errors_of(problem, sample.layout.places)
+    np.testing.assert_allclose(found.covariance, covariance, atol=2.2)
+    np.testing.assert_allclose(np.diag(found.covariance), 9.0, rtol=0.4)
 
 
 def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):

@@ -167,7 +167,8 @@ def _search(
 
 
 def column_scale(problem: Problem) -> np.ndarray:
-    """Return one over the root mean square coefficient of each weight; 1 if it never applies."""
+    """Return one over the root mean square coefficient of each weight, 1 if it never applies; less
+    where the prior curves the objective more than the positions do."""
     _, total = problem.use
     shares = problem.shares**2
     always = (shares @ problem_phase_counts(problem))[:, None]
@@ -178,7 +179,8 @@ def column_scale(problem: Problem) -> np.ndarray:
     np.divide(
         1, np.sqrt(use / problem.positions, where=use > 0, out=scale), where=use > 0, out=scale
     )
-    return scale
+    prior = problem.precision.diagonal().reshape(scale.shape) / problem.scale**2
+    return 1 / np.sqrt(scale**-2 + prior)
 
 
 def problem_phase_counts(problem: Problem) -> np.ndarray:

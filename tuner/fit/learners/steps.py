@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuner.datasets.dataset import blocks, size_of
-from tuner.fit.learners.base import Learn, LearnerOptions, Record
+from tuner.fit.learners.base import Learn, LearnerOptions, Record, objective_gradient
 from tuner.fit.learners.solvers import column_scale
 from tuner.fit.problem import Problem
 
@@ -141,13 +141,13 @@ def _largest_curvature(problem: Problem, scale: np.ndarray, rounds: int = 12) ->
     differences."""
     random = np.random.default_rng(0)
     direction = np.where(problem.free, random.normal(size=scale.shape), 0.0)
-    _, here = problem.loss_gradient(problem.start)
+    _, here = objective_gradient(problem, problem.start)
     value = 0.0
     for _ in range(rounds):
         if not direction.any():
             break
         direction /= np.linalg.norm(direction)
-        _, there = problem.loss_gradient(problem.start + direction * scale)
+        _, there = objective_gradient(problem, problem.start + direction * scale)
         direction = np.where(problem.free, (there - here) * scale, 0.0)
         value = float(np.linalg.norm(direction))
     return value or 1.0
