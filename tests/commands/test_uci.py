@@ -1,18 +1,22 @@
 """`tuner uci` as chess programs use it: a process with which python-chess plays and analyses."""
 
+import json
 import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import chess
 import chess.engine
 import pytest
 
+from evalterms.framework.encoding import encoding_named
 from tests.commands.support import done, refused, tuner, without_compiling
 from tests.games.support import REPOSITORY
 from tuner.cli import COMMANDS
+from tuner.evaluation.networks.files import NetworkFile, write_network
+from tuner.evaluation.networks.model import random_network
 
 COMMAND = [sys.executable, "-m", "tuner", "uci"]
 PATIENCE = 120.0  # seconds: the first run on a machine compiles
@@ -130,3 +134,48 @@ def test_uci_is_among_the_commands_and_its_answer_needs_no_library():
         cwd=REPOSITORY,
     )
     assert out.stdout.splitlines()[-2:] == ["uciok", "[]"], out.stderr
+
+
+@pytest.fixture(scope="module")
+def chess_network(tmp_path_factory):
+    """A random network for chess."""
+    path = tmp_path_factory.mktemp("network") / "net.yaml"
+    size = encoding_named("chess", "bitboard768").size
+    made = random_network(size, [(8, "relu"), (1, "sigmoid")], 3)
+    write_network(path, NetworkFile("chess", "bitboard768", made, 1, "a test", 0.00255))
+    return path
+
+
+def test_a_network_plays_whole_games_and_evaluates_as_tuner_eval_does(chess_network):
+    command = [*COMMAND, str(chess_network)]
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=PATIENCE, cwd=REPOSITORY) as engine:
+        board = chess.Board()
+        play(engine, board, 1.0, 0.01)
+        assert len(board.move_stack) > 20
+    fen = "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 4 4"
+    answers = spoken("uci", f"position fen {fen}", "eval", params=chess_network)
+    found = next(line for line in answers if "static evaluation" in line)
+    value = json.loads(done("eval", chess_network, fen, "--json").out)["evaluation"]
+    assert float(found.split()[-4]) == pytest.approx(value, abs=0.006)
+
+
+def test_a_network_has_the_constants_of_its_search_as_options(chess_network):
+    answers = spoken("uci", params=chess_network, more=["--options"])
+    names = [line.split(" name ")[1].split(" type ")[0] for line in answers if "option" in line]
+    assert "Search.LmrDivisor" in names and not any(name.startswith("material") for name in names)
+
+
+def spoken(*lines: str, params, more: Iterable[str] = ()) -> list[str]:
+    """What an engine answers."""
+    text = "".join(f"{line}\n" for line in (*lines, "quit")).encode()
+    return done("uci", params, *more, stdin=text).out.splitlines()
+
+
+def test_networks_of_another_game_and_files_of_terms_are_refused(chess_network, tmp_path):
+    other = REPOSITORY / "params" / "backgammon" / "network.yaml"
+    line = refused("uci", other, stdin=b"isready\nquit\n")
+    assert line.endswith("network.yaml: an evaluation of backgammon, expected chess")
+    terms = tmp_path / "terms.py"
+    terms.write_text("")
+    line = refused("uci", chess_network, "--terms", terms, stdin=b"isready\nquit\n")
+    assert line == f"tuner: --terms {terms}: {chess_network} is a network; leave it out"

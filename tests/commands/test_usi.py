@@ -61,8 +61,10 @@ def test_parameters_of_other_games_are_refused():
     assert (ran.status, ran.err.count("\n")) == (
         2,
         1,
-    ) and "parameters of chess, expected shogi" in ran.err
-    assert "parameters of shogi, expected chess" in refused("uci", "shogi/hand", stdin=b"isready\n")
+    ) and "an evaluation of chess, expected shogi" in ran.err
+    assert "an evaluation of shogi, expected chess" in refused(
+        "uci", "shogi/hand", stdin=b"isready\n"
+    )
 
 
 def test_bytes_that_are_no_text_between_commands_never_harm():

@@ -20,7 +20,7 @@ from tuner.datasets.rows.build import (
 )
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.formats import scan
-from tuner.evaluation.loading import FileEvaluator, load_engine, load_parameters, parameter_path
+from tuner.evaluation.loading import WeightsEvaluation, load_engine, load_parameters, parameter_path
 from tuner.learn.build import recorded_scores
 from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.methods import TEACHER_NODES
@@ -92,7 +92,7 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> di
     parameters = load_parameters(arguments.params, arguments.terms)
     game = game_for(parameters)
     reading = Reading(**arguments.given_for(Reading))
-    quiescence = FileEvaluator(*load_engine(parameter_path(reading.judge, game.name)))
+    quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
     with TerminalDisplay() as display, contextlib.ExitStack() as stack:
         teacher, scores = None, recorded_scores
         if arguments.teacher is not None:

@@ -3,6 +3,8 @@ one game."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table, flag
 from tuner.options.shared import TERMS
@@ -18,7 +20,7 @@ def serving_table(default: str, weight: str = "") -> Table:
     return (
         Option(
             ("params",),
-            f"parameter file, or a bundled one (default: {default})",
+            f"parameter file or network, or a bundled one (default: {default})",
             default=default,
             metavar="PARAMS",
             nargs="?",
@@ -39,22 +41,28 @@ def serve(
     from tuner.evaluation.served import ServedEvaluation
     from tuner.version import __version__
 
-    def read(name: str | None):
-        from tuner.evaluation.loading import load_parameters, parameter_path
+    def path_of(name: str | None) -> Path:
+        from tuner.evaluation.loading import parameter_path
+        from tuner.parameters.reader import game_of
 
-        parameters = load_parameters(name or arguments.params, arguments.terms)
-        if parameters.game != game:
-            raise InputError(
-                f"{parameter_path(name or arguments.params)}: parameters of {parameters.game},"
-                f" expected {game}"
-            )
-        return parameters
+        path = parameter_path(name or arguments.params)
+        if game_of(path) != game:
+            raise InputError(f"{path}: an evaluation of {game_of(path)}, expected {game}")
+        return path
+
+    def read(name: str | None):
+        from games.record import find
+        from tuner.evaluation.loading import load_parameters
+        from tuner.evaluation.networks.files import holds_network
+
+        path = path_of(name)
+        parameters = None if holds_network(path) else load_parameters(path, arguments.terms)
+        return find(game), parameters
 
     def load(name: str | None):
-        from tuner.evaluation.loading import load_engine
+        from tuner.evaluation.loading import load_evaluation
 
-        read(name)  # another game is refused before anything is compiled
-        return load_engine(name or arguments.params, arguments.terms)
+        return load_evaluation(path_of(name), arguments.terms)
 
     def write(line: str) -> None:
         sys.stdout.write(line + "\n")

@@ -21,7 +21,7 @@ from tuner.evaluation.engine import Counter, Engine
 from tuner.evaluation.loading import (
     EngineSpec,
     EvaluationSpec,
-    FileEvaluator,
+    WeightsEvaluation,
     engine_of,
     evaluation_spec,
     spec_of,
@@ -175,7 +175,7 @@ class FileReader:
         self.spec, self.engine = spec, engine_of(spec.engine)
         given = spec.quiescence
         quiescence = (
-            None if given is None else FileEvaluator(engine_of(given.engine), given.parameters)
+            None if given is None else WeightsEvaluation(engine_of(given.engine), given.parameters)
         )
         self.options = prepared(spec.options, quiescence)
         self.counter = Counter(self.engine.composition)
@@ -221,7 +221,7 @@ def counted_files(
     engine: Engine,
     sources: Sequence[str],
     options: ReadOptions,
-    quiescence: FileEvaluator | None,
+    quiescence: WeightsEvaluation | None,
     report: ReadReport,
     note: Callable[[str], None],
 ) -> Iterator[tuple[str, list[CountedBatch]]]:
@@ -414,7 +414,7 @@ def as_far_as_it_goes(
         yield batch
 
 
-def prepared(options: ReadOptions, quiescence: FileEvaluator | None) -> ReadOptions:
+def prepared(options: ReadOptions, quiescence: WeightsEvaluation | None) -> ReadOptions:
     """Return options with the evaluation for quiescence."""
     return (
         options
@@ -455,7 +455,7 @@ def count_positions(
     engine: Engine,
     sources: Sequence[str],
     options: ReadOptions,
-    quiescence: FileEvaluator | None,
+    quiescence: WeightsEvaluation | None,
     note: Callable[[str], None],
     progress: Callable[[ReadReport], None],
 ) -> int | None:
@@ -486,7 +486,7 @@ def build(
     sources: Sequence[str],
     target: Path,
     options: ReadOptions,
-    quiescence: FileEvaluator | None,
+    quiescence: WeightsEvaluation | None,
     note: Callable[[str], None],
     progress: Callable[[ReadReport], None] = lambda report: None,
     retarget: Callable[[PositionBatch], PositionBatch] | None = None,
@@ -592,7 +592,7 @@ def dataset_of(
     sources: Sequence[str],
     folder: Path,
     options: ReadOptions,
-    quiescence: FileEvaluator | None,
+    quiescence: WeightsEvaluation | None,
     note: Callable[[str], None],
     progress: Callable[[ReadReport], None],
     retarget: Retarget | None = None,

@@ -17,7 +17,7 @@ from tuner.datasets.rows.build import Totals, build_rows
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.row_engine import RowEngine, counted
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
-from tuner.evaluation.loading import FileEvaluator
+from tuner.evaluation.loading import WeightsEvaluation
 from tuner.learn.build import (
     NothingLeft,
     Scores,
@@ -58,7 +58,7 @@ def build_engine_rows(
     target: Path,
     parameters: Parameters,
     reading: ReadOptions,
-    quiescence: FileEvaluator,
+    quiescence: WeightsEvaluation,
     not_linear: str | None,
     note: Callable[[str], None],
     progress: Callable[[int], None],

@@ -11,9 +11,9 @@ from games.backgammon.rules.board import counts_of, dice_of, with_dice
 from games.record import Dice, find
 from games.search.searcher import Limits
 from tests.commands.match_support import play
-from tests.commands.support import refused
+from tests.commands.support import done, refused
 from tests.games.backgammon.support import rolls_of_games
-from tuner.evaluation.loading import load_engine
+from tuner.evaluation.loading import load_engine, load_evaluation
 
 GAME = find("backgammon")
 
@@ -95,3 +95,14 @@ def test_a_match_against_the_engine_has_no_fault():
 def test_programs_that_do_not_speak_ubgi_are_refused_in_one_line(command, monkeypatch):
     monkeypatch.setattr("games.backgammon.engines.players.UBGI_START_SECONDS", 1.0)
     assert "is it a ubgi engine?" in refused("match", f"ubgi:{command}", "pubeval", "--games", 2)
+
+
+def test_the_bundled_network_answers_with_the_moves_of_its_search():
+    some = list(rolls_of_games(5, 20))
+    text = "".join(f"{fibs_board(words)}\n" for words in some).encode()
+    found = done("ubgi", "backgammon/network", stdin=text).out.splitlines()
+    searcher = load_evaluation("backgammon/network").searcher()
+    assert found == [
+        plain_move(searcher.search([from_fibs(fibs_board(words))], Limits(depth=1)).move)
+        for words in some
+    ]

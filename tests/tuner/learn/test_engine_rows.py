@@ -21,7 +21,7 @@ from tests.games.tictactoe.support import random_games
 from tests.tuner.trace.support import SAMPLES
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import row_engine
-from tuner.evaluation.loading import FileEvaluator, load_engine, load_parameters, parameter_path
+from tuner.evaluation.loading import WeightsEvaluation, load_engine, load_parameters, parameter_path
 from tuner.learn import engine_rows
 from tuner.learn.build import Scores, prepared, recorded_scores
 from tuner.learn.build import build as build_games
@@ -48,8 +48,8 @@ weights:
 
 
 @pytest.fixture(scope="module")
-def quiescence() -> FileEvaluator:
-    return FileEvaluator(*load_engine(parameter_path("classic")))
+def quiescence() -> WeightsEvaluation:
+    return WeightsEvaluation(*load_engine(parameter_path("classic")))
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ def test_games_that_are_not_read_here_are_refused(build, tmp_path):
 def test_other_games_are_sent_in_their_notation(tmp_path, build):
     (tmp_path / "games.ttt").write_text("\n".join(random_games(1, 20)) + "\n")
     (tmp_path / "my.yaml").write_text(PARAMETERS.replace("chess", "tictactoe"))
-    evaluator = FileEvaluator(*load_engine(parameter_path("classic", "tictactoe")))
+    evaluator = WeightsEvaluation(*load_engine(parameter_path("classic", "tictactoe")))
     p = load_parameters(tmp_path / "my.yaml")
     data, *_ = build_engine_rows(
         FAKE,

@@ -22,7 +22,7 @@ from tests.tuner.trace.support import (
     mini_parameters,
 )
 from tuner.datasets.rows.check import RowCheck
-from tuner.evaluation.loading import FileEvaluator, load_engine, parameter_path
+from tuner.evaluation.loading import WeightsEvaluation, load_engine, parameter_path
 from tuner.export.into.plan import plan
 from tuner.export.into.write import new_texts, write_sources
 from tuner.export.numbers import rounded
@@ -53,8 +53,8 @@ class Faulty:
 
 
 @cache
-def quiescence() -> FileEvaluator:
-    return FileEvaluator(*load_engine(parameter_path("classic")))
+def quiescence() -> WeightsEvaluation:
+    return WeightsEvaluation(*load_engine(parameter_path("classic")))
 
 
 @pytest.fixture(scope="module")

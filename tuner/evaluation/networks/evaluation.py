@@ -60,6 +60,11 @@ class NetworkEvaluation:
     def network(self) -> Network:
         return self.file.network
 
+    def with_weights(self, weights: np.ndarray) -> NetworkEvaluation:
+        """Return the same with other weights and biases (size,)."""
+        network = self.network.with_flat(weights)
+        return replace(self, file=replace(self.file, network=network))
+
     @property
     def share(self) -> float:
         """The share of the points that a value of 1 stands for among the most that a game wins."""
@@ -92,8 +97,9 @@ class NetworkEvaluation:
             shares=(self.share, UNIT / self.scale),
         )
 
-    def searcher(self, playing: bool = True, megabytes: int = 16) -> Searcher:
-        """Return a search with this evaluation, for one thread; InputError if the game has none."""
+    def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
+        """Return a search with this evaluation, for one thread; InputError if the game has none.
+        `lean` makes no difference."""
         if self.game.contest.searcher is None:
             raise InputError(f"{self.game.name} has no search that a network could play with")
         memory = self.memory()
@@ -102,6 +108,12 @@ class NetworkEvaluation:
         )
         found.weights = memory  # kept alive by the searcher that reads it
         return found
+
+    def bind(self, searcher: Searcher) -> None:
+        """Let a search use this network."""
+        memory = self.memory()
+        searcher.bind(address_of(score), memory.data)
+        searcher.weights = memory
 
     @cached_property
     def size_text(self) -> str:

@@ -5,8 +5,9 @@ import re
 import chess
 
 from games.chess.engines.uci import serve
+from games.record import find
 from tests.games.protocol import talk
-from tuner.evaluation.loading import load_engine
+from tuner.evaluation.loading import WeightsEvaluation, load_engine
 from tuner.evaluation.served import ServedEvaluation
 
 INFO = re.compile(
@@ -20,12 +21,12 @@ class Small(ServedEvaluation):
     """The evaluation of a parameter file, with small searches."""
 
     def __init__(self, settable: bool = False) -> None:
-        usual = load_engine("classic")
-        super().__init__(
-            lambda name: load_engine(name)[1] if name else usual[1],
-            lambda name: load_engine(name) if name else usual,
-            settable,
-        )
+        usual = WeightsEvaluation(*load_engine("classic"))
+
+        def load(name: str | None) -> WeightsEvaluation:
+            return WeightsEvaluation(*load_engine(name)) if name else usual
+
+        super().__init__(lambda name: (find("chess"), load(name).parameters), load, settable)
 
     def searcher(self, name: str | None):
         searcher = super().searcher(name)

@@ -1,11 +1,12 @@
 """A conversation with the engine, line by line, and the engine as a program of its own."""
 
-import copy
 import sys
 
+from games.record import find
 from games.shogi.engines.usi import lines_of, serve
 from tests.games.protocol.talk import Talk
 from tests.games.shogi.support import loaded
+from tuner.evaluation.loading import WeightsEvaluation
 from tuner.evaluation.served import ServedEvaluation
 
 COMMAND = f"{sys.executable} -m tests.games.shogi.engines.usi.support"
@@ -17,10 +18,9 @@ def evaluation(settable: bool = True) -> ServedEvaluation:
     def load(name: str | None):
         if name not in (None, "hand", "classic"):
             raise ValueError(f"{name}: no such file")
-        engine, parameters = loaded(name or "hand")
-        return engine, copy.deepcopy(parameters)  # weights are set in place
+        return WeightsEvaluation(*loaded(name or "hand"))
 
-    return ServedEvaluation(lambda name: load(name)[1], load, settable)
+    return ServedEvaluation(lambda name: (find("shogi"), load(name).parameters), load, settable)
 
 
 def talk_to_engine() -> Talk:
