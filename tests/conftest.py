@@ -108,7 +108,8 @@ def small_pgn(tmp_path_factory) -> Path:
 def small_dataset(small_pgn):
     """The quiet positions of those games, counted with all terms."""
     from games.record import ReadOptions
-    from tuner.evaluation.loading import load_engine, quiescence_of
+    from tuner.evaluation.evaluation import quiescence_of
+    from tuner.evaluation.loading import load_engine
     from tuner.learn.build import build
 
     engine, _ = load_engine("classic")
@@ -118,7 +119,7 @@ def small_dataset(small_pgn):
         [str(small_pgn)],
         small_pgn.with_name("small.ds"),
         options,
-        quiescence_of(engine, "classic"),
+        quiescence_of(engine.game, "classic"),
         print,
     )[0]
 

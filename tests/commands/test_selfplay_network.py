@@ -144,14 +144,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay shogi --hidden 8",
-            "networks learn in self-play one roll deep; shogi has no networks yet",
-        ),
-        (
-            "selfplay chess --hidden 8",
-            (
-                "chess has no dice, and networks learn in self-play one roll deep; learn one from"
-                " games with"
-            ),
+            "shogi has no encodings for networks",
         ),
         (
             "selfplay backgammon/zero --hidden 8",
@@ -176,7 +169,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay backgammon --hidden 8 --random-plies 2",
-            "--random-plies: has no meaning for networks, which learn by TD(lambda)",
+            "--random-plies: has no meaning for networks of games with dice",
         ),
         ("selfplay backgammon --hidden 8 --depth 1", "--depth: has no meaning for networks"),
         ("selfplay backgammon --hidden 8 --batch 8", "--batch: has no meaning for networks"),

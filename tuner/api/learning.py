@@ -14,7 +14,7 @@ from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
-from tuner.evaluation.loading import quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
 from tuner.findings.records import Result
 from tuner.io.records import record
 from tuner.learn import run as tuning
@@ -155,7 +155,7 @@ def build_dataset(
     counted = evaluation if isinstance(evaluation, Evaluation) else load(evaluation)
     sources, target = sources_of(counted, games), Path(output)
     require_replaceable(target, sources)
-    quiescence = quiescence_of(counted.engine, given.judge)
+    quiescence = quiescence_of(counted.engine.game, given.judge)
     data, _ = build(counted.engine, sources, target, given.reading, quiescence, lambda text: None)
     return data
 

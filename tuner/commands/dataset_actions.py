@@ -19,10 +19,8 @@ from tuner.datasets.rows.writing import batches_of
 from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writing import merge as merge_datasets
 from tuner.datasets.writing import part, require_replaceable, split_games
-from tuner.evaluation.loading import (
-    load_engine,
-    quiescence_of,
-)
+from tuner.evaluation.evaluation import quiescence_of
+from tuner.evaluation.loading import load_engine
 from tuner.io.files import EXPORT, require_writable
 from tuner.io.terminal import show_table
 from tuner.learn.build import build as build_dataset
@@ -71,7 +69,7 @@ def build(sources: list[str], arguments: Arguments) -> dict:
             sources,
             target,
             reading.reading,
-            quiescence_of(engine, reading.judge),
+            quiescence_of(engine.game, reading.judge),
             display.note,
             display.reading,
             executor=executor if arguments.cluster is not None else None,

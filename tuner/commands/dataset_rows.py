@@ -20,7 +20,8 @@ from tuner.datasets.rows.build import (
 )
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.formats import scan
-from tuner.evaluation.loading import WeightsEvaluation, load_engine, load_parameters, parameter_path
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
 from tuner.learn.build import recorded_scores
 from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.methods import TEACHER_NODES

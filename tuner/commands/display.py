@@ -191,7 +191,9 @@ def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted:
     return plain
 
 
-def play(arguments: Arguments, kind: type[Any], settings: Any, output: Path | None = None) -> dict:
+def play(
+    arguments: Arguments, kind: Any, settings: Any, output: Path | None = None, **more: Any
+) -> dict:
     """Begin a run of these settings, or continue one with --resume if they are None; return its
     result as plain data, after it was printed."""
     from tuner.play.run import new_run, resumed_run
@@ -205,7 +207,8 @@ def play(arguments: Arguments, kind: type[Any], settings: Any, output: Path | No
             result = resumed_run(kind, folder, executor, output, display, games)
         else:
             place = arguments.run and Path(arguments.run)
-            result = new_run(kind(settings, output, display), place, executor, arguments.text)
+            run = kind(settings, output, display, **more)
+            result = new_run(run, place, executor, arguments.text)
     return finish(arguments, result.lines, result.plain, result.interrupted)
 
 

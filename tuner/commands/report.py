@@ -128,8 +128,8 @@ def _calibrated(run: ShownRun, games: int | None) -> tuple[ShownRun, PlayedCalib
         played = int(run.history[-1].games) if run.history else 0
         learned = (
             learned_network(run.folder, played)
-            if isinstance(run, ShownNetworkRun)
-            else learned_weights(run.folder, played, run.initial, display.note)
+            if isinstance(run, ShownNetworkRun) and run.one_deep
+            else learned_weights(run.path, played, run.initial.weights, display.note)
         )
         values = played_values(learned, number, display)
         found = calibration_of(values, 1 if learned.wins else learned.game.points)

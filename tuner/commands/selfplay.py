@@ -1,8 +1,8 @@
 """Learn the weights of a parameter file, or a network, from games of self-play.
 
 Threads play batches of games; after each batch the learner moves the weights, with which later
-games are played. A network of a game with dice learns by TD(lambda) after every ply, one roll deep,
-in one thread. All files are kept in a folder (default: selfplay-1, selfplay-2, ...): params.yaml or
+games are played. A network of a game with dice learns by TD(lambda) after every ply instead, one
+roll deep, in one thread. All files are kept in a folder (default: selfplay-1, selfplay-2, ...): params.yaml or
 net.yaml can be played at any time, history.jsonl has a line for each batch, and
 --resume continues after any interruption.
 """
@@ -10,6 +10,7 @@ net.yaml can be played at any time, history.jsonl has a line for each batch, and
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, all_in, options_in, refuse
 from tuner.options.selfplay import NETWORK_SECTION, LearningOptions, NetworkOptions, SelfplayOptions
@@ -27,6 +28,7 @@ EXAMPLE = """examples:
     --learning-rate 10 --method td-leaf         mate with a rook
   tuner selfplay backgammon --hidden 40 --games 200000 --measure pubeval -o net.yaml
                                                 a network, and its strength by games
+  tuner selfplay chess --hidden 64 --method td-leaf --depth 2 -o net.yaml
   tuner selfplay net.yaml --seed 2 --games 500000 -o better.yaml
 """
 TABLE: Table = (
@@ -65,21 +67,22 @@ OF_NETWORKS = {"params", "cluster", *(each.name for each in options_in(NetworkOp
 
 
 def run(arguments: Arguments) -> dict:
-    from tuner.play.selfplay.network import learns_network
+    from games.record import find
+    from tuner.play.selfplay.network import learns_network, start_of
 
     if arguments.resume is not None:
         arguments.require_resumable()
         return _network(arguments) if _holds_network_run(arguments.resume) else _weights(arguments)
-    return (
-        _network(arguments)
-        if learns_network(arguments.params, arguments.given)
-        else _weights(arguments)
-    )
+    if not learns_network(arguments.params, arguments.given):
+        return _weights(arguments)
+    start = start_of(arguments.params, arguments.given_for(NetworkOptions))
+    return _network(arguments) if find(start.game).has_dice else _weights(arguments, start)
 
 
-def _weights(arguments: Arguments) -> dict:
-    """Learn the weights of a parameter file."""
+def _weights(arguments: Arguments, start: Any = None) -> dict:
+    """Learn the weights of a parameter file, or of a network in a game without dice."""
     from tuner.commands.display import play
+    from tuner.evaluation.networks.evaluation import evaluation_of
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
@@ -88,7 +91,8 @@ def _weights(arguments: Arguments) -> dict:
         settings = settings_for(
             arguments.params, arguments.given_for(SelfplayOptions), arguments.terms
         )
-    return play(arguments, WeightsRun, settings, output)
+    more = {"start": evaluation_of(start)} if start else {}
+    return play(arguments, WeightsRun, settings, output, **more)
 
 
 def _holds_network_run(folder: str) -> bool:
@@ -120,7 +124,7 @@ def _network(arguments: Arguments) -> dict:
             (
                 each.names[-1],
                 each.name in arguments.given and each.name not in OF_NETWORKS,
-                "has no meaning for networks, which learn by TD(lambda) one roll deep",
+                "has no meaning for networks of games with dice, which learn one roll deep",
             )
             for each in all_in(TABLE)
         )

@@ -60,7 +60,7 @@ def serve(
         return find(game), parameters
 
     def load(name: str | None):
-        from tuner.evaluation.loading import load_evaluation
+        from tuner.evaluation.evaluation import load_evaluation
 
         return load_evaluation(path_of(name), arguments.terms)
 

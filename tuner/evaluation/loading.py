@@ -11,14 +11,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
-
-import numpy as np
 
 from evalterms.framework.compose import compose, load_terms
 from evalterms.term import Term
 from games.record import available, find
-from games.search.searcher import Searcher
 from games.streams import InputError, plain_name
 from tuner.evaluation.engine import Engine, rows_of
 from tuner.io.files import BUNDLED, bundled, sha256_of
@@ -302,63 +298,3 @@ def _read(
         for own in files
     )
     return (), read_parameters(path, None, heading.game)
-
-
-class WeightsEvaluation(NamedTuple):
-    """An engine with parameters of its layout."""
-
-    engine: Engine
-    parameters: Parameters
-
-    def with_weights(self, weights: np.ndarray) -> WeightsEvaluation:
-        """See `Evaluation`."""
-        return self._replace(parameters=self.parameters.with_weights(weights))
-
-    def values(self, positions: np.ndarray) -> np.ndarray:
-        """See `Evaluation`."""
-        return self.engine.values(positions, self.parameters.weights)
-
-    def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
-        """See `Evaluation`."""
-        return self.engine.searcher(self.parameters, playing, megabytes, lean)
-
-    def bind(self, searcher: Searcher) -> None:
-        """See `Evaluation`."""
-        self.engine.bind(searcher, self.parameters)
-
-
-class Evaluation(Protocol):
-    """What plays and evaluates: the weights of a parameter file, or a network."""
-
-    def with_weights(self, weights: np.ndarray) -> Evaluation:
-        """Return the same with other weights, in the shape of its own."""
-
-    def values(self, positions: np.ndarray) -> np.ndarray:
-        """Return the evaluations (n,) of positions (n, words) in centipawns, first player's view,
-        in double precision."""
-
-    def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
-        """Return a search with this evaluation, for one thread; InputError if the game has none.
-        `lean`: faster where it can be, but `bind` works only without it."""
-
-    def bind(self, searcher: Searcher) -> None:
-        """Let a search use this evaluation, of the same form as its own."""
-
-
-def load_evaluation(name: str | Path, terms: Sequence[str | Path] = ()) -> Evaluation:
-    """Return the evaluation of a parameter file or of a network. InputError as for `load_engine`
-    and `tuner.evaluation.networks.evaluation.network_evaluation`."""
-    from tuner.evaluation.networks.evaluation import network_evaluation
-    from tuner.evaluation.networks.files import holds_network
-
-    path = parameter_path(name)
-    if not holds_network(path):
-        return WeightsEvaluation(*load_engine(path, terms))
-    refuse((f"--terms {file}", True, f"{path} is a network") for file in terms)
-    return network_evaluation(path)
-
-
-def quiescence_of(engine: Engine, name: str) -> WeightsEvaluation:
-    """Return the evaluation of the quiescence search, whose terms need not be those of the engine
-    that learns."""
-    return WeightsEvaluation(*load_engine(parameter_path(name, engine.game.name)))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # they take most of a second, in which a chess program waits 
 
     from games.record import Game
     from games.search.searcher import Searcher
-    from tuner.evaluation.loading import Evaluation
+    from tuner.evaluation.evaluation import Evaluation
     from tuner.parameters.parameters import Parameters
 
 

@@ -18,14 +18,8 @@ from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_for
 from tuner.evaluation.engine import Counter, Engine
-from tuner.evaluation.loading import (
-    EngineSpec,
-    EvaluationSpec,
-    WeightsEvaluation,
-    engine_of,
-    evaluation_spec,
-    spec_of,
-)
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
 from tuner.learn.searches import Retarget
 from tuner.learn.targets import TARGETS, Unscored

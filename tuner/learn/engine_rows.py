@@ -17,7 +17,7 @@ from tuner.datasets.rows.build import Totals, build_rows
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.row_engine import RowEngine, counted
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
-from tuner.evaluation.loading import WeightsEvaluation
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.learn.build import (
     NothingLeft,
     Scores,

@@ -17,7 +17,8 @@ from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.build import rows_of_sources
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import load_engine, quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
+from tuner.evaluation.loading import load_engine
 from tuner.fit.device.base import Device
 from tuner.fit.device.choose import device_named
 from tuner.fit.device.cpu.device import RangedCpu
@@ -168,7 +169,7 @@ def read_games(
                 replace(options.reading, per_game=0)
                 if options.positions == "moves"
                 else options.reading,
-                quiescence_of(engine, options.judge),
+                quiescence_of(engine.game, options.judge),
                 note,
                 progress,
                 kept or retarget,

@@ -14,7 +14,7 @@ from games.record import ReadReport, points_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
-from tuner.evaluation.loading import quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
 from tuner.fit.noise import FEWEST, PLAY
 from tuner.fit.regression import choose_prior, fit
 from tuner.fit.result import FitResult
@@ -72,7 +72,7 @@ def fitted_in_rounds(
                 engine,
                 sources,
                 options.reading,
-                quiescence_of(engine, options.judge),
+                quiescence_of(engine.game, options.judge),
                 note,
                 display.reading,
             )

@@ -16,7 +16,7 @@ from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
 from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.methods import resolved, retarget_of
@@ -143,7 +143,7 @@ def read_sample(
                 engine,
                 sources,
                 options.reading,
-                quiescence_of(engine, options.judge),
+                quiescence_of(engine.game, options.judge),
                 note,
                 display.reading,
             )

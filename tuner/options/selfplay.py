@@ -1,6 +1,6 @@
 """The options of `tuner selfplay`, and the settings of its two kinds of runs.
 
-Weights learn from batches of games, a network after every ply.
+Evaluations learn from batches of games, a network of a game with dice after every ply.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LearningOptions:
     which halves within `decay` and never falls below `floor` times itself."""
 
     games: int = option(
-        "number of games (default: 1000, of networks 200,000)",
+        "number of games (default: 1000, of networks with dice 200,000)",
         POSITIVE_COUNT,
         metavar="N",
         resume=True,
@@ -51,15 +51,15 @@ class LearningOptions:
     )
     trace: float | None = option(
         "weight of later values, per ply: 0 for the next value alone, 1 for the result alone; 0.7"
-        " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks 0)",
+        " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks with dice 0)",
         UNIT,
         flags="--lambda",
         metavar="L",
     )
     rate: float | None = option(
         "in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20,"
-        " coherence 3); of networks: of the gradient of their output (default: 1, with --wins 0.3,"
-        " without hidden units 0.1)",
+        " coherence 3); of networks: in their weights (default: adam 0.001, others 0.01), with dice of"
+        " the gradient of their output (1, with --wins 0.3, without hidden units 0.1)",
         POSITIVE,
         flags="--learning-rate",
         metavar="N",
@@ -263,8 +263,8 @@ class NetworkOptions(LearningOptions):
     `activation`."""
 
     encoding: str | None = option(
-        "what the network sees of a position (default: perspective196 for backgammon;"
-        " docs/networks.md lists them)",
+        "what the network sees of a position (default: bitboard768 for chess, perspective196"
+        " for backgammon; docs/networks.md lists them)",
         metavar="NAME",
     )
     hidden: tuple[int, ...] = option(
@@ -272,7 +272,7 @@ class NetworkOptions(LearningOptions):
         widths,
         metavar="N[,N...]",
     )
-    activation: str | None = option("of hidden layers (default: sigmoid)", choices=ACTIVATIONS)
+    activation: str | None = option("of hidden layers (default: relu, with dice sigmoid)", choices=ACTIVATIONS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,6 +94,13 @@ class Parameters:
             low[chosen], high[chosen] = smallest, largest
         return low, high
 
+    def headline(self) -> dict[str, float]:
+        """Return the headline parameters, averaged over the stages, in centipawns."""
+        return {
+            self.layout.short(place): float(self.weights[:, place.columns].mean())
+            for place in self.layout.headline
+        }
+
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
         """Return the parameters with other weights."""
         return replace(self, weights=weights, **changes)

@@ -11,7 +11,7 @@ from typing import Any
 from games.record import Game, Wording, available, find
 from games.streams import InputError
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
 from tuner.findings.records import (
     Findings,
@@ -75,16 +75,28 @@ class ShownRun:
 
 @dataclass(frozen=True)
 class ShownNetworkRun(ShownRun):
-    """A run of self-play that learned a network, `file`."""
+    """A run of self-play that learned a network. `one_deep`: after every ply, one roll deep; else
+    from batches of games."""
 
     game: Game
     file: NetworkFile
+    one_deep: bool
     played: PlayedCalibration | None = None  # in games that the network plays
 
     @property
     def points(self) -> int:
         """The most points that a game is won by."""
         return self.game.points
+
+    @property
+    def path(self) -> Path:
+        """The learned file."""
+        return self.folder / NET
+
+    @property
+    def initial(self) -> NetworkEvaluation:
+        """What it started from."""
+        return network_evaluation(self.folder / START)
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,11 @@ class ShownLearningRun(ShownRun):
         return self.game.points if self.game is not None else 1
 
     @property
+    def path(self) -> Path:
+        """The learned file."""
+        return self.folder / LEARNED
+
+    @property
     def initial(self) -> Parameters:
         return self.comparison.files[0]
 
@@ -163,11 +180,13 @@ def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
     matches = [read_match(path) for path in match_folders]
     if kind == MATCH:
         return ShownRun(*common, [], [read_match(folder), *matches])
-    history: list[Any] = read_lines(folder / HISTORY, LINES[kind], torn=kind != TUNE)
-    if kind == NETWORK:
-        evaluation = network_evaluation(folder / NET)
+    of_network = kind == NETWORK or kind == SELFPLAY and (folder / NET).exists()
+    lines = LINES[NETWORK if of_network else kind]
+    history: list[Any] = read_lines(folder / HISTORY, lines, torn=kind != TUNE)
+    if of_network:
+        evaluation, common = network_evaluation(folder / NET), (folder, SELFPLAY, *common[2:])
         return ShownNetworkRun(
-            folder, SELFPLAY, *common[2:], history, matches, evaluation.game, evaluation.file
+            *common, history, matches, evaluation.game, evaluation.file, kind == NETWORK
         )
     chosen = ShownRun(*common, history, matches).chosen
     learned = _parameters(folder / LEARNED, chosen.terms)

@@ -20,7 +20,6 @@ from tuner.findings.records import (
     SquaresChange,
 )
 from tuner.parameters.diff import reach
-from tuner.play.selfplay.weights import headline
 from tuner.report import run_charts
 from tuner.report.charts import Chart, Series, line_chart
 from tuner.report.formatting import (
@@ -466,7 +465,7 @@ def _elo(run: ShownLearningRun) -> Section | None:
 def _selfplay(run: ShownLearningRun) -> Section | None:
     if not run.history:
         return None
-    start = headline(run.initial.layout, run.initial.weights)
+    start = run.initial.headline()
     noise = noise_of(run.settings, len(run.history))
     return Section(
         "learning",
@@ -814,8 +813,8 @@ def network_tiles(run: ShownNetworkRun) -> list[Tile]:
     tiles.append(
         Tile(
             "Method",
-            f"TD(λ), λ {short(run.chosen.trace)}",
-            "wins only" if run.chosen.wins else "points",
+            f"{run.chosen.method or 'TD(λ)'}, λ {short(run.chosen.trace)}",
+            "" if run.points == 1 else "wins only" if run.chosen.wins else "points",
         )
     )
     return tiles + measured_tiles(run)

@@ -100,9 +100,10 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     given: dict[str, Any] = {name: settings.get(name) for name in SelfplaySettings.ORDER.split()}
     schedule = SelfplaySettings(**given)
     state = {name: np.zeros(WALKS) for name in rule.names}
+    rate = rule.rate if schedule.rate is None else schedule.rate
     weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
     for batch in range(batches):
-        weights = weights + learning_rate(schedule, batch) * rule.step(
+        weights = weights + learning_rate(rate, schedule, batch) * rule.step(
             state, random.normal(size=WALKS), 1, batch + 1
         )
         keep = kept_share(schedule, batch + 1)

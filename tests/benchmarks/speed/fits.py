@@ -18,7 +18,8 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
-from tuner.evaluation.loading import load_engine, quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
+from tuner.evaluation.loading import load_engine
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
@@ -44,7 +45,7 @@ def whole_data(work: Workload) -> Dataset:
         [str(work.games)],
         made,
         ReadOptions(),
-        quiescence_of(engine, QUIESCENCE),
+        quiescence_of(engine.game, QUIESCENCE),
         lambda text: None,
     )[0]
 

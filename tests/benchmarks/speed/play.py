@@ -14,7 +14,8 @@ from games.record import Dice, ReadOptions, ReadReport, find
 from games.search.searcher import Limits, Searcher
 from tests.benchmarks.speed import Row, Workload, cpu_seconds, published, target_of
 from tuner.evaluation.engine import Counter, Engine
-from tuner.evaluation.loading import load_engine, load_parameters, quiescence_of
+from tuner.evaluation.evaluation import quiescence_of
+from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.io.files import QUIESCENCE
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SelfplaySettings
@@ -67,7 +68,7 @@ def positions_to_coefficients(work: Workload) -> list[Row]:
     chosen = getattr(bench, "POSITIONS", "quiet")
     evaluation = None
     if chosen == "quiet":
-        quiescence = quiescence_of(engine, QUIESCENCE)
+        quiescence = quiescence_of(engine.game, QUIESCENCE)
         evaluation = quiescence.engine.evaluation(quiescence.parameters)
 
     def read(kind: str, source: Path) -> tuple[list[np.ndarray], ReadReport]:

@@ -13,7 +13,8 @@ from games.search.searcher import Limits
 from tests.commands.match_support import play
 from tests.commands.support import done, refused
 from tests.games.backgammon.support import rolls_of_games
-from tuner.evaluation.loading import load_engine, load_evaluation
+from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.loading import load_engine
 
 GAME = find("backgammon")
 

@@ -21,7 +21,8 @@ from tests.games.tictactoe.support import random_games
 from tests.tuner.trace.support import SAMPLES
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import row_engine
-from tuner.evaluation.loading import WeightsEvaluation, load_engine, load_parameters, parameter_path
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
 from tuner.learn import engine_rows
 from tuner.learn.build import Scores, prepared, recorded_scores
 from tuner.learn.build import build as build_games

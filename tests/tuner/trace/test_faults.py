@@ -22,7 +22,8 @@ from tests.tuner.trace.support import (
     mini_parameters,
 )
 from tuner.datasets.rows.check import RowCheck
-from tuner.evaluation.loading import WeightsEvaluation, load_engine, parameter_path
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.loading import load_engine, parameter_path
 from tuner.export.into.plan import plan
 from tuner.export.into.write import new_texts, write_sources
 from tuner.export.numbers import rounded

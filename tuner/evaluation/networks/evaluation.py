@@ -6,11 +6,14 @@ stage has its own columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from evalterms.framework.compose import Composition
 from evalterms.framework.emit import UNIT
@@ -18,10 +21,17 @@ from evalterms.framework.encoding import Encoding, encoding_named, encodings_of
 from games.record import Game, find
 from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
-from tuner.evaluation.networks.compiled import address_of, score, scores
-from tuner.evaluation.networks.files import NetworkFile, read_network
+from tuner.evaluation.networks.compiled import NETWORKS, address_of, score, scores
+from tuner.evaluation.networks.files import NetworkFile, read_network, write_network
 from tuner.evaluation.networks.learn import logit_factor, logits
 from tuner.evaluation.networks.model import Layer, Network, NetworkMemory, inputs_of
+from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.options.option import refuse
+
+# of the weights of networks, by update rule
+RATES = {"sgd": 0.01, "adam": 0.001, "adagrad": 0.01, "coherence": 0.01}
+NET = "net.yaml"  # in the folder of a run
+CERTAIN = 1 - 1e-12  # the largest value: atanh of it is finite
 
 
 def terms_encoding(composition: Composition) -> Encoding:
@@ -59,6 +69,11 @@ class NetworkEvaluation:
     @property
     def network(self) -> Network:
         return self.file.network
+
+    @property
+    def weights(self) -> np.ndarray:
+        """All weights and biases (size,)."""
+        return self.network.flat()
 
     def with_weights(self, weights: np.ndarray) -> NetworkEvaluation:
         """Return the same with other weights and biases (size,)."""
@@ -115,6 +130,61 @@ class NetworkEvaluation:
         searcher.bind(address_of(score), memory.data)
         searcher.weights = memory
 
+    def free(self, fixed: Sequence[str]) -> np.ndarray:
+        """Return that all weights learn (size,); InputError if some should not."""
+        nameless = "the weights of a network have no names"
+        refuse((f"--fixed {name}", True, nameless) for name in fixed)
+        return np.ones(self.network.size, bool)
+
+    def limits(self) -> tuple[float, float]:
+        """Return that there are none."""
+        return -np.inf, np.inf
+
+    def rate(self, rule: str) -> float:
+        """Return the usual learning rate of an update rule."""
+        return RATES[rule]
+
+    def positions(
+        self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None
+    ) -> NetworkPositions:
+        """Return positions (n, words) to learn from; InputError for finite differences."""
+        refuse(((f"--gradient {gradient}", gradient != "analytic", "networks backpropagate"),))
+        seconds = self.encoding.for_mover & second_to_move(self.game, positions)
+        return NetworkPositions(self, inputs_of(self.encoding, positions), 1.0 - 2.0 * seconds)
+
+    def headline(self) -> dict[str, float]:
+        """Return that no weight has a name."""
+        return {}
+
+    @property
+    def program(self) -> str:
+        """A hash of the compiled code."""
+        return NETWORKS.name
+
+    def spec(self) -> NetworkFile:
+        """Return the network as plain data."""
+        return self.file
+
+    def player(self) -> NetworkPlayer:
+        """Return a player of compiled games, for one thread."""
+        whole = self.game.contest.whole_games
+        return NetworkPlayer(self.network, self.encoding, whole, self.file.points)
+
+    @property
+    def file_name(self) -> str:
+        """The usual name of its file in a folder."""
+        return NET
+
+    def place(self, path: Path, source: Path | None) -> None:
+        """Write the network to a file, to begin a run with."""
+        write_network(path, self.file)
+
+    def write(self, path: Path, learned: Mapping[str, Any]) -> None:
+        """Write the network with how it was `learned`, in single precision."""
+        origin = ", ".join(f"{name} {value}" for name, value in learned.items())
+        made = self.network.with_flat(self.weights.astype(np.float32))
+        write_network(path, replace(self.file, network=made, origin=origin))
+
     @cached_property
     def size_text(self) -> str:
         """The layers in words: 768-64-1."""
@@ -125,6 +195,40 @@ class NetworkEvaluation:
                 *(len(layer.biases) for layer in self.network.layers),
             )
         )
+
+
+@dataclass(frozen=True)
+class NetworkPositions:
+    """Positions as `inputs` (n, inputs) of a network, with derivatives by backpropagation; `signs`
+    (n,) are -1 where its output is for the second player."""
+
+    evaluation: NetworkEvaluation
+    inputs: csr_array
+    signs: np.ndarray
+
+    def evaluations(self, weights: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) in centipawns, first player's view, with some weights
+        (size,)."""
+        return self.signs * np.arctanh(self._values(weights)) / self.evaluation.scale
+
+    def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient (size,) of the sum of factor * v."""
+        share, value = self.evaluation.share, self._values(weights)
+        by_logit = share * (1 - (value / share) ** 2) / 2
+        network = self._linear(weights)
+        errors = factors * self.signs * by_logit * logit_factor(self.evaluation.network)
+        return network.pull(self.inputs, errors[:, None])
+
+    def _values(self, weights: np.ndarray) -> np.ndarray:
+        """Return v (n,) for the player that the output is for, short of 1."""
+        sums = self._linear(weights).outputs(self.inputs)[:, 0]
+        found = np.tanh(logit_factor(self.evaluation.network) * sums / 2)
+        return self.evaluation.share * np.clip(found, -CERTAIN, CERTAIN)
+
+    def _linear(self, weights: np.ndarray) -> Network:
+        network = self.evaluation.network.with_flat(weights)
+        last = replace(network.layers[-1], activation="linear")
+        return Network((*network.layers[:-1], last))
 
 
 def chosen_encoding(game: str, name: str | None) -> Encoding:

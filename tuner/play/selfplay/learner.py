@@ -26,16 +26,18 @@ from typing import NamedTuple
 import numpy as np
 
 from games.search.context import DECIDED, UNIT
-from tuner.evaluation.engine import CountedPositions, Engine, MovedPositions, counted_positions
+from games.streams import InputError
+from tuner.evaluation.evaluation import Evaluation
 from tuner.evaluation.explain import known_values
 from tuner.fit.learners.steps import NEVER_NEGATIVE, RULES, State
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 from tuner.options.selfplay import SelfplaySettings
-from tuner.parameters.parameters import Parameters
 from tuner.play.selfplay.folder import Expected
 from tuner.play.selfplay.games import Episode
 
+SELF, PAST = "self", "past"  # opponents
 TREE_ROOM = 20_000  # positions kept of one search's tree
+LOST, SATURATED = 1 - 1e-6, 0.9  # values without a slope, and their share at most
 WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
 
@@ -114,13 +116,12 @@ BETWEEN, SELVES = 25, 32  # batches between past selves at first, and their larg
 
 @dataclass
 class WeightsLearner:
-    """Weights (stages, columns) after `batches` batches.
+    """Weights, in the shape of those of the evaluation, after `batches` batches.
 
     `weights` are learned; their `average` (exponential, over a growing window) plays. `kept` maps a
     number of batches to the average after them: the latest ones, and past selves."""
 
-    engine: Engine
-    parameters: Parameters
+    evaluation: Evaluation  # at the start
     settings: SelfplaySettings
     weights: np.ndarray
     average: np.ndarray
@@ -129,25 +130,27 @@ class WeightsLearner:
     batches: int = 0
 
     def __post_init__(self) -> None:
-        parameters, settings = self.parameters, self.settings
+        settings = self.settings
         self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.method]
-        self.free = ~parameters.mask((*parameters.fixed, *settings.fixed))
-        self.low, self.high = parameters.limits()
+        self.free = self.evaluation.free(settings.fixed)
+        self.low, self.high = self.evaluation.limits()
 
     def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
-        """Learn from games that the weights `played` (stages, columns) played; return statistics of
-        the update."""
-        rule, settings, scale = self.rule, self.settings, self.parameters.scale
+        """Learn from games that the weights `played` played; return statistics of the update.
+        InputError if the weights grew so large that nothing is learned any more."""
+        rule, settings, scale = self.rule, self.settings, self.evaluation.scale
         broken_off = None if settings.truncated == "value" else 0
         episodes = [
             episode if episode.outcome is not None else replace(episode, outcome=broken_off)
             for episode in episodes
             if len(episode.ply)
         ]
-        playing = self.parameters.with_weights(played)
+        playing = self.evaluation.with_weights(played)
         positions = [self.backup.positions(episode) for episode in episodes]
-        rows = self._rows(
-            np.concatenate(positions or [np.zeros((0, self.engine.game.words), np.uint64)])
+        rows = self.evaluation.positions(
+            np.concatenate(positions or [np.zeros((0, self.evaluation.game.words), np.uint64)]),
+            settings.gradient,
+            settings.step,
         )
         values = np.tanh(scale * rows.evaluations(self.weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
@@ -155,9 +158,7 @@ class WeightsLearner:
             BackupInput(
                 self._rewarded(episode),
                 self._rewards(
-                    known_values(
-                        episode.scores, episode.wins, self.engine.evaluate(episode.leaves, playing)
-                    )
+                    known_values(episode.scores, episode.wins, playing.compiled(episode.leaves))
                 ),
                 scale,
                 settings.trace or 0.0,
@@ -175,6 +176,13 @@ class WeightsLearner:
         batches = self.batches + 1
         gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        lost = (np.abs(values) > LOST).sum() > SATURATED * len(values)
+        if lost or not np.isfinite(change).all():
+            raise InputError(
+                f"--learning-rate {self.first_rate:g}: in batch {batches:,} the values of most"
+                " positions are those of won and lost games, so that nothing is learned any more;"
+                f" choose a smaller one, such as {self.first_rate / 5:.2g}"
+            )
         if settings.largest_step is not None:
             change = np.clip(change, -settings.largest_step, settings.largest_step)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
@@ -185,7 +193,7 @@ class WeightsLearner:
         return {
             "squares": float((errors**2).mean()) if len(errors) else 0.0,
             "step": float(np.abs(change).mean()),
-            "drift": float(np.abs(self.average - self.parameters.weights).mean()),
+            "drift": float(np.abs(self.average - self.evaluation.weights).mean()),
             "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1)),
         }
 
@@ -197,7 +205,7 @@ class WeightsLearner:
 
     def _rewards(self, rewards: np.ndarray) -> np.ndarray:
         """Return rewards as those that are learned from: of one point, if only wins count."""
-        return np.sign(rewards) / self.engine.game.points if self.settings.wins else rewards
+        return np.sign(rewards) / self.evaluation.game.points if self.settings.wins else rewards
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that a checkpoint needs, see `tuner.play.selfplay.folder.Learning`."""
@@ -244,24 +252,23 @@ class WeightsLearner:
         self.state = {name: saved[STATE + name] for name in self.rule.names}
         self.kept = dict(zip(saved["kept_batches"].tolist(), saved["kept"], strict=True))
 
-    def _rows(self, positions: np.ndarray) -> CountedPositions | MovedPositions:
-        settings = self.settings
-        if settings.gradient == "analytic" or settings.step is None:
-            return counted_positions(self.engine, positions, len(self.weights))
-        return MovedPositions(
-            self.engine, positions, settings.step, settings.gradient == "finite-difference"
-        )
-
     @property
     def rate(self) -> float:
         """The current learning rate."""
-        return learning_rate(self.settings, self.batches)
+        return learning_rate(self.first_rate, self.settings, self.batches)
+
+    @property
+    def first_rate(self) -> float:
+        """The learning rate of the first batch."""
+        given = self.settings.rate
+        return self.evaluation.rate(self.settings.rule) if given is None else given
 
     def needed(self, batches: int) -> set[int]:
         """Return the numbers of batches whose averages future games need: the latest ones, and past
         selves."""
         oldest = max(0, batches - self.settings.lag)
-        return {*range(oldest, batches + 1), *range(0, oldest, spacing_at(oldest))}
+        past = range(0, oldest, spacing_at(oldest)) if PAST in self.settings.opponents else ()
+        return {*range(oldest, batches + 1), *past}
 
     def _remember(self, batches: int) -> None:
         """Keep the averages that future games need; the number of batches is updated last, because
@@ -271,10 +278,9 @@ class WeightsLearner:
         self.batches = batches
 
 
-def learning_rate(settings: SelfplaySettings, batches: int) -> float:
-    """Return the learning rate after some batches: it falls as 1 / (1 + batches / decay), down to a
-    floor."""
-    start = RULES[settings.rule].rate if settings.rate is None else settings.rate
+def learning_rate(start: float, settings: SelfplaySettings, batches: int) -> float:
+    """Return the learning rate after some batches: from `start` it falls as 1 / (1 + batches /
+    decay), down to a floor."""
     return start * max(settings.floor, 1 / (1 + batches / settings.decay))
 
 
@@ -292,16 +298,12 @@ def spacing_at(batches: int) -> int:
     return spacing
 
 
-def new_learner(
-    engine: Engine, parameters: Parameters, settings: SelfplaySettings
-) -> WeightsLearner:
+def new_learner(evaluation: Evaluation, settings: SelfplaySettings) -> WeightsLearner:
     """Return a learner that has not learned from any game."""
-    weights = parameters.weights.copy()
+    weights = evaluation.weights.astype(np.float64)
     if settings.noise:
-        free = ~parameters.mask((*parameters.fixed, *settings.fixed))
+        free = evaluation.free(settings.fixed)
         noise = np.random.default_rng([settings.seed, 1]).normal(0, settings.noise, weights.shape)
-        weights = np.clip(weights + np.where(free, noise, 0.0), *parameters.limits())
+        weights = np.clip(weights + np.where(free, noise, 0.0), *evaluation.limits())
     state = {name: np.zeros(weights.shape) for name in RULES[settings.rule].names}
-    return WeightsLearner(
-        engine, parameters, settings, weights, weights.copy(), state, {0: weights}
-    )
+    return WeightsLearner(evaluation, settings, weights, weights.copy(), state, {0: weights})

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalterms.framework.encoding import encoding_named
 from games.record import Game
 from games.streams import InputError
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
-from tuner.evaluation.networks.evaluation import network_evaluation, neuron, terms_encoding
-from tuner.evaluation.networks.files import NetworkFile
-from tuner.evaluation.networks.players import CompiledPlayer, NetworkPlayer, play_games
-from tuner.parameters.parameters import Parameters
+from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.networks.players import CompiledPlayer, play_games
 from tuner.play.players import NETWORK, PARAMETERS, Named, understood
 from tuner.statistics.intervals import quantile
 from tuner.statistics.pentanomial import mean_points
@@ -100,38 +97,16 @@ class Measurement:
         )
 
 
-def player_of_network(file: NetworkFile, game: Game) -> NetworkPlayer:
-    """Return a network as a player of compiled games, for one thread."""
-    return NetworkPlayer(
-        file.network,
-        encoding_named(file.game, file.encoding),
-        game.contest.whole_games,
-        file.points,
-    )
-
-
-def player_of_terms(engine: Engine, parameters: Parameters) -> NetworkPlayer:
-    """Return an evaluation whose terms are linear as a player of compiled games, for one thread.
-    ValueError for others."""
-    weights = parameters.weights[[0, -1]]
-    return NetworkPlayer(
-        neuron(weights, parameters.scale),
-        terms_encoding(engine.composition),
-        engine.game.contest.whole_games,
-        engine.game.points,
-    )
-
-
 def _opponent(text: str, named: Named, game: Game, terms: tuple[str, ...]) -> Any:
     if named.kind == PARAMETERS:
         try:
-            return player_of_terms(*load_engine(named.what, terms, add_missing=True))
+            return WeightsEvaluation(*load_engine(named.what, terms, add_missing=True)).player()
         except ValueError as problem:
             if isinstance(problem, InputError):
                 raise
             raise InputError(f"--measure {text}: {problem}") from None
     if named.kind == NETWORK:
-        return player_of_network(network_evaluation(Path(named.what)).file, game)
+        return network_evaluation(Path(named.what)).player()
     players = game.contest.whole_games.players
     if named.kind not in ("own", "random") or named.name not in players:
         raise InputError(

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from evalterms.framework.encoding import encoding_named, encodings_of
+from evalterms.framework.encoding import encoding_named
 from games.record import Game, available, find, in_points
 from games.streams import InputError
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
+    NET,
     NetworkEvaluation,
     chosen_encoding,
+    evaluation_of,
     network_evaluation,
 )
 from tuner.evaluation.networks.files import (
@@ -37,7 +39,7 @@ from tuner.options.option import no_use, refuse, sensible
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Expected
-from tuner.play.selfplay.measure import MeasuredGames, Measurement, player_of_network
+from tuner.play.selfplay.measure import MeasuredGames, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import with_measuring
 
@@ -53,9 +55,6 @@ BATCHES, SMALLEST_BATCH, LARGEST_BATCH = (
     50,
     1000,
 )  # about so many lines of the history, each of so many games
-
-
-NET = "net.yaml"
 
 
 class NetworkLearning:
@@ -161,15 +160,10 @@ class NetworkLearning:
 
 
 def require_learnable(game: Game) -> None:
-    """InputError for a game whose networks do not learn in self-play."""
+    """InputError for a game without dice, in which networks learn from batches of games."""
     if game.contest.whole_games is None:
-        instead = (
-            "learn one from games with tuner network"
-            if encodings_of(game.name)
-            else f"{game.name} has no networks yet"
-        )
         raise InputError(
-            f"{game.name} has no dice, and networks learn in self-play one roll deep; {instead}"
+            f"{game.name} has no dice, and this run learns one roll deep; begin a new run"
         )
 
 
@@ -206,17 +200,19 @@ def learns_network(params: str, given: Mapping[str, Any]) -> bool:
     return holds_network(path)
 
 
-def settings_for(params: str, given: Mapping[str, Any]) -> tuple[NetworkSettings, NetworkFile]:
-    """Return the settings of a new run and the network that it begins with: that of a file, or a
-    new one of the game `params`."""
+def start_of(params: str, given: Mapping[str, Any]) -> NetworkFile:
+    """Return the network that a new run begins with: that of a file, or a new one of the game
+    `params`."""
     options = NetworkOptions(**given)
-    start = (
-        _new(params, options)
-        if "encoding" in given or "hidden" in given
-        else _from_file(params, options)
-    )
+    if "encoding" in given or "hidden" in given:
+        return _new(params, options)
+    return _from_file(params, options)
+
+
+def settings_for(params: str, given: Mapping[str, Any]) -> tuple[NetworkSettings, NetworkFile]:
+    """Return the settings of a new run and the network that it begins with."""
+    options, start = NetworkOptions(**given), start_of(params, given)
     game = find(start.game)
-    require_learnable(game)
     wins = options.wins or start.points < game.points
     start = replace(start, points=1 if wins else game.points)
     hidden = tuple(len(layer.biases) for layer in start.network.layers[:-1])
@@ -242,12 +238,11 @@ def _new(params: str, options: NetworkOptions) -> NetworkFile:
             f" of a game; expected the name of a game instead of {params}, such as backgammon"
         )
     game = find(params)
-    require_learnable(game)
     return new_network(
         game,
         chosen_encoding(params, options.encoding).name,
         HIDDEN if options.hidden is None else options.hidden,
-        options.activation or "sigmoid",
+        options.activation or ("sigmoid" if game.has_dice else "relu"),
         options.seed,
     )
 
@@ -345,7 +340,7 @@ class NetworkRun(LearningRun):
 
     def player(self) -> NetworkPlayer:
         """See `LearningRun`."""
-        return player_of_network(self.learner.file, self.game)
+        return evaluation_of(self.learner.file).player()
 
     def progress(self, line: dict[str, Any]) -> str:
         """See `LearningRun`."""

@@ -27,7 +27,7 @@ class LearningRun(Run):
     what it does."""
 
     command = "selfplay"
-    learned: ClassVar[str]
+    learned: str
     doing: ClassVar[str]
     learner: SavedLearning
     measurement: Measurement | None

@@ -9,14 +9,9 @@ from typing import Any
 from games.record import Control, Game, Openings, UsualSettings, available, find
 from games.search.searcher import UNLIMITED, Limits
 from games.streams import InputError
-from tuner.evaluation.engine import STEPS, Engine
-from tuner.evaluation.loading import (
-    evaluation_spec,
-    games_path,
-    load_engine,
-    parameter_path,
-    quiescence_of,
-)
+from tuner.evaluation.engine import STEPS
+from tuner.evaluation.evaluation import quiescence_of
+from tuner.evaluation.loading import games_path, load_engine, parameter_path
 from tuner.options.option import no_use, refuse, refuse_first, sensible
 from tuner.options.selfplay import SelfplayOptions, SelfplaySettings
 from tuner.parameters.parameters import DEFAULT_GAME
@@ -38,9 +33,10 @@ def require_playable(game: Game) -> None:
 
 
 def usual_for(params: str) -> UsualSettings:
-    """Return the usual settings for a parameter file; those of a game without dice for a file that
-    no game of ours plays with. InputError if there is no such file."""
-    name = heading_of(parameter_path(params)).game
+    """Return the usual settings for a parameter file, a network or the name of a game; those of a
+    game without dice for a file that no game of ours plays with. InputError if there is no such
+    file."""
+    name = params if params in available() else heading_of(parameter_path(params)).game
     return find(name if name in available() else DEFAULT_GAME).usual
 
 
@@ -50,7 +46,8 @@ def settings_for(
     """Return the settings of a new run from a parameter file: what was given, and else what is
     usual for its game. InputError for options that have no use together."""
     options, usual = SelfplayOptions(**given), usual_for(start)
-    openings = options.openings and games_path(options.openings, game_of(parameter_path(start)))
+    game = start if start in available() else game_of(parameter_path(start))
+    openings = options.openings and games_path(options.openings, game)
     method, depth = (
         options.method or usual.method,
         None if options.nodes else options.depth or usual.selfplay_depth,
@@ -198,19 +195,14 @@ def require_suitable(game: Game, settings: SelfplaySettings) -> None:
 
 
 def openings_of(
-    engine: Engine, settings: SelfplaySettings, note: Callable[[str], None]
+    game: Game, settings: SelfplaySettings, note: Callable[[str], None]
 ) -> Callable[[int], Opening]:
     """Return a function from the number of a game to its opening."""
-    game = engine.game
     if settings.openings is None:
         if settings.random_plies == 0:
             return lambda number: Opening(game.start(), [])
-        judge = quiescence_of(engine, "classic")
-        searcher = (
-            judge.engine.searcher(judge.parameters, megabytes=MEGABYTES)
-            if settings.balanced
-            else None
-        )
+        judge = quiescence_of(game, "classic")
+        searcher = judge.searcher(megabytes=MEGABYTES) if settings.balanced else None
         return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
     if os.path.exists(settings.openings):
         if game.files.openings is None:
@@ -267,12 +259,12 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
     settings = learner.settings
     control = Control(depth=settings.depth, nodes=settings.nodes)
     others = tuple(
-        (name, _opponent(name, learner.engine, settings, control))
+        (name, _opponent(name, learner.evaluation.game, settings, control))
         for name in dict.fromkeys(settings.opponents)
         if name not in (SELF, PAST)
     )
     return SelfplaySpec(
-        evaluation_spec(learner.engine, learner.parameters),
+        learner.evaluation.spec(),
         plan_of(settings),
         control,
         settings.seed,
@@ -282,18 +274,16 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
     )
 
 
-def _opponent(
-    name: str, engine: Engine, settings: SelfplaySettings, control: Control
-) -> PlayerSpec:
+def _opponent(name: str, game: Game, settings: SelfplaySettings, control: Control) -> PlayerSpec:
     named = understood(name)
-    if named.game not in (None, engine.game.name):
-        raise InputError(f"--opponent {name}: plays {named.game}, the learner {engine.game.name}")
+    if named.game not in (None, game.name):
+        raise InputError(f"--opponent {name}: plays {named.game}, the learner {game.name}")
     if named.kind not in OURS:
-        return external_player(named, name, engine.game, {}, control, None)
+        return external_player(named, name, game, {}, control, None)
     return own_player(
         named,
         name,
-        engine.game,
+        game,
         control,
         OPPONENT_MEGABYTES,
         lambda path: load_engine(path, settings.terms, add_missing=True),

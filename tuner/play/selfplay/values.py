@@ -16,18 +16,15 @@ import numpy as np
 
 from games.record import Game
 from games.search.searcher import Limits, Searcher
-from tuner.evaluation.loading import load_engine
-from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.networks.evaluation import NET, network_evaluation
 from tuner.io.run_folder import read_config
 from tuner.io.terminal import Display
 from tuner.options.selfplay import NETWORK_SECTION, SECTION, NetworkSettings, SelfplaySettings
-from tuner.parameters.parameters import Parameters
 from tuner.play.openings import Opening
 from tuner.play.selfplay import network as network_settings
 from tuner.play.selfplay.games import Episode, Plan, play_episode
-from tuner.play.selfplay.network import NET
 from tuner.play.selfplay.setup import openings_of, plan_of
-from tuner.play.selfplay.weights import PARAMS
 from tuner.play.selfplay.workers import MEGABYTES
 
 
@@ -66,22 +63,22 @@ class Learned:
 
 
 def learned_weights(
-    folder: Path, played: int, initial: Parameters, note: Callable[[str], None]
+    path: Path, played: int, initial: np.ndarray, note: Callable[[str], None]
 ) -> Learned:
-    """Return the weights of a run that played `played` games and started from the `initial`
-    ones."""
-    settings = read_config(folder, SECTION, SelfplaySettings)
-    engine, parameters = load_engine(folder / PARAMS, settings.terms)
+    """Return the weights that a run in the folder of the file learned, which played `played` games
+    and started from the `initial` ones."""
+    settings = read_config(path.parent, SECTION, SelfplaySettings)
+    evaluation = load_evaluation(path, settings.terms)
     return Learned(
-        engine.game,
-        engine.searcher(parameters, False, MEGABYTES, lean=False),
-        parameters.scale,
+        evaluation.game,
+        evaluation.searcher(False, MEGABYTES, lean=False),
+        evaluation.scale,
         replace(plan_of(settings), explore=0.0),
-        openings_of(engine, settings, note),
+        openings_of(evaluation.game, settings, note),
         settings.seed,
         max(settings.games, played),
         settings.wins,
-        lambda leaves: engine.evaluate(leaves, initial),
+        evaluation.with_weights(initial).compiled,
     )
 
 

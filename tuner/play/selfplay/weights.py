@@ -13,30 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from games.record import PLIES, RULES, Game, PlayedGame
+from games.record import PLIES, RULES, Game, PlayedGame, available
 from games.streams import InputError
-from tuner.evaluation.loading import load_engine, parameter_path
+from tuner.evaluation.evaluation import (
+    Evaluation,
+    load_evaluation,
+    require_evaluation_writable,
+)
+from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.players import NetworkPlayer
-from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
+from tuner.io.terminal import Display
 from tuner.options.option import no_use
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.parallel import Job, Running
-from tuner.parameters.layout import Layout
-from tuner.parameters.writer import write_parameters
 from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
-from tuner.play.selfplay.measure import Measurement, player_of_terms
+from tuner.play.selfplay.measure import Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
 from tuner.play.selfplay.workers import Workers, selfplay_job
-
-
-def headline(layout: Layout, weights: np.ndarray) -> dict[str, float]:
-    """Return the weights of the headline parameters, averaged over the stages, in centipawns."""
-    return {
-        layout.short(place): float(weights[:, place.columns].mean()) for place in layout.headline
-    }
 
 
 def batch_line(
@@ -62,7 +58,7 @@ def batch_line(
         **{key: float(f"{value:.6g}") for key, value in watched.items()},
         "values": {
             name: round(value, 2)
-            for name, value in headline(learner.engine.layout, learner.average).items()
+            for name, value in learner.evaluation.with_weights(learner.average).headline().items()
         },
     }
 
@@ -89,12 +85,9 @@ def progress_text(line: dict, game: Game) -> str:
     )
 
 
-def table_of(layout: Layout, learner: WeightsLearner, game: Game) -> str:
+def table_of(before: dict[str, float], now: dict[str, float], game: Game) -> str:
     """Return the headline parameters before and after, in units of the first; of a game that wins
     several points, as weights."""
-    before, now = (
-        headline(layout, weights) for weights in (learner.parameters.weights, learner.average)
-    )
     if game.in_points:
         values = "  ".join(
             f"{name} {value:.1f} ({before[name]:.1f})" for name, value in now.items()
@@ -108,7 +101,7 @@ def table_of(layout: Layout, learner: WeightsLearner, game: Game) -> str:
     return f"values in units of the first, starting values in brackets: {values}"
 
 
-KEYS, PARAMS = "games.keys", "params.yaml"  # of the folder of a run
+KEYS = "games.keys"  # of the folder of a run
 
 
 def method_text(settings: SelfplaySettings) -> str:
@@ -123,48 +116,51 @@ def method_text(settings: SelfplaySettings) -> str:
 
 
 class WeightsRun(LearningRun):
-    """Self-play that learns the weights of a parameter file. Threads play the games."""
+    """Self-play that learns the weights of a parameter file or of a network. Threads play the
+    games. `start` is what a new run begins with if no file holds it."""
 
     section, kind = SECTION, SelfplaySettings
-    learned, doing = PARAMS, "playing"
+    doing = "playing"
     learner: WeightsLearner
+
+    def __init__(
+        self,
+        settings: SelfplaySettings,
+        output: Path | None,
+        display: Display,
+        start: Evaluation | None = None,
+    ) -> None:
+        super().__init__(settings, output, display)
+        self._start = start
 
     def require_output(self, folder: Path | None) -> None:
         """See `Run`."""
         settings = self.settings
         if self.output is not None:
             reads = (settings.start, settings.openings, *settings.opponents, *settings.terms)
-            require_writable(self.output, LEARNED, reads, folder)
+            require_evaluation_writable(settings.start, self.output, reads, folder)
 
     def load(self, folder: Path | None) -> str:
         """See `Run`. InputError for settings that this game does not have."""
         settings = self.settings
-        engine, parameters = load_engine(
+        evaluation = self._start or load_evaluation(
             folder / START if folder else settings.start, settings.terms
         )
-        require_playable(engine.game)
+        self.game = evaluation.game
+        require_playable(self.game)
         if folder is None:
-            require_suitable(engine.game, settings)
-        self.engine, self.game, self.learner = (
-            engine,
-            engine.game,
-            new_learner(engine, parameters, settings),
-        )
-        if parameters.tied:
-            raise InputError(
-                f"{settings.start}: `tied` names {parameters.tied[0]}, but self-play learns a"
-                " number for each stage; delete `tied`, or learn from games with `tuner tune`"
-            )
-        if not self.learner.free.any():
-            raise InputError(
-                "every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn;"
-                " free some"
-            )
-        self.opening = openings_of(engine, settings, self.display.note)
+            require_suitable(self.game, settings)
+        try:
+            self.learner, self.learned = new_learner(evaluation, settings), evaluation.file_name
+            none = np.zeros((0, self.game.words), np.uint64)
+            evaluation.positions(none, settings.gradient, settings.step)
+        except InputError as problem:
+            raise InputError(f"{settings.start}: {problem}") from None
+        self.opening = openings_of(self.game, settings, self.display.note)
         if folder is None:
             self.opening(0)
         self.measurement = _measurement(self.learner)
-        return engine.composition.name
+        return evaluation.program
 
     def job(self) -> Job:
         """See `Run`."""
@@ -172,13 +168,8 @@ class WeightsRun(LearningRun):
 
     def place(self, folder: Path) -> None:
         """See `Run`."""
-        start = parameter_path(self.settings.start)
-        if start.is_relative_to(
-            BUNDLED
-        ):  # without the comments, which are about the bundled numbers
-            write_parameters(folder / START, self.learner.parameters)
-        else:
-            replace_file(folder / START, start.read_bytes())
+        source = None if self._start else parameter_path(self.settings.start)
+        self.learner.evaluation.place(folder / START, source)
 
     def others(self) -> tuple[str, ...]:
         """See `LearningRun`."""
@@ -216,16 +207,19 @@ class WeightsRun(LearningRun):
 
     def player(self) -> NetworkPlayer:
         """See `LearningRun`."""
-        return player_of_terms(
-            self.engine, self.learner.parameters.with_weights(self.learner.average)
-        )
+        return self._now.player()
+
+    @property
+    def _now(self) -> Evaluation:
+        """The evaluation that plays."""
+        return self.learner.evaluation.with_weights(self.learner.average)
 
     def progress(self, line: dict[str, Any]) -> str:
         """See `LearningRun`."""
         return progress_text(line, self.game)
 
     def write(self, path: Path, line: dict[str, Any]) -> None:
-        """Write the weights that play as a parameter file."""
+        """Write the evaluation that plays."""
         settings = self.settings
         learned = {
             "command": "selfplay",
@@ -242,18 +236,15 @@ class WeightsRun(LearningRun):
             "games": line["games"],
             "cpu_seconds": round(line["cpu_seconds"], 1),
         }
-        parameters = self.learner.parameters
-        write_parameters(
-            path,
-            parameters.with_weights(self.learner.average, learned=learned, standard_errors=None),
-        )
+        self._now.write(path, learned)
 
     def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
         """See `LearningRun`."""
-        return [
-            f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}",
-            table_of(self.engine.layout, self.learner, self.game),
-        ]
+        lines = [f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}"]
+        now = self._now.headline()
+        if now:
+            lines.append(table_of(self.learner.evaluation.headline(), now, self.game))
+        return lines
 
     def match(self, path: Path) -> tuple[str, str]:
         """See `LearningRun`."""
@@ -262,7 +253,7 @@ class WeightsRun(LearningRun):
             "tuner",
             "match",
             str(path),
-            self.settings.start,
+            "random" if self.settings.start in available() else self.settings.start,
             "--depth",
             str(depth),
             "--games",
@@ -274,11 +265,11 @@ class WeightsRun(LearningRun):
 
 
 def _measurement(learner: WeightsLearner) -> Measurement | None:
-    settings, engine = learner.settings, learner.engine
+    settings = learner.settings
     if settings.measure is None:
         return None
     measurement = Measurement(
-        engine.game,
+        learner.evaluation.game,
         settings.measure,
         settings.measure_games,
         settings.measure_every,
@@ -286,7 +277,7 @@ def _measurement(learner: WeightsLearner) -> Measurement | None:
         settings.terms,
     )
     try:
-        player_of_terms(engine, learner.parameters)
+        learner.evaluation.player()
     except ValueError as problem:
         raise InputError(no_use(f"--measure {settings.measure}", str(problem))) from None
     return measurement

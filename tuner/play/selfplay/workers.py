@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import Control, Player, find
+from games.record import Control, Player
 from games.search.searcher import Searcher
-from tuner.evaluation.loading import EvaluationSpec, engine_of
+from tuner.evaluation.evaluation import evaluation_from
+from tuner.evaluation.loading import EvaluationSpec
+from tuner.evaluation.networks.files import NetworkFile
 from tuner.parallel import Job, Running
 from tuner.play.openings import Opening
 from tuner.play.players import PlayerSpec, SearchPlayer, make_player
 from tuner.play.selfplay.games import Episode, Plan, play_episode
-from tuner.play.selfplay.learner import WeightsLearner, spacing_at
+from tuner.play.selfplay.learner import PAST, SELF, WeightsLearner, spacing_at
 
-SELF, PAST = "self", "past"
 # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 MEGABYTES = 1
 
@@ -32,7 +33,7 @@ class SelfplaySpec:
     of those that are neither `self` nor `past`; `harvest` is that of the method, see
     `games.search.searcher.Searcher.harvest`."""
 
-    evaluation: EvaluationSpec
+    evaluation: EvaluationSpec | NetworkFile
     plan: Plan
     control: Control
     seed: int
@@ -57,19 +58,15 @@ class SelfplayPlayers:
 
     def __init__(self, spec: SelfplaySpec, stopped: Callable[[], bool]) -> None:
         self.spec, self.stopped = spec, stopped
-        self.engine, self.game = (
-            engine_of(spec.evaluation.engine),
-            find(spec.evaluation.engine.game),
-        )
-        self.searcher = self.engine.searcher(
-            spec.evaluation.parameters, False, MEGABYTES, lean=False
-        )
+        self.evaluation = evaluation_from(spec.evaluation)
+        self.game = self.evaluation.game
+        self.searcher = self.evaluation.searcher(False, MEGABYTES, lean=False)
         if spec.harvest:
             self.searcher.harvest(*spec.harvest)
         self._bound = -1
         self._past: tuple[Searcher, Player] | None = None
         if PAST in spec.opponents:
-            searcher = self.engine.searcher(spec.evaluation.parameters, True, MEGABYTES, lean=False)
+            searcher = self.evaluation.searcher(True, MEGABYTES, lean=False)
             self._past = searcher, SearchPlayer(self.game, searcher, spec.control)
         self._others: dict[str, Player] = {}
         try:
@@ -100,7 +97,7 @@ class SelfplayPlayers:
         return self._past[1]
 
     def _bind(self, searcher: Searcher, weights: np.ndarray) -> None:
-        self.engine.bind(searcher, self.spec.evaluation.parameters.with_weights(weights))
+        self.evaluation.with_weights(weights).bind(searcher)
 
     def abort(self) -> None:
         self.searcher.stop()

@@ -80,11 +80,11 @@ CHECKPOINTS = [
     (changed(sizes=lambda s: s[:2]), "sizes has shape (2,)"),
     (
         changed(kept=lambda k: k[-1:], kept_batches=lambda b: b[-1:]),
-        "it lacks the weights after 0 batches",
+        "it lacks the weights after 2 batches",
     ),
     (
         changed(kept=lambda k: k[:1], kept_batches=lambda b: b[:1]),
-        "it lacks the weights after 2 batches",
+        "it lacks the weights after 3 batches",
     ),
     (changed(kept_batches=lambda b: b + 5), "it lacks the weights after"),
     (changed(kept_batches=lambda b: b[:1]), "kept_batches has shape (1,)"),

@@ -7,6 +7,7 @@ import pytest
 
 from games.record import Openings
 from tests.commands.support import refused
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SelfplaySettings
@@ -68,7 +69,7 @@ def test_no_weight_moves_further_than_the_largest_step(tmp_path):
         with np.load(tmp_path / str(largest) / "checkpoint.npz", allow_pickle=False) as saved:
             moved.append(saved["weights"] - before)
     assert np.abs(moved[0]).max() > 100  # the gradients ask for more
-    free = new_learner(engine, parameters, settings).free
+    free = new_learner(WeightsEvaluation(engine, parameters), settings).free
     np.testing.assert_allclose(
         moved[1], np.where(free, np.clip(moved[0], -7.5, 7.5), 0.0), rtol=1e-6, atol=1e-6
     )

@@ -10,8 +10,9 @@ from games.backgammon.rules.play import afterstates
 from games.compile import jit
 from games.record import find
 from tests.games.backgammon.support import rolls_of_games
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
-from tuner.play.selfplay.measure import Measurement, player_of_terms
+from tuner.play.selfplay.measure import Measurement
 
 GAME = find("backgammon")
 
@@ -20,7 +21,7 @@ GAME = find("backgammon")
 def test_weights_choose_as_their_evaluation_does(name):
     """The position after the roll that the evaluation likes best for who moves."""
     engine, parameters = load_engine(f"backgammon/{name}")
-    player, checked = player_of_terms(engine, parameters), 0
+    player, checked = WeightsEvaluation(engine, parameters).player(), 0
     for words in islice(rolls_of_games(3, 80), 80):
         after = np.ascontiguousarray(afterstates(words)[0])
         if not len(after) or any(GAME.result([each]) is not None for each in after):
@@ -43,7 +44,7 @@ def test_weights_choose_as_their_evaluation_does(name):
 def test_equal_players_win_nothing_of_each_other():
     engine, parameters = load_engine("backgammon/classic")
     found = Measurement(GAME, "backgammon/classic", 20, 100, seed=1).of(
-        player_of_terms(engine, parameters)
+        WeightsEvaluation(engine, parameters).player()
     )
     assert (found.points, found.error, found.games, found.opponent) == (0, 0, 20, "classic")
 

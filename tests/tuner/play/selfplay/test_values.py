@@ -26,7 +26,8 @@ def run(tmp_path_factory):
 
 
 def learned_of(folder):
-    return learned_weights(folder, 16, load_engine("backgammon/classic")[1], print)
+    _, parameters = load_engine("backgammon/classic")
+    return learned_weights(folder / "params.yaml", 16, parameters.weights, print)
 
 
 def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):

@@ -8,6 +8,7 @@ import pytest
 
 from games.record import find
 from games.search.searcher import Limits
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
 from tuner.options.selfplay import SelfplaySettings
 from tuner.play.openings import Opening
@@ -33,7 +34,7 @@ def test_a_gammon_is_learned_from_as_a_single_game(method):
     )
 
     def learned(wins: bool, played: list) -> np.ndarray:
-        learner = new_learner(engine, parameters, replace(settings, wins=wins))
+        learner = new_learner(WeightsEvaluation(engine, parameters), replace(settings, wins=wins))
         learner.learn(played, parameters.weights)
         return learner.weights
 

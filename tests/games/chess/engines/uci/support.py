@@ -7,7 +7,8 @@ import chess
 from games.chess.engines.uci import serve
 from games.record import find
 from tests.games.protocol import talk
-from tuner.evaluation.loading import WeightsEvaluation, load_engine
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.loading import load_engine
 from tuner.evaluation.served import ServedEvaluation
 
 INFO = re.compile(

@@ -6,7 +6,7 @@ from games.record import find
 from games.shogi.engines.usi import lines_of, serve
 from tests.games.protocol.talk import Talk
 from tests.games.shogi.support import loaded
-from tuner.evaluation.loading import WeightsEvaluation
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.served import ServedEvaluation
 
 COMMAND = f"{sys.executable} -m tests.games.shogi.engines.usi.support"

@@ -1,0 +1,253 @@
+"""Evaluations: the weights of a parameter file, or a network. They play, evaluate and learn through
+one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from games.record import Game, available
+from games.search.searcher import Searcher
+from games.streams import InputError
+from tuner.evaluation.engine import Engine, MovedPositions, counted_positions
+from tuner.evaluation.loading import (
+    EvaluationSpec,
+    engine_of,
+    evaluation_spec,
+    load_engine,
+    parameter_path,
+)
+from tuner.evaluation.networks.evaluation import (
+    evaluation_of,
+    network_evaluation,
+    neuron,
+    terms_encoding,
+)
+from tuner.evaluation.networks.files import (
+    NetworkFile,
+    holds_network,
+    require_network_writable,
+)
+from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.fit.learners.steps import RULES
+from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
+from tuner.options.option import refuse
+from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import write_parameters
+
+PARAMS = "params.yaml"  # in the folder of a run
+
+
+class Differentiable(Protocol):
+    """Positions with the derivatives of their values."""
+
+    def evaluations(self, weights: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) in centipawns, first player's view, with some weights."""
+
+    def slopes(self, factors: np.ndarray, scale: float, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient, in the shape of the weights, of the sum of factor (n,) times v =
+        tanh(scale * evaluation), in the unit in which update rules move the weights."""
+
+
+class Evaluation(Protocol):
+    """What plays, evaluates and learns."""
+
+    @property
+    def game(self) -> Game: ...
+
+    @property
+    def scale(self) -> float:
+        """v = tanh(scale * evaluation)."""
+
+    @property
+    def weights(self) -> np.ndarray: ...
+
+    def with_weights(self, weights: np.ndarray) -> Evaluation:
+        """Return the same with other weights, in the shape of its own."""
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Return the evaluations (n,) of positions (n, words) in centipawns, first player's
+        view."""
+
+    def compiled(self, positions: np.ndarray) -> np.ndarray:
+        """Return the same as a search finds them."""
+
+    def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
+        """Return a search with this evaluation, for one thread; InputError if the game has none.
+        `lean`: faster where it can be, but `bind` works only without it."""
+
+    def bind(self, searcher: Searcher) -> None:
+        """Let a search use this evaluation, of the same form as its own."""
+
+    def free(self, fixed: Sequence[str]) -> np.ndarray:
+        """Return the weights that learn, as a mask, without those of the names in `fixed`.
+        InputError if none is left, and for what cannot be followed."""
+
+    def limits(self) -> tuple[Any, Any]:
+        """Return the least and the largest weights."""
+
+    def rate(self, rule: str) -> float:
+        """Return the usual learning rate of an update rule."""
+
+    def positions(
+        self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None
+    ) -> Differentiable:
+        """Return positions (n, words) to learn from, with derivatives of this kind."""
+
+    def headline(self) -> dict[str, float]:
+        """Return some weights by their names, to follow a run by."""
+
+    @property
+    def program(self) -> str:
+        """A hash of the compiled code."""
+
+    def spec(self) -> EvaluationSpec | NetworkFile:
+        """Return the evaluation as plain data, see `evaluation_from`."""
+
+    def player(self) -> NetworkPlayer:
+        """Return a player of compiled games, for one thread. ValueError for an evaluation that is
+        not linear."""
+
+    @property
+    def file_name(self) -> str:
+        """The usual name of its file in a folder."""
+
+    def place(self, path: Path, source: Path | None) -> None:
+        """Write the evaluation of a file `source` to another file, to begin a run with; None: of no
+        file."""
+
+    def write(self, path: Path, learned: Mapping[str, Any]) -> None:
+        """Write the evaluation to a file, with how it was `learned`."""
+
+
+class WeightsEvaluation(NamedTuple):
+    """An engine with parameters of its layout; methods are those of `Evaluation`."""
+
+    engine: Engine
+    parameters: Parameters
+
+    @property
+    def game(self) -> Game:
+        return self.engine.game
+
+    @property
+    def scale(self) -> float:
+        return self.parameters.scale
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self.parameters.weights
+
+    def with_weights(self, weights: np.ndarray) -> WeightsEvaluation:
+        return self._replace(parameters=self.parameters.with_weights(weights))
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        return self.engine.values(positions, self.weights)
+
+    def compiled(self, positions: np.ndarray) -> np.ndarray:
+        return self.engine.evaluate(positions, self.parameters)
+
+    def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
+        return self.engine.searcher(self.parameters, playing, megabytes, lean)
+
+    def bind(self, searcher: Searcher) -> None:
+        self.engine.bind(searcher, self.parameters)
+
+    def free(self, fixed: Sequence[str]) -> np.ndarray:
+        if self.parameters.tied:
+            raise InputError(
+                f"`tied` names {self.parameters.tied[0]}, but self-play learns a number for each"
+                " stage; delete `tied`, or learn from games with `tuner tune`"
+            )
+        found = ~self.parameters.mask((*self.parameters.fixed, *fixed))
+        if not found.any():
+            raise InputError(
+                "every parameter is fixed, by --fixed or `fixed` in the file: nothing to learn;"
+                " free some"
+            )
+        return found
+
+    def limits(self) -> tuple[Any, Any]:
+        return self.parameters.limits()
+
+    def rate(self, rule: str) -> float:
+        return RULES[rule].rate
+
+    def positions(
+        self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None
+    ) -> Differentiable:
+        if gradient == "analytic" or step is None:
+            return counted_positions(self.engine, positions, len(self.weights))
+        return MovedPositions(self.engine, positions, step, gradient == "finite-difference")
+
+    def headline(self) -> dict[str, float]:
+        return self.parameters.headline()
+
+    @property
+    def program(self) -> str:
+        return self.engine.composition.name
+
+    def spec(self) -> EvaluationSpec:
+        return evaluation_spec(self.engine, self.parameters)
+
+    def player(self) -> NetworkPlayer:
+        return NetworkPlayer(
+            neuron(self.weights[[0, -1]], self.scale),
+            terms_encoding(self.engine.composition),
+            self.game.contest.whole_games,
+            self.game.points,
+        )
+
+    @property
+    def file_name(self) -> str:
+        return PARAMS
+
+    def place(self, path: Path, source: Path | None) -> None:
+        if source is None or source.is_relative_to(BUNDLED):
+            write_parameters(path, self.parameters)  # its comments are about the bundled numbers
+        else:
+            replace_file(path, source.read_bytes())
+
+    def write(self, path: Path, learned: Mapping[str, Any]) -> None:
+        parameters = self.parameters.with_weights(
+            self.weights, learned=dict(learned), standard_errors=None
+        )
+        write_parameters(path, parameters)
+
+
+def load_evaluation(name: str | Path, terms: Sequence[str | Path] = ()) -> Evaluation:
+    """Return the evaluation of a parameter file or of a network. InputError as for `load_engine`
+    and `tuner.evaluation.networks.evaluation.network_evaluation`."""
+    path = parameter_path(name)
+    if not holds_network(path):
+        return WeightsEvaluation(*load_engine(path, terms))
+    refuse((f"--terms {file}", True, f"{path} is a network") for file in terms)
+    return network_evaluation(path)
+
+
+def evaluation_from(spec: EvaluationSpec | NetworkFile) -> Evaluation:
+    """Return the evaluation of plain data, whose code this process makes once."""
+    if isinstance(spec, NetworkFile):
+        return evaluation_of(spec)
+    return WeightsEvaluation(engine_of(spec.engine), spec.parameters)
+
+
+def require_evaluation_writable(
+    start: str, output: Path, reads: Sequence[str | None], folder: Path | None
+) -> None:
+    """InputError before a long computation unless an evaluation learned from `start`, a file or for
+    a new network the name of a game, can be written to `output`, outside the `folder` of the
+    run."""
+    if start in available() or holds_network(parameter_path(start)):
+        require_network_writable(output, reads, folder)
+    else:
+        require_writable(output, LEARNED, reads, folder)
+
+
+def quiescence_of(game: Game, name: str) -> WeightsEvaluation:
+    """Return the evaluation of the quiescence search, whose terms need not be those of the one that
+    learns."""
+    return WeightsEvaluation(*load_engine(parameter_path(name, game.name)))
