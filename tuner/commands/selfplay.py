@@ -2,8 +2,8 @@
 
 Threads play batches of games; after each batch the learner moves the weights, with which later
 games are played. A network of a game with dice learns by TD(lambda) after every ply instead, one
-roll deep, in one thread. All files are kept in a folder (default: selfplay-1, selfplay-2, ...): params.yaml or
-net.yaml can be played at any time, history.jsonl has a line for each batch, and
+roll deep, in one thread. All files are kept in a folder (default: selfplay-1, selfplay-2, ...):
+params.yaml or net.yaml can be played at any time, history.jsonl has a line for each batch, and
 --resume continues after any interruption.
 """
 

@@ -51,15 +51,16 @@ class LearningOptions:
     )
     trace: float | None = option(
         "weight of later values, per ply: 0 for the next value alone, 1 for the result alone; 0.7"
-        " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks with dice 0)",
+        " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks with"
+        " dice 0)",
         UNIT,
         flags="--lambda",
         metavar="L",
     )
     rate: float | None = option(
         "in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20,"
-        " coherence 3); of networks: in their weights (default: adam 0.001, others 0.01), with dice of"
-        " the gradient of their output (1, with --wins 0.3, without hidden units 0.1)",
+        " coherence 3); of networks: in their weights (default: adam 0.001, others 0.01), with"
+        " dice of the gradient of their output (1, with --wins 0.3, without hidden units 0.1)",
         POSITIVE,
         flags="--learning-rate",
         metavar="N",
@@ -272,7 +273,9 @@ class NetworkOptions(LearningOptions):
         widths,
         metavar="N[,N...]",
     )
-    activation: str | None = option("of hidden layers (default: relu, with dice sigmoid)", choices=ACTIVATIONS)
+    activation: str | None = option(
+        "of hidden layers (default: relu, with dice sigmoid)", choices=ACTIVATIONS
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
