@@ -38,20 +38,24 @@ def whole_games(data: Dataset, games: np.ndarray) -> np.ndarray:
 
 
 def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
-    """Split ranges into pieces that each span at most `size` positions."""
-    piece: list[tuple[int, int]] = []
-    for low, high in ranges.tolist():
-        while low < high:
-            start = piece[0][0] if piece else low
-            stop = min(high, start + size)
-            if stop > low:
-                piece.append((low, stop))
-                low = stop
-            if low < high or stop == start + size:
-                yield np.array(piece, np.int64)
-                piece = []
-    if piece:
-        yield np.array(piece, np.int64)
+    """Split ascending ranges into pieces that each span at most `size` positions."""
+    left = ranges[ranges[:, 0] < ranges[:, 1]]
+    while len(left):
+        end = left[0, 0] + size
+        piece = left[: np.searchsorted(left[:, 0], end)].copy()
+        left = left[np.searchsorted(left[:, 1], end, side="right") :].copy()
+        piece[-1, 1] = min(piece[-1, 1], end)
+        if len(left):
+            left[0, 0] = max(left[0, 0], end)
+        yield piece
+
+
+def positions_at(ranges: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the positions (n,) at some places among those of the ranges, counted from 0."""
+    counts = ranges[:, 1] - ranges[:, 0]
+    ends = np.cumsum(counts)
+    which = np.searchsorted(ends, places, side="right")
+    return ranges[which, 0] + places - (ends - counts)[which]
 
 
 def ahead(

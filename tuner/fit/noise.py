@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.streams import InputError
+from tuner.datasets.dataset import positions_at
 from tuner.fit.errors import Uncertainty
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Parameters
@@ -101,15 +102,9 @@ def neighbours(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 def sample_places(problem: Problem) -> np.ndarray:
     """Return the indices (n,) of sampled positions, ascending; long games count more, as in the
     data."""
-    counts = problem.ranges[:, 1] - problem.ranges[:, 0]
-    ends, total = np.cumsum(counts), int(counts.sum())
-    chosen = (
-        np.sort(np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False))
-        if total
-        else np.zeros(0, int)
-    )
-    which = np.searchsorted(ends, chosen, side="right")
-    return problem.ranges[which, 0] + chosen - (ends - counts)[which]
+    total = problem.positions
+    chosen = np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False)
+    return positions_at(problem.ranges, np.sort(chosen))
 
 
 def coefficients(problem: Problem, places: np.ndarray, weights: np.ndarray) -> np.ndarray:

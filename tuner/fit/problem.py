@@ -114,7 +114,9 @@ class Problem:
     def _weight_of(self, ranges: np.ndarray) -> float:
         found = 0.0
         for piece in ahead(self.data, ranges, ("weight",)):
-            found += sum(self.data.weight[low:high].sum(dtype=np.float64) for low, high in piece)
+            first = piece[0, 0]
+            sums = np.cumsum(self.data.weight[first : piece[-1, 1]], dtype=np.float64)
+            found += np.diff(np.append(0.0, sums)[piece - first], axis=1).sum()
             self.model.release()
         return float(found)
 

@@ -300,3 +300,27 @@ def test_held_out_games_of_a_large_dataset_are_read_once(tmp_path, monkeypatch):
         for step in range(3):
             record(np.full(problem.start.shape, float(step)), 1.0)
         assert sum("held_out" in line for line in record.history) == passes
+
+
+@pytest.mark.parametrize("learner", ["sgd", "adam"])
+def test_minibatches_are_drawn_over_all_positions(sample, learner, monkeypatch):
+    """Each of an epoch has positions of most games, and together they are all positions once."""
+    problem, seen = problem_of(sample, 1), []
+    original = type(problem).loss_gradient
+
+    def noted(self, weights, ranges=None):
+        if ranges is not None:
+            seen.append(ranges)
+        return original(self, weights, ranges)
+
+    monkeypatch.setattr(type(problem), "loss_gradient", noted)
+    LEARNERS[learner].minimise(problem, LearnerOptions(iterations=2, batch=600), Record())
+    batches = -(-problem.positions // 600)
+    assert len(seen) == 2 * batches
+    for epoch in (seen[:batches], seen[batches:]):
+        drawn = np.concatenate([ranges[:, 0] for ranges in epoch])
+        assert (np.sort(drawn) == np.arange(problem.positions)).all()
+        for ranges in epoch:
+            game = np.searchsorted(sample.data.first, ranges[:, 0], side="right")
+            assert len(np.unique(game)) > 0.7 * sample.data.games
+    assert (seen[0] != seen[batches]).any()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuner.datasets.dataset import blocks, size_of
+from tuner.datasets.dataset import positions_at, size_of
 from tuner.fit.learners.base import Learn, LearnerOptions, Record, objective_gradient
 from tuner.fit.learners.solvers import column_scale
 from tuner.fit.problem import Problem
@@ -160,21 +160,17 @@ def _minimise(
     step: Callable[[np.ndarray], np.ndarray],
     rate: float,
 ) -> np.ndarray:
-    batches = list(blocks(problem.ranges, options.batch))
-    # batches differ in size, the last one most: each is weighted by its positions, or the optimum
-    # would be biased
-    shares = [float(size_of(piece)) * len(batches) / problem.positions for piece in batches]
+    batches = -(-problem.positions // options.batch)
 
-    def change(weights: np.ndarray, b: int) -> np.ndarray:
-        _, gradient = problem.loss_gradient(weights, batches[b])
-        return step(
-            np.where(problem.free, shares[b] * gradient + problem.prior_gradient(weights), 0.0)
-        )
+    def change(weights: np.ndarray, batch: np.ndarray) -> np.ndarray:
+        drawn = positions_at(problem.ranges, np.sort(batch))
+        _, gradient = problem.loss_gradient(weights, np.stack([drawn, drawn + 1], axis=1))
+        return step(np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0))
 
     epochs = Epochs(
         options.iterations or EPOCHS,
-        len(batches),
-        lambda random: random.permutation(len(batches)),
+        batches,
+        lambda random: np.array_split(random.permutation(problem.positions), batches),
         lambda weights: problem.loss(weights) + problem.prior(weights),
     )
     _descend(problem, options, record, epochs, change, options.learning_rate or rate)
