@@ -6,7 +6,6 @@ import pytest
 
 from games.streams import InputError
 from tests.benchmarks.speed import Row, networks
-from tests.benchmarks.speed import __main__ as command
 from tests.benchmarks.speed import backgammon as backgammon_bench
 from tests.benchmarks.speed.__main__ import measured
 from tests.conftest import SAMPLES
@@ -57,11 +56,6 @@ def test_networks_of_backgammon_are_measured_from_counts_as_evaluations_and_in_g
     )  # no compiled code plays whole games of chess
 
 
-def test_what_a_game_has_not_is_refused_by_name_and_left_out_otherwise(monkeypatch, capsys):
-    with pytest.raises(InputError, match="shogi has no encodings"):
-        measured(["network"], "shogi/hand", None)
-    monkeypatch.setattr(command, "ORDINARY", ["network"])
-    assert command.main(["--params", "shogi/hand"]) == 0
-    assert "not measured: network: shogi has no encodings" in capsys.readouterr().out
+def test_what_a_game_has_not_is_refused_by_name():
     with pytest.raises(InputError, match="tictactoe: has no measurements"):
         measured(["perft"], "tictactoe/classic", SAMPLES)

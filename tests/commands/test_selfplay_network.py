@@ -143,8 +143,8 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
             ),
         ),
         (
-            "selfplay shogi --hidden 8",
-            "shogi has no encodings for networks",
+            "selfplay shogi --hidden 8 --encoding bitboard768",
+            "--encoding bitboard768: shogi has men2282",
         ),
         (
             "selfplay backgammon/zero --hidden 8",
