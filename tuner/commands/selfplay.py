@@ -56,7 +56,7 @@ TABLE: Table = (
         "openings from_ply random_plies balanced explore plies truncated opponents blunders",
     ),
     Title("learning"),
-    *options_in(SelfplayOptions, "method trace wins fixed gated noise gradient step"),
+    *options_in(SelfplayOptions, "method trace loss wins fixed gated noise gradient step"),
     Title("optimizer"),
     *options_in(SelfplayOptions, "rule rate largest_step decay average batch lag"),
     Title("machine"),

@@ -163,6 +163,12 @@ class SelfplayOptions(LearningOptions):
         " their scores and bounds",
         choices=KeysOf("tuner.play.selfplay.learner", "BACKUPS"),
     )
+    loss: str = option(
+        "of the errors of values (default: mse, their mean square)",
+        default="mse",
+        choices=("mse", "cross-entropy"),
+        seldom=True,
+    )
     fixed: tuple[str, ...] = option(
         "keep parameters matching this name or glob constant; may be repeated",
         default=(),
@@ -226,8 +232,8 @@ class SelfplaySettings(SelfplayOptions):
 
     ORDER: ClassVar = (
         "start games depth nodes random_plies openings from_ply balanced explore plies opponents"
-        " method trace gradient step gated blunders truncated wins rule rate largest_step decay"
-        " floor average batch lag fixed noise seed terms measure measure_games measure_every"
+        " method trace loss gradient step gated blunders truncated wins rule rate largest_step"
+        " decay floor average batch lag fixed noise seed terms measure measure_games measure_every"
         " evaluation"
     )
     start: str

@@ -37,6 +37,7 @@ from tuner.play.selfplay.games import Episode
 
 SELF, PAST = "self", "past"  # opponents
 TREE_ROOM = 20_000  # positions kept of one search's tree
+FLATTEST = 1e-12  # least slope of a value
 LOST, SATURATED = 1 - 1e-6, 0.9  # values without a slope, and their share at most
 WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
@@ -174,7 +175,9 @@ class WeightsLearner:
             ]
         )
         batches = self.batches + 1
-        gradient = np.where(self.free, rows.slopes(errors, scale, self.weights), 0.0)
+        # of the cross-entropy of p = (1 + v) / 2 the derivative lacks the slope of v
+        flat = np.maximum(1 - values**2, FLATTEST) if settings.loss == "cross-entropy" else 1.0
+        gradient = np.where(self.free, rows.slopes(errors / flat, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
         lost = (np.abs(values) > LOST).sum() > SATURATED * len(values)
         if lost or not np.isfinite(change).all():

@@ -5,18 +5,24 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from evalterms.framework.encoding import encoding_named
 from games.record import Dice, find
+from games.search.searcher import Limits
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tests.tuner.evaluation.networks.support import network
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import evaluation_of
 from tuner.evaluation.networks.files import NetworkFile
+from tuner.options.selfplay import SelfplaySettings
+from tuner.play.openings import Opening
+from tuner.play.selfplay.games import Plan, play_episode
+from tuner.play.selfplay.learner import new_learner
 
 SHORT = ("--hidden", "8", "--depth", 1, "--batch", 4, "--plies", 40)
 SHAPES = {
@@ -182,3 +188,33 @@ def test_it_plays_better_than_before(tmp_path, seed):
         *("--plies", 160, "--json"),
     )
     assert json.loads(ran.out)["elo"]["low"] > 0
+
+
+def test_cross_entropy_is_descended_along_its_gradient():
+    """By TD(1), towards the results: of a network, by differences of the loss."""
+    encoding, layers = SHAPES["chess"]
+    made = network(encoding_named("chess", encoding).size, layers)
+    evaluation = evaluation_of(NetworkFile("chess", encoding, made, 1, "a test", 0.00255))
+    searcher, plan = evaluation.searcher(False, 1), Plan(Limits(depth=1), 4, plies=30)
+    start = Opening(evaluation.game.start())
+    games = [play_episode(evaluation.game, searcher, plan, k, 3, start) for k in range(3)]
+    games = [replace(game, outcome=z) for game, z in zip(games, (1, 0, -1), strict=True)]
+    settings = SelfplaySettings(
+        start="chess", method="td", trace=1.0, rule="sgd", rate=1.0, loss="cross-entropy"
+    )
+    learner = new_learner(evaluation, settings)
+    learner.learn(games, evaluation.weights)
+    positions = np.concatenate([game.positions for game in games])
+    rows = evaluation.positions(positions)
+    q = np.repeat([(1 + game.outcome) / 2 for game in games], [len(game.ply) for game in games])
+
+    def loss(weights: np.ndarray) -> float:
+        p = (1 + np.tanh(evaluation.scale * rows.evaluations(weights))) / 2
+        return -float((q * np.log(p) + (1 - q) * np.log(1 - p)).sum())
+
+    moved, weights = learner.weights - evaluation.weights, evaluation.weights
+    for i in np.random.default_rng(1).choice(np.flatnonzero(moved), 40, replace=False):
+        step = np.zeros(len(weights))
+        step[i] = 1e-5
+        slope = (loss(weights + step) - loss(weights - step)) / 2e-5
+        assert moved[i] == pytest.approx(-slope, abs=1e-6)
