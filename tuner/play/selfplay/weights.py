@@ -73,13 +73,13 @@ def progress_text(line: dict, game: Game) -> str:
             f" plies  mean squared error {line['squares']:.4f}"
         )
     unit = next(iter(line["values"].values()), 0.0) or 1.0
-    values = " ".join(
-        f"{name} {value / unit:.2f}"
+    values = "".join(
+        f" {name} {value / unit:.2f}"
         for name, value in list(line["values"].items())[1:]
         if "." not in name
     )
     return (
-        f"{line['games']:,} games  {values}  draws {line['draws']:.0%}  unfinished"
+        f"{line['games']:,} games {values}  draws {line['draws']:.0%}  unfinished"
         f" {line['broken_off']:.0%}  {line['plies']:.0f} plies  mean squared error"
         f" {line['squares']:.4f}"
     )
