@@ -213,7 +213,7 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
     start = np.random.default_rng(5).normal(0, 20, (1, COLUMNS + 1))
     monkeypatch.setattr(prior, "FORMS", FORMS[-1:])
     monkeypatch.setattr(prior, "WIDTHS", np.geomspace(1, 1000, 3000))
-    monkeypatch.setattr(prior, "UPDATES", 100)
+    monkeypatch.setattr(prior, "ROUNDS", (1e-3, *[1e-6] * 60))
     monkeypatch.setattr(prior, "units_of", lambda problem: np.ones(COLUMNS))
     problem, weights, matrix = empirical_prior(
         problem_of(sample, 1, start=start), PLACES, allowed()
@@ -238,7 +238,8 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
         options={"xatol": 1e-6, "fatol": 1e-9},
     ).x
     np.testing.assert_allclose(found, np.exp(best), rtol=5e-3)
-    monkeypatch.undo()  # few updates and widths are nearly enough
+    monkeypatch.undo()  # few widths are nearly enough
+    monkeypatch.setattr(prior, "ROUNDS", (1e-3, *[1e-6] * 8))
     monkeypatch.setattr(prior, "units_of", lambda problem: np.ones(COLUMNS))
     monkeypatch.setattr(prior, "FORMS", FORMS[-1:])
     problem, *_ = empirical_prior(problem_of(sample, 1, start=start), PLACES, allowed())
