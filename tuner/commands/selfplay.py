@@ -75,8 +75,11 @@ def run(arguments: Arguments) -> dict:
         return _network(arguments) if _holds_network_run(arguments.resume) else _weights(arguments)
     if not learns_network(arguments.params, arguments.given):
         return _weights(arguments)
+    refuse((f"--terms {file}", True, "a network has no terms") for file in arguments.terms)
     start = start_of(arguments.params, arguments.given_for(NetworkOptions))
-    return _network(arguments) if find(start.game).has_dice else _weights(arguments, start)
+    if find(start.game).has_dice:
+        return _network(arguments, start)
+    return _weights(arguments, start)
 
 
 def _weights(arguments: Arguments, start: Any = None) -> dict:
@@ -88,6 +91,8 @@ def _weights(arguments: Arguments, start: Any = None) -> dict:
 
     output, settings = arguments.output and Path(arguments.output), None
     if arguments.resume is None:
+        given = arguments.given
+        refuse((("--activation", not start and "activation" in given, "is of a network"),))
         settings = settings_for(
             arguments.params, arguments.given_for(SelfplayOptions), arguments.terms
         )
@@ -106,8 +111,8 @@ def _holds_network_run(folder: str) -> bool:
     return isinstance(plain, dict) and NETWORK_SECTION in plain
 
 
-def _network(arguments: Arguments) -> dict:
-    """Learn a network, or go on."""
+def _network(arguments: Arguments, start: Any = None) -> dict:
+    """Learn a network of a game with dice from its `start`, or go on."""
     from tuner.commands.display import TerminalDisplay, finish
     from tuner.play.run import new_run, resumed_run
     from tuner.play.selfplay.network import NetworkRun, settings_for
@@ -135,7 +140,9 @@ def _network(arguments: Arguments) -> dict:
                 NetworkRun, Path(arguments.resume), None, output, display, arguments.games
             )
         else:
-            settings, start = settings_for(arguments.params, arguments.given_for(NetworkOptions))
+            settings, start = settings_for(
+                arguments.params, arguments.given_for(NetworkOptions), start
+            )
             folder = arguments.run and Path(arguments.run)
             result = new_run(
                 NetworkRun(settings, output, display, start), folder, None, arguments.text

@@ -63,7 +63,8 @@ class Evaluation(Protocol):
         """v = tanh(scale * evaluation)."""
 
     @property
-    def weights(self) -> np.ndarray: ...
+    def weights(self) -> np.ndarray:
+        """(stages, columns) in centipawns, or of a network (size,)."""
 
     def with_weights(self, weights: np.ndarray) -> Evaluation:
         """Return the same with other weights, in the shape of its own."""
@@ -87,7 +88,7 @@ class Evaluation(Protocol):
         InputError if none is left, and for what cannot be followed."""
 
     def limits(self) -> tuple[Any, Any]:
-        """Return the least and the largest weights."""
+        """Return the least and the largest weights, numbers or in the shape of the weights."""
 
     def rate(self, rule: str) -> float:
         """Return the usual learning rate of an update rule."""

@@ -1,7 +1,7 @@
 """Sampling noise of evaluations, its price in Elo, and `--prior play`: how far to go from the
 starting weights to those that predict results best.
 
-The automatic prior finds a width for each list and stage, by empirical Bayes. Its optimum predicts
+The automatic prior finds a width for each list, by empirical Bayes. Its optimum predicts
 held-out results better than the start and still loses matches, for two reasons. It contains
 sampling noise, whose price matches measured. And weights that predict results are not those that
 win: strong players reach positions that look worse than they are, so a part of what results teach

@@ -194,22 +194,12 @@ class Problem:
     def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Return the derivatives (n, stages, columns) of the evaluations of some positions
         (indices) by the weights, without slopes by phase."""
-        device, shares = (
-            self.device if isinstance(self.device, Cpu) else CPU,
-            Dataset.shares(self.data, self.stages),
-        )
-        found = np.zeros((len(positions), self.stages, self.data.columns))
-        for derivatives, position in zip(found, positions.tolist(), strict=True):
-            (index, count, row, phase, *_), ranges, _ = device.piece(
-                self.model, weights, np.array([[position, position + 1]])
-            )
-            here = int(ranges[0, 0])
-            derivatives[:, index[row[here] : row[here + 1]]] = np.outer(
-                shares[:, phase[here]], count[row[here] : row[here + 1]]
-            )
-        if isinstance(self.device, TiedDevice):
-            found = self.device.folded(found)
-        return found
+        tied = self.device if isinstance(self.device, TiedDevice) else None
+        device = tied.device if tied else self.device
+        device = device if isinstance(device, Cpu) else CPU
+        weights = tied.whole(weights) if tied else weights
+        found = device.derivatives(self.model, weights, positions)
+        return tied.folded(found) if tied else found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's

@@ -24,7 +24,8 @@ from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 class FitOptions:
     """The options of a fit. `prior` is for weights that have none in their file: estimated from the
     data ("auto"), the same with a step that is best for play ("play", see `tuner.fit.noise`), a
-    standard deviation in centipawns around the starting values, or None. `own_results`: all games
+    standard deviation around the starting values in centipawns of the evaluation, see
+    `tuner.fit.prior`, or None. `own_results`: all games
     are those of similar values against themselves, which "play" can trust more. `centipawn`: how
     many centipawns of `classic`, for which "play" was measured, one of the evaluation is worth;
     None: as many as make the same value at the scale of the fit."""

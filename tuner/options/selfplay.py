@@ -270,8 +270,8 @@ class NetworkOptions(LearningOptions):
     `activation`."""
 
     encoding: str | None = option(
-        "what the network sees of a position (default: bitboard768 for chess, perspective196"
-        " for backgammon; docs/networks.md lists them)",
+        "what the network sees of a position (default: bitboard768 for chess, men2282 for"
+        " shogi, perspective196 for backgammon; docs/networks.md lists them)",
         metavar="NAME",
     )
     hidden: tuple[int, ...] = option(

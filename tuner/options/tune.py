@@ -130,11 +130,11 @@ class TuneOptions(Reading):
         choices=KeysOf("tuner.objectives.table", "OBJECTIVES"),
     )
     prior: float | str | None = option(
-        "prior width, the standard deviation of weights around their starting values: centipawns,"
-        " or hundredths of a point; none; cv (one width, by cross-validation); play (for each list"
-        " and term by empirical Bayes, then as far as pays in matches); or auto (default: play for"
-        " results of games, also in rows; for rootstrap and for scores of --own-games alone 20, for"
-        " other scores of games 5; otherwise by empirical Bayes)",
+        "prior width, the standard deviation of what a weight adds to the evaluation, around its"
+        " start: centipawns, or hundredths of a point; none; cv (one width, by cross-validation);"
+        " play (for each list and term by empirical Bayes, then as far as pays in matches); or auto"
+        " (default: play for results of games, also in rows; for rootstrap and for scores of"
+        " --own-games alone 20, for other scores of games 5; otherwise by empirical Bayes)",
         Prior(),
         "auto",
         metavar="SD",

@@ -702,8 +702,11 @@ def options_section(run: ShownRun) -> Section:
 
 
 GAMES = 2000  # of the match to play
+ERRORS = {
+    True: ("squares", "TD errors", "mean square of the changes of v, from −1 to 1"),
+    False: ("squares", "Squared errors", "mean of a batch; values v from −1 to 1"),
+}  # by whether a network learns one roll deep
 WATCHED = (
-    ("squares", "TD errors", "mean square of the changes of v, from −1 to 1"),
     ("plies", "Length of games", "plies, mean of a batch"),
     ("rate", "Learning rate", "at the start of a batch"),
 )
@@ -752,7 +755,7 @@ def learning_charts(run: ShownNetworkRun) -> list[Chart]:
         return []
     return [
         watched_chart(games, values, title, unit, False)
-        for key, title, unit in WATCHED
+        for key, title, unit in (ERRORS[run.one_deep], *WATCHED)
         if np.isfinite(values := column(run.history, key)).all()
     ]
 

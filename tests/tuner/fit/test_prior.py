@@ -186,7 +186,7 @@ def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_
     blocks = prior_blocks(places, free, units)
     given = np.zeros((2, 8))
     given[1, 6] = 0.5
-    widths = [prior.Width(3.0, form), prior.Width(5.0, form)]
+    widths = [prior.BlockPrior(3.0, form), prior.BlockPrior(5.0, form)]
     found = precision_of(blocks, widths, diagonal(given)).toarray()
     expected = np.zeros((16, 16))
     at, squares = (

@@ -209,10 +209,12 @@ def start_of(params: str, given: Mapping[str, Any]) -> NetworkFile:
     return _from_file(params, options)
 
 
-def settings_for(params: str, given: Mapping[str, Any]) -> tuple[NetworkSettings, NetworkFile]:
-    """Return the settings of a new run and the network that it begins with."""
-    options, start = NetworkOptions(**given), start_of(params, given)
-    game = find(start.game)
+def settings_for(
+    params: str, given: Mapping[str, Any], start: NetworkFile
+) -> tuple[NetworkSettings, NetworkFile]:
+    """Return the settings of a new run from `start_of` these, and the network with the points that
+    it learns."""
+    options, game = NetworkOptions(**given), find(start.game)
     wins = options.wins or start.points < game.points
     start = replace(start, points=1 if wins else game.points)
     hidden = tuple(len(layer.biases) for layer in start.network.layers[:-1])

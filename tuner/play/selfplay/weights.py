@@ -138,7 +138,9 @@ class WeightsRun(LearningRun):
         settings = self.settings
         if self.output is not None:
             reads = (settings.start, settings.openings, *settings.opponents, *settings.terms)
-            require_evaluation_writable(settings.start, self.output, reads, folder)
+            copy = folder / START if folder else None
+            start = str(copy) if copy and copy.exists() else settings.start
+            require_evaluation_writable(start, self.output, reads, folder)
 
     def load(self, folder: Path | None) -> str:
         """See `Run`. InputError for settings that this game does not have."""

@@ -136,7 +136,7 @@ def test_td_errors_and_their_matrix_are_those_of_differences(problems):
 
 def test_evaluations_and_derivatives_of_single_positions(sample, problems):
     engine, _, data, positions = sample
-    problem, _, weights = problems
+    problem, by_differences, weights = problems
     shares = problem.shares[:, data.phase]
     expected = engine.values(positions, weights[:, :-1]) + weights[:, -1] @ shares
     np.testing.assert_allclose(
@@ -144,6 +144,9 @@ def test_evaluations_and_derivatives_of_single_positions(sample, problems):
     )
     some = np.array([3, 77, 500])
     derivatives, column = problem.derivatives(weights, some), 700
+    free, other = problem.free[:, :-1], by_differences.derivatives(weights, some)
+    assert (derivatives[:, free] != 0).any()
+    np.testing.assert_allclose(other[:, free], derivatives[:, free], rtol=1e-3, atol=1e-3)
     for stage in range(2):
         moved = weights[:, :-1].copy()
         moved[stage, column] += 1e-3

@@ -218,3 +218,19 @@ def test_cross_entropy_is_descended_along_its_gradient():
         step[i] = 1e-5
         slope = (loss(weights + step) - loss(weights - step)) / 2e-5
         assert moved[i] == pytest.approx(-slope, abs=1e-6)
+
+
+def test_options_without_use_are_refused_and_the_start_is_not_needed_again(learned, tmp_path):
+    terms = tmp_path / "terms.py"
+    terms.write_text("")
+    line = refused("selfplay", "chess", *SHORT, "--games", 4, "--terms", terms)
+    assert "a network has no terms" in line
+    line = refused("selfplay", "material", "--activation", "relu", "--games", 4)
+    assert "--activation: is of a network" in line
+    for name in ("net.yaml", "net.npz"):
+        shutil.copy(learned / name, tmp_path / name)
+    run = tmp_path / "run"
+    done("selfplay", tmp_path / "net.yaml", *SHORT[2:], "--games", 4, "--run", run)
+    (tmp_path / "net.yaml").unlink()
+    done("selfplay", "--resume", run, "--games", 8, "-o", tmp_path / "out.yaml")
+    assert load_evaluation(tmp_path / "out.yaml").weights.any()

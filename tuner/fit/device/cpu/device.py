@@ -223,6 +223,21 @@ class Cpu:
             raise ValueError(f"{model.data.path}: term {model.data.apart[0]} is not linear")
         return Piece(model.rows, ranges)
 
+    def derivatives(self, model: Model, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Return the derivatives (n, stages, columns) of the evaluations of some positions
+        (indices) by the weights, without slopes by phase."""
+        shares = Dataset.shares(model.data, model.stages)
+        found = np.zeros((len(positions), model.stages, model.data.columns))
+        for derivatives, position in zip(found, positions.tolist(), strict=True):
+            (index, count, row, phase, *_), ranges, _ = self.piece(
+                model, weights, np.array([[position, position + 1]])
+            )
+            here = int(ranges[0, 0])
+            derivatives[:, index[row[here] : row[here + 1]]] = np.outer(
+                shares[:, phase[here]], count[row[here] : row[here + 1]]
+            )
+        return found
+
     def terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
         """Return a function from ranges to the derivatives of the objective."""
         return lambda ranges: position_terms(model, weights, self.piece(model, weights, ranges))
