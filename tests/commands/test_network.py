@@ -121,7 +121,7 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
         ("export net.yaml --into eval.h", "--into: net.yaml is a network"),
         (
             "eval net.yaml --all startpos",
-            "--all: has no use with the network net.yaml; leave it out",
+            "--all: net.yaml is a network; leave it out",
         ),
         ("match net.yaml material --games 2", "a.npz: no such file"),
         (

@@ -154,7 +154,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
             "selfplay net.yaml --encoding perspective196",
             "--encoding: describes a new network, of a game; expected the name of a",
         ),
-        ("selfplay net.yaml --activation relu", "--activation: net.yaml has its own; leave it out"),
+        ("selfplay net.yaml --activation relu", "--activation: describes a new network"),
         (
             "selfplay net.yaml --wins",
             "--wins: net.yaml learned points; leave it out, or begin with a new network",

@@ -11,13 +11,11 @@ import re
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.option import Arguments, Option, Table, flag, refuse
+from tuner.options.option import Arguments, Option, Table, flag
 from tuner.options.shared import TERMS, device, params
-from tuner.parallel import available_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import numpy as np
 
@@ -50,80 +48,21 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import output_console
-    from tuner.evaluation.explain import explain, learned_wins, show
-    from tuner.evaluation.loading import load_engine, parameter_path
-    from tuner.evaluation.networks.files import holds_network
-    from tuner.fit.device.choose import device_named
+    from tuner.evaluation.evaluation import load_evaluation
+    from tuner.evaluation.own_numbers import require_linear
 
-    path = parameter_path(arguments.params)
-    if holds_network(path):
-        return _of_network(path, arguments)
-    engine, parameters = load_engine(arguments.params, arguments.terms)
-    source = _file_of(arguments)
-    if source is not None:
-        if arguments.device == "gpu" and engine.composition.curved:
-            raise InputError(
-                f"--device gpu: term {engine.composition.curved[0]} is not linear in its weights,"
-                " which GPUs have no passes for; choose --device cpu"
-            )
-        workers = available_cpus()
-        device = device_named(arguments.device, workers)
-        return _scores(
-            engine.game,
-            lambda positions: engine.evaluate_many(positions, parameters, workers, device),
-            source,
-            arguments.json,
-        )
-    words = _position(engine.game, arguments)
-    result = explain(engine, parameters, words)
-    if not arguments.json:
-        print(engine.game.draw(words) + "\n")
-        show(output_console(), result, arguments.all, engine.game.wording, learned_wins(parameters))
-    return result
-
-
-def _of_network(path: Path, arguments: Arguments) -> dict:
-    """Evaluate with a network."""
-    import math
-
-    from tuner.commands.display import show_result
-    from tuner.evaluation.explain import expected_of, expected_text
-    from tuner.evaluation.networks.evaluation import network_evaluation
-
-    unused = f"has no use with the network {path}"
-    refuse(
-        (
-            ("--terms", arguments.terms, unused),
-            ("--all", arguments.all, unused),
-            ("--device gpu", arguments.device == "gpu", unused),
-        )
-    )
-    evaluation = network_evaluation(path)
+    linear = [f"--terms {file}" for file in arguments.terms] + ["--all"] * arguments.all
+    require_linear(arguments.params, linear)
+    evaluation = load_evaluation(arguments.params, arguments.terms)
     game, source = evaluation.game, _file_of(arguments)
     if source is not None:
-        return _scores(game, evaluation.values, source, arguments.json)
+        return _scores(game, evaluation.scorer(arguments.device), source, arguments.json)
     words = _position(game, arguments)
-    found = float(evaluation.values(words[None])[0])
-    v = math.tanh(evaluation.scale * found)
-    wins = evaluation.file.points < game.points
-    expected = {"value": round(v, 4), **expected_of(v, game, wins)}
+    found = evaluation.explain(words)
     if not arguments.json:
         print(game.draw(words) + "\n")
-        unit = game.wording.unit + (" with every win as one point" if wins else "")
-        seen = f"{evaluation.encoding.name}, {evaluation.size_text}"
-        show_result(
-            [
-                f"{seen}: {found:+.2f} {unit}, {game.wording.view}",
-                expected_text(expected, game.wording, wins),
-            ]
-        )
-    return {
-        "position": game.text(words),
-        "evaluation": round(found, 2),
-        **expected,
-        "encoding": evaluation.encoding.name,
-        "network": evaluation.size_text,
-    }
+        evaluation.show(output_console(), found, arguments.all)
+    return found
 
 
 def _file_of(arguments: Arguments) -> str | None:

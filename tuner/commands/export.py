@@ -19,7 +19,6 @@ from tuner.options.shared import TERMS, output, params
 
 if TYPE_CHECKING:
     from tuner.export.numbers import Rounded
-    from tuner.parameters.parameters import Parameters
 
 MOST_DECIMALS = 6
 
@@ -106,7 +105,7 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.evaluation.loading import load_parameters, parameter_path
-    from tuner.evaluation.networks.files import holds_network
+    from tuner.evaluation.own_numbers import require_linear
     from tuner.export.numbers import rounded
 
     if arguments.into and arguments.output is not None:
@@ -127,11 +126,15 @@ def run(arguments: Arguments) -> dict:
         )
     )
     path = parameter_path(arguments.params)
-    if holds_network(path):
-        return _network(arguments, path)
-    parameters = load_parameters(path, arguments.terms)
+    used = {"params", "output"} | ({"format"} if arguments.format == "c" else set())
+    typed = (
+        f"--format {arguments.format}" if each.name == "format" else each.names[-1]
+        for each in arguments.typed(used)
+    )
+    require_linear(path, typed, ", which is written with --format c alone")
     if not (arguments.sources or arguments.into):
-        return _as_text(arguments, str(path), parameters)
+        return _as_text(arguments, path)
+    parameters = load_parameters(path, arguments.terms)
     r = rounded(parameters, arguments.scale_to, arguments.decimals, arguments.flip)
     return (
         _from_sources(arguments, str(path), r)
@@ -140,90 +143,38 @@ def run(arguments: Arguments) -> dict:
     )
 
 
-def _network(arguments: Arguments, path: Path) -> dict:
-    """Write a network as C."""
-    import sys
-
-    from evalterms.framework.encoding import encoding_named
-    from games.streams import one_line
-    from tuner.evaluation.networks.files import c_text, read_network, weights_path
-    from tuner.io.files import EXPORT, replace_file, require_writable
-
-    used = {"params", "output"} | ({"format"} if arguments.format == "c" else set())
-    refuse(
-        (
-            f"--format {arguments.format}" if each.name == "format" else each.names[-1],
-            True,
-            f"{path} is a network, which is written with --format c alone",
-        )
-        for each in arguments.typed(used)
-    )
-    output = arguments.output
-    if output is not None:
-        require_writable(Path(output), EXPORT, (str(path), str(weights_path(path))))
-    network = read_network(path, lambda game, encoding: encoding_named(game, encoding).size)
-    text = c_text(network, encoding_named(network.game, network.encoding), str(arguments.params))
-    if output is not None:
-        replace_file(Path(output), text)
-    if not arguments.json:
-        if output is None:
-            sys.stdout.write(text)
-        else:
-            print(f"wrote {one_line(output)}: {network.network.size:,} weights for c")
-    return {
-        "file": str(path),
-        "format": "c",
-        "output": output,
-        "numbers": network.network.size,
-        **({"text": text} if output is None else {}),
-    }
-
-
-def _as_text(arguments: Arguments, path: str, parameters: Parameters) -> dict:
+def _as_text(arguments: Arguments, path: Path) -> dict:
     """Write an export of a format."""
     import sys
 
     from tuner.commands.display import show_note
-    from tuner.export.numbers import heading, rounding_line
-    from tuner.export.text import FORMATS, exported
+    from tuner.evaluation.exported import exported_file
     from tuner.io.files import EXPORT, replace_file, require_writable
 
     form, output = arguments.format, arguments.output
-    text, r = exported(
-        parameters,
+    name, numbers = (
         str(arguments.params),
-        form,
-        arguments.scale_to,
-        arguments.decimals,
-        arguments.flip,
+        (arguments.scale_to, arguments.decimals, arguments.flip),
     )
+    found = exported_file(path, name, form, *numbers, arguments.terms)
     if output is not None:
-        require_writable(Path(output), EXPORT, (path, *arguments.terms))
-    if output is not None:
-        replace_file(Path(output), text)
-    result = {
-        "file": path,
-        "format": form,
-        "output": output,
-        "numbers": int(r.weights.size),
-        **_rounding(r),
-        **({"text": text} if output is None else {}),
-    }
+        require_writable(Path(output), EXPORT, found.files)
+        replace_file(Path(output), found.text)
     if not arguments.json:
         if output is None:
-            sys.stdout.write(text)
+            sys.stdout.write(found.text)
         else:
-            print(
-                f"wrote {one_line(output)}: {r.weights.size:,} numbers for {form},"
-                f" {rounding_line(r)}"
-            )
+            print(f"wrote {one_line(output)}: {found.holds}")
     # what the text itself does not say
-    notes = [rounding_line(r)] if output is None else []
-    if not FORMATS[form].heading:
-        notes = heading(r, str(arguments.params), tables=False)
-    for note in notes:
+    for note in found.notes or [found.rounding] * (output is None and bool(found.rounding)):
         show_note(note)
-    return result
+    return {
+        "file": str(path),
+        "format": form,
+        "output": output,
+        **found.plain,
+        **({"text": found.text} if output is None else {}),
+    }
 
 
 def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
@@ -242,7 +193,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         write_sources,
         written_lines,
     )
-    from tuner.export.numbers import heading, rounding_line
+    from tuner.export.numbers import heading, rounding_errors, rounding_line
 
     sources = [Path(name) for name in arguments.into]
     require_sources(sources, (path, arguments.map, *arguments.terms), arguments.check)
@@ -254,7 +205,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
             "file": path,
             "into": arguments.into,
             "numbers": len(targets),
-            **_rounding(r),
+            **rounding_errors(r),
             "differences": plain_differences(different),
         }
         if not different:
@@ -296,7 +247,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         "file": path,
         "into": arguments.into,
         "numbers": len(targets),
-        **_rounding(r),
+        **rounding_errors(r),
         "changed": len(different),
         "lines": {one.source.path: list(one.lines) for one in written},
     }
@@ -341,15 +292,4 @@ def _from_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         "output": arguments.output,
         "numbers": len(targets),
         "changed": changed,
-    }
-
-
-def _rounding(r: Rounded) -> dict:
-    """Scale and rounding as plain data."""
-    return {
-        "factor": r.factor,
-        "scale": r.scale,
-        "decimals": r.decimals,
-        "largest_rounding": r.largest,
-        "mean_rounding": r.mean,
     }

@@ -8,7 +8,7 @@ plays games against itself, which show how well its values predict results."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from games.streams import InputError
 from tuner.options.kinds import COUNT
@@ -94,17 +94,18 @@ def run(arguments: Arguments) -> dict:
     return result
 
 
-def _calibrated(run: ShownRun, games: int | None) -> tuple[ShownRun, PlayedCalibration | None]:
+def _calibrated(run: Any, games: int | None) -> tuple[ShownRun, PlayedCalibration | None]:
     """Return a run of self-play with the calibration of what it learned, and the calibration;
     without one if no games are played."""
     from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay
     from tuner.findings.played_calibration import calibration_of
+    from tuner.play.selfplay.network import learns_online
     from tuner.play.selfplay.values import learned_network, learned_weights, played_values
-    from tuner.report.run import SELFPLAY, ShownLearningRun, ShownNetworkRun
+    from tuner.report.run import SELFPLAY
 
-    if not isinstance(run, ShownLearningRun | ShownNetworkRun) or run.kind != SELFPLAY:
+    if run.kind != SELFPLAY:
         refuse(
             (
                 (
@@ -128,7 +129,7 @@ def _calibrated(run: ShownRun, games: int | None) -> tuple[ShownRun, PlayedCalib
         played = int(run.history[-1].games) if run.history else 0
         learned = (
             learned_network(run.folder, played)
-            if isinstance(run, ShownNetworkRun) and run.one_deep
+            if learns_online(run.folder)
             else learned_weights(run.path, played, run.initial.weights, display.note)
         )
         values = played_values(learned, number, display)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, all_in, options_in, refuse
-from tuner.options.selfplay import NETWORK_SECTION, LearningOptions, NetworkOptions, SelfplayOptions
+from tuner.options.selfplay import LearningOptions, NetworkOptions, SelfplayOptions
 from tuner.options.shared import TERMS, cluster, resume
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
@@ -67,48 +67,29 @@ OF_NETWORKS = {"params", "cluster", *(each.name for each in options_in(NetworkOp
 
 
 def run(arguments: Arguments) -> dict:
-    from games.record import find
-    from tuner.play.selfplay.network import learns_network, start_of
+    from tuner.play.selfplay.network import learns_online, start_of
 
     if arguments.resume is not None:
         arguments.require_resumable()
-        return _network(arguments) if _holds_network_run(arguments.resume) else _weights(arguments)
-    if not learns_network(arguments.params, arguments.given):
-        return _weights(arguments)
-    refuse((f"--terms {file}", True, "a network has no terms") for file in arguments.terms)
-    start = start_of(arguments.params, arguments.given_for(NetworkOptions))
-    if find(start.game).has_dice:
-        return _network(arguments, start)
-    return _weights(arguments, start)
+        return (_network if learns_online(Path(arguments.resume)) else _weights)(arguments)
+    start = start_of(arguments.params, arguments.given_for(NetworkOptions), arguments.terms)
+    return (_network if start.online else _weights)(arguments, start)
 
 
 def _weights(arguments: Arguments, start: Any = None) -> dict:
-    """Learn the weights of a parameter file, or of a network in a game without dice."""
+    """Learn the weights of an evaluation from batches of games, or go on."""
     from tuner.commands.display import play
-    from tuner.evaluation.networks.evaluation import evaluation_of
+    from tuner.evaluation.networks.evaluation import usual_of_new
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
     output, settings = arguments.output and Path(arguments.output), None
     if arguments.resume is None:
-        given = arguments.given
-        refuse((("--activation", not start and "activation" in given, "is of a network"),))
-        settings = settings_for(
-            arguments.params, arguments.given_for(SelfplayOptions), arguments.terms
-        )
-    more = {"start": evaluation_of(start)} if start else {}
-    return play(arguments, WeightsRun, settings, output, **more)
-
-
-def _holds_network_run(folder: str) -> bool:
-    """Return whether the run in a folder learns a network."""
-    from tuner.io.run_folder import CONFIG, read_plain
-
-    try:
-        plain = read_plain(Path(folder) / CONFIG)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return isinstance(plain, dict) and NETWORK_SECTION in plain
+        given = arguments.given_for(SelfplayOptions)
+        if arguments.given.keys() & {"encoding", "hidden"}:
+            given = {**usual_of_new(given), **given}
+        settings = settings_for(arguments.params, given, arguments.terms)
+    return play(arguments, WeightsRun, settings, output, start=start)
 
 
 def _network(arguments: Arguments, start: Any = None) -> dict:
@@ -140,11 +121,11 @@ def _network(arguments: Arguments, start: Any = None) -> dict:
                 NetworkRun, Path(arguments.resume), None, output, display, arguments.games
             )
         else:
-            settings, start = settings_for(
-                arguments.params, arguments.given_for(NetworkOptions), start
+            settings, file = settings_for(
+                arguments.params, arguments.given_for(NetworkOptions), start.spec()
             )
             folder = arguments.run and Path(arguments.run)
             result = new_run(
-                NetworkRun(settings, output, display, start), folder, None, arguments.text
+                NetworkRun(settings, output, display, file), folder, None, arguments.text
             )
     return finish(arguments, result.lines, result.plain, result.interrupted)

@@ -52,16 +52,15 @@ def serve(
 
     def read(name: str | None):
         from games.record import find
-        from tuner.evaluation.loading import load_parameters
-        from tuner.evaluation.networks.files import holds_network
+        from tuner.evaluation.own_numbers import named_weights
 
-        path = path_of(name)
-        parameters = None if holds_network(path) else load_parameters(path, arguments.terms)
-        return find(game), parameters
+        return find(game), named_weights(path_of(name), arguments.terms)
 
     def load(name: str | None):
         from tuner.evaluation.evaluation import load_evaluation
+        from tuner.evaluation.own_numbers import require_linear
 
+        require_linear(path_of(name), (f"--terms {file}" for file in arguments.terms))
         return load_evaluation(path_of(name), arguments.terms)
 
     def write(line: str) -> None:

@@ -3,16 +3,18 @@ one interface."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from rich.console import Console
 
 from games.record import Game, available
 from games.search.searcher import Searcher
 from games.streams import InputError
 from tuner.evaluation.engine import Engine, MovedPositions, counted_positions
+from tuner.evaluation.explain import explain, learned_wins, show
 from tuner.evaluation.loading import (
     EvaluationSpec,
     engine_of,
@@ -30,15 +32,19 @@ from tuner.evaluation.networks.files import (
     NetworkFile,
     holds_network,
     require_network_writable,
+    weights_path,
 )
 from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.evaluation.own_numbers import with_numbers
+from tuner.fit.device.choose import device_named
 from tuner.fit.learners.steps import RULES
 from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
-from tuner.options.option import refuse
+from tuner.parallel import available_cpus
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
 PARAMS = "params.yaml"  # in the folder of a run
+PlainEvaluation: TypeAlias = EvaluationSpec | NetworkFile
 
 
 class Differentiable(Protocol):
@@ -69,12 +75,29 @@ class Evaluation(Protocol):
     def with_weights(self, weights: np.ndarray) -> Evaluation:
         """Return the same with other weights, in the shape of its own."""
 
+    def with_numbers(
+        self, values: Mapping[str, str], place: str
+    ) -> tuple[Evaluation, dict[str, int]]:
+        """Return the same with other weights, and the constants of its search, that `values` name
+        as options of an engine do. InputError, which begins with `place`, for names that are
+        neither."""
+
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions (n, words) in centipawns, first player's
         view."""
 
     def compiled(self, positions: np.ndarray) -> np.ndarray:
         """Return the same as a search finds them."""
+
+    def scorer(self, device: str) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function like `values` for many positions, on a device by its name. InputError
+        for a device without passes for this evaluation."""
+
+    def explain(self, words: np.ndarray) -> dict[str, Any]:
+        """Return the evaluation of a position (words,), with what it is made of."""
+
+    def show(self, console: Console, found: dict[str, Any], every: bool) -> None:
+        """Print what `explain` found; `every` parameter, not only terms."""
 
     def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
         """Return a search with this evaluation, for one thread; InputError if the game has none.
@@ -105,7 +128,12 @@ class Evaluation(Protocol):
     def program(self) -> str:
         """A hash of the compiled code."""
 
-    def spec(self) -> EvaluationSpec | NetworkFile:
+    @property
+    def online(self) -> bool:
+        """Whether it learns after every ply, in compiled games one roll deep, and not from batches
+        of games."""
+
+    def spec(self) -> PlainEvaluation:
         """Return the evaluation as plain data, see `evaluation_from`."""
 
     def player(self) -> NetworkPlayer:
@@ -145,11 +173,36 @@ class WeightsEvaluation(NamedTuple):
     def with_weights(self, weights: np.ndarray) -> WeightsEvaluation:
         return self._replace(parameters=self.parameters.with_weights(weights))
 
+    def with_numbers(
+        self, values: Mapping[str, str], place: str
+    ) -> tuple[WeightsEvaluation, dict[str, int]]:
+        changed, constants = with_numbers(self.game, self.parameters, values, place)
+        assert changed is not None, "of parameters that are there"
+        return self._replace(parameters=changed), constants
+
     def values(self, positions: np.ndarray) -> np.ndarray:
         return self.engine.values(positions, self.weights)
 
     def compiled(self, positions: np.ndarray) -> np.ndarray:
         return self.engine.evaluate(positions, self.parameters)
+
+    def scorer(self, device: str) -> Callable[[np.ndarray], np.ndarray]:
+        if device == "gpu" and self.engine.composition.curved:
+            raise InputError(
+                f"--device gpu: term {self.engine.composition.curved[0]} is not linear in its"
+                " weights, which GPUs have no passes for; choose --device cpu"
+            )
+        workers = available_cpus()
+        passes = device_named(device, workers)
+        return lambda positions: self.engine.evaluate_many(
+            positions, self.parameters, workers, passes
+        )
+
+    def explain(self, words: np.ndarray) -> dict[str, Any]:
+        return explain(self.engine, self.parameters, words)
+
+    def show(self, console: Console, found: dict[str, Any], every: bool) -> None:
+        show(console, found, every, self.game.wording, learned_wins(self.parameters))
 
     def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
         return self.engine.searcher(self.parameters, playing, megabytes, lean)
@@ -191,6 +244,10 @@ class WeightsEvaluation(NamedTuple):
     def program(self) -> str:
         return self.engine.composition.name
 
+    @property
+    def online(self) -> bool:
+        return False
+
     def spec(self) -> EvaluationSpec:
         return evaluation_spec(self.engine, self.parameters)
 
@@ -219,21 +276,29 @@ class WeightsEvaluation(NamedTuple):
         write_parameters(path, parameters)
 
 
-def load_evaluation(name: str | Path, terms: Sequence[str | Path] = ()) -> Evaluation:
-    """Return the evaluation of a parameter file or of a network. InputError as for `load_engine`
-    and `tuner.evaluation.networks.evaluation.network_evaluation`."""
+def load_evaluation(
+    name: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False
+) -> Evaluation:
+    """Return the evaluation of a parameter file, as `load_engine` has it, or of a network, which
+    has no terms. InputError as for these."""
     path = parameter_path(name)
-    if not holds_network(path):
-        return WeightsEvaluation(*load_engine(path, terms))
-    refuse((f"--terms {file}", True, f"{path} is a network") for file in terms)
-    return network_evaluation(path)
+    if holds_network(path):
+        return network_evaluation(path)
+    return WeightsEvaluation(*load_engine(path, terms, add_missing))
 
 
-def evaluation_from(spec: EvaluationSpec | NetworkFile) -> Evaluation:
+def evaluation_from(spec: PlainEvaluation) -> Evaluation:
     """Return the evaluation of plain data, whose code this process makes once."""
     if isinstance(spec, NetworkFile):
         return evaluation_of(spec)
     return WeightsEvaluation(engine_of(spec.engine), spec.parameters)
+
+
+def copy_evaluation(path: Path, copy: Path) -> None:
+    """Copy the file of an evaluation, of a network that of its weights, too."""
+    replace_file(copy, path.read_bytes())
+    if holds_network(path):
+        replace_file(weights_path(copy), weights_path(path).read_bytes())
 
 
 def require_evaluation_writable(

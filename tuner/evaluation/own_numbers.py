@@ -4,12 +4,16 @@ as material.knight.mg, and constants of the search such as Search.LmrDivisor."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from games.record import Game
 from games.streams import InputError
+from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.evaluation.networks.files import holds_network
 from tuner.export.numbers import each_number, rounded
+from tuner.options.option import refuse
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
@@ -19,6 +23,20 @@ class OwnNumbers(NamedTuple):
 
     parameters: Parameters | None
     constants: dict[str, int]
+
+
+def require_linear(name: str | Path, options: Iterable[str], more: str = "") -> None:
+    """InputError for options, as they were typed, that have no use with a network; it says `more`
+    about networks."""
+    path = parameter_path(name)
+    refuse((option, holds_network(path), f"{path} is a network{more}") for option in options)
+
+
+def named_weights(name: str | Path, terms: Sequence[str | Path] = ()) -> Parameters | None:
+    """Read the weights that have names as options, without compiling anything; None for a network,
+    whose weights have none."""
+    path = parameter_path(name)
+    return None if holds_network(path) else load_parameters(path, terms)
 
 
 def weight_places(parameters: Parameters) -> dict[str, tuple[int, int]]:

@@ -197,6 +197,17 @@ def rounding_line(r: Rounded) -> str:
     return f"rounded to {kind}: errors of at most {r.largest:.3g}, on average {r.mean:.3g} {unit}"
 
 
+def rounding_errors(r: Rounded) -> dict[str, float]:
+    """The scale and the rounding errors as plain data."""
+    return {
+        "factor": r.factor,
+        "scale": r.scale,
+        "decimals": r.decimals,
+        "largest_rounding": r.largest,
+        "mean_rounding": r.mean,
+    }
+
+
 def heading(r: Rounded, name: str, tables: bool = True) -> list[str]:
     """Lines for the top of an export: the source and the meaning of the numbers."""
     p = r.parameters

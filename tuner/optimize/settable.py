@@ -8,14 +8,13 @@ from pathlib import Path
 
 from games.record import EngineOption, Game, find
 from games.streams import InputError
-from tuner.evaluation.loading import load_parameters
-from tuner.evaluation.own_numbers import weight_places, with_numbers
+from tuner.evaluation.own_numbers import named_weights, weight_places, with_numbers
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
 from tuner.optimize.numbers import Number
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.play.players import NETWORK, OURS, PARAMETERS, Named, understood
+from tuner.play.players import EVALUATION, OURS, Named, understood
 
 # options of engines that are no numbers of their play
 FIXED = ("hash", "threads", "multipv", "move overhead", "skill level", "uci_elo", "usi_hash")
@@ -87,10 +86,8 @@ def _require_option(number: Number, options: Mapping[str, EngineOption], place: 
 
 
 def _own_parameters(named: Named, terms: Sequence[str]) -> Parameters | None:
-    if named.kind == PARAMETERS:
-        return load_parameters(named.what, terms)
-    if named.kind == NETWORK:
-        return None
+    if named.kind == EVALUATION:
+        return named_weights(named.what, terms)
     raise InputError(f"{named.name} has no options; expected an engine or a parameter file")
 
 
@@ -98,9 +95,9 @@ def weight_names(numbers: Sequence[Number], player: str, terms: Sequence[str]) -
     """Return the names of the parameters of a file, such as material.knight, to which the weights
     among the numbers belong; none for another player."""
     named = understood(player)
-    if named.kind != PARAMETERS:
+    parameters = named_weights(named.what, terms) if named.kind == EVALUATION else None
+    if parameters is None:
         return []
-    parameters = load_parameters(named.what, terms)
     places, labels = weight_places(parameters), parameters.layout.labels()
     columns = [places[number.name][1] for number in numbers if number.name in places]
     return list(dict.fromkeys(labels[column].partition("[")[0] for column in columns))

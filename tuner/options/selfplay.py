@@ -59,8 +59,9 @@ class LearningOptions:
     )
     rate: float | None = option(
         "in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20,"
-        " coherence 3); of networks: in their weights (default: adam 0.001, others 0.01), with"
-        " dice of the gradient of their output (1, with --wins 0.3, without hidden units 0.1)",
+        " coherence 3); of networks: in their weights (default: adam 0.0003, for a new one 0.005;"
+        " others 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
+        " hidden units 0.1)",
         POSITIVE,
         flags="--learning-rate",
         metavar="N",
@@ -208,13 +209,19 @@ class SelfplayOptions(LearningOptions):
     )
     average: float = option(
         "the weights that play are a moving average: share of the old average kept per batch"
-        " (default: 0.99)",
+        " (default: 0.99, of new networks 0)",
         SHARE,
         0.99,
         metavar="SHARE",
         seldom=True,
     )
-    batch: int = option("games per step (default: 8)", POSITIVE_COUNT, 8, metavar="N", seldom=True)
+    batch: int = option(
+        "games per step (default: 8, of new networks 2)",
+        POSITIVE_COUNT,
+        8,
+        metavar="N",
+        seldom=True,
+    )
     lag: int = option(
         "batches played ahead of the learner, so that threads do not idle (default: 1)",
         COUNT,

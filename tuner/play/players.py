@@ -25,14 +25,12 @@ from games.search.searcher import (
     limits_with_byoyomi,
 )
 from games.streams import InputError
-from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec, parameter_path
-from tuner.evaluation.networks.evaluation import evaluation_of, network_evaluation
-from tuner.evaluation.networks.files import NetworkFile, holds_network
+from tuner.evaluation.evaluation import Evaluation, PlainEvaluation, evaluation_from
+from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.export.numbers import settings_of
 from tuner.io.files import bundled
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import game_of
 
 OVERHEAD = 0.01  # seconds per move between the clock and the search
@@ -116,20 +114,17 @@ class RandomPlayer:
         pass
 
 
-RANDOM, PARAMETERS, NETWORK, OWN = "random", "parameters", "network", "own"
-OURS = (
-    RANDOM,
-    PARAMETERS,
-    NETWORK,
-    OWN,
-)  # kinds of players in this process; all others are protocols of engines
+RANDOM, EVALUATION, OWN = "random", "evaluation", "own"
+# kinds of players in this process; all others are protocols of engines
+OURS = (RANDOM, EVALUATION, OWN)
 MEGABYTES = 16  # of the transposition table
 
 
 @dataclass(frozen=True)
 class Named:
-    """A player as the user named it: `kind` is parameters, network, random, own for a player of the
-    game's own (`games.record.Contest.players`), or the protocol of an engine.
+    """A player as the user named it: `kind` is evaluation for a parameter file or a network,
+    random, own for a player of the game's own (`games.record.Contest.players`), or the protocol of
+    an engine.
 
     `what` is the file or the command; `game` is None for an engine whose protocol may be that of
     several games. An engine that is `bare` was named without a protocol: it speaks the first one of
@@ -155,16 +150,14 @@ class Named:
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A player as plain data, for any process. `kind` is that of `Named`: `evaluation` is for
-    parameters, `network` for a network; `command` is for engines. `options` are those of an engine,
-    or constants of our search. `megabytes` of the transposition table; None: an engine's own.
-    `lean`: the weights stay as they are."""
+    """A player as plain data, for any process. `kind` is that of `Named`; `command` is for engines.
+    `options` are those of an engine, or constants of our search. `megabytes` of the transposition
+    table; None: an engine's own. `lean`: the weights stay as they are."""
 
     name: str
     control: Control
     kind: str = RANDOM
-    evaluation: EvaluationSpec | None = None
-    network: NetworkFile | None = None
+    evaluation: PlainEvaluation | None = None
     command: str = ""
     options: tuple[tuple[str, str], ...] = ()
     megabytes: int | None = None
@@ -177,7 +170,7 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
         return RandomPlayer(game)
     if spec.kind == OWN:
         return game.contest.players[spec.command]()
-    if spec.kind in (PARAMETERS, NETWORK):
+    if spec.kind == EVALUATION:
         searcher = searcher_of(spec, True, spec.megabytes or MEGABYTES)
         change = functools.partial(change_numbers, spec, game, searcher)
         change({})
@@ -192,26 +185,19 @@ def change_numbers(
 ) -> None:
     """Let the searcher of a player use other numbers than the spec has, by their names as options;
     weights only if the spec is not lean. InputError for a number that it does not have."""
-    evaluation = spec.evaluation
-    parameters, constants = with_numbers(
-        game,
-        evaluation.parameters if evaluation is not None and not spec.lean else None,
-        {**dict(spec.options), **values},
-        spec.name,
-    )
-    if evaluation is not None and parameters is not None:
-        engine_of(evaluation.engine).bind(searcher, parameters)
+    numbers = {**dict(spec.options), **values}
+    if spec.lean or spec.evaluation is None:
+        constants = with_numbers(game, None, numbers, spec.name).constants
+    else:
+        changed, constants = evaluation_from(spec.evaluation).with_numbers(numbers, spec.name)
+        changed.bind(searcher)
     searcher.set_constants(constants)
 
 
 def searcher_of(spec: PlayerSpec, playing: bool, megabytes: int) -> Searcher:
-    """Return a search with the parameters or the network of a player, for one thread."""
-    if spec.evaluation is not None:
-        return engine_of(spec.evaluation.engine).searcher(
-            spec.evaluation.parameters, playing, megabytes, spec.lean
-        )
-    assert spec.network is not None, "of the kinds that search"
-    return evaluation_of(spec.network).searcher(playing, megabytes)
+    """Return a search with the evaluation of a player, for one thread."""
+    assert spec.evaluation is not None, "of the kind that searches"
+    return evaluation_from(spec.evaluation).searcher(playing, megabytes, spec.lean)
 
 
 def understood(text: str) -> Named:
@@ -256,7 +242,7 @@ def engine_named(text: str) -> Named | None:
 
 def named_file(path: Path, name: str) -> Named:
     """Return the player of a parameter file or of a network."""
-    return Named(NETWORK if holds_network(path) else PARAMETERS, str(path), name, game_of(path))
+    return Named(EVALUATION, str(path), name, game_of(path))
 
 
 def _on_path(text: str) -> bool:
@@ -293,7 +279,7 @@ def _typed(named: Named) -> str:
     """Name a player as it is typed: where each game may have one of its name, after the game."""
     if named.kind not in OURS:
         return f"{named.kind}:{named.what}"
-    if named.kind in (PARAMETERS, NETWORK) and Path(named.what) not in bundled().values():
+    if named.kind == EVALUATION and Path(named.what) not in bundled().values():
         return named.what
     return named.name if named.game == DEFAULT_GAME else f"{named.game}/{named.name}"
 
@@ -323,13 +309,12 @@ def introduced(named: Named, game: Game) -> Named:
 
 
 def search_player(
-    name: str, engine: Engine, parameters: Parameters, control: Control, megabytes: int | None
+    name: str, evaluation: Evaluation, control: Control, megabytes: int | None
 ) -> PlayerSpec:
-    """A player by our search with these parameters."""
-    _require_limits(control)
-    return PlayerSpec(
-        name, control, PARAMETERS, evaluation_spec(engine, parameters), megabytes=megabytes
-    )
+    """A player by our search with this evaluation."""
+    if control.depth is control.nodes is control.movetime is control.base is None:
+        raise ValueError("a player without limits")
+    return PlayerSpec(name, control, EVALUATION, evaluation.spec(), megabytes=megabytes)
 
 
 def own_player(
@@ -338,12 +323,12 @@ def own_player(
     game: Game,
     control: Control,
     megabytes: int | None,
-    load: Callable[[str], tuple[Engine, Parameters]],
+    load: Callable[[str], Evaluation],
     options: Mapping[str, str] | None = None,
 ) -> PlayerSpec:
-    """A player in this process; `load` reads a parameter file, `options` are weights and constants
-    of the search that it changes. InputError for a search that the game does not have, and for
-    options that the player does not have."""
+    """A player in this process; `load` reads an evaluation, `options` are weights and constants of
+    the search that it changes. InputError for a search that the game does not have, and for options
+    that the player does not have."""
     options = options or {}
     if named.kind in (RANDOM, OWN):
         if options:
@@ -355,35 +340,9 @@ def own_player(
         raise InputError(
             f"{game.name} has no search to play {name} with; {game.name}/random can play"
         )
-    if named.kind == PARAMETERS:
-        engine, parameters = load(named.what)
-        changed, constants = with_numbers(game, parameters, options, name)
-        assert changed is not None, "of parameters that are there"
-        spec = search_player(name, engine, changed, control, megabytes)
-        return replace(spec, options=_texts(constants))
-    _require_limits(control)
-    return PlayerSpec(
-        name,
-        control,
-        NETWORK,
-        network=network_evaluation(Path(named.what)).file,
-        options=_texts(with_numbers(game, None, options, name).constants),
-        megabytes=megabytes,
-    )
-
-
-def _texts(constants: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
-    return tuple((constant, str(value)) for constant, value in constants.items())
-
-
-def _require_limits(control: Control) -> None:
-    if (
-        control.depth is None
-        and control.nodes is None
-        and control.movetime is None
-        and control.base is None
-    ):
-        raise ValueError("a player without limits")
+    evaluation, constants = load(named.what).with_numbers(options, name)
+    spec = search_player(name, evaluation, control, megabytes)
+    return replace(spec, options=tuple((each, str(value)) for each, value in constants.items()))
 
 
 def external_player(

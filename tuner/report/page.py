@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 from markupsafe import Markup
@@ -13,6 +15,7 @@ from tuner.report.formatting import FILTERS, outcomes_of
 from tuner.report.run import MATCH, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.sections import (
     Section,
+    Tile,
     network_match,
     network_sections,
     network_tiles,
@@ -20,7 +23,7 @@ from tuner.report.sections import (
     sections_of,
     tiles_of,
 )
-from tuner.report.verdict import match_to_play, report_command, rounds_verdict, verdicts_of
+from tuner.report.verdict import Verdict, match_to_play, report_command, rounds_verdict, verdicts_of
 from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -31,22 +34,7 @@ def render(run: ShownRun, now: Section | None = None) -> tuple[str, list[Section
     name = (
         " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
     )
-    if isinstance(run, ShownNetworkRun):
-        sections, tiles, verdicts, command = (
-            network_sections(run),
-            network_tiles(run),
-            network_verdicts(run),
-            network_match(run),
-        )
-    else:
-        sections, tiles, verdicts, command = (
-            sections_of(run),
-            tiles_of(run),
-            verdicts_of(run),
-            match_to_play(run),
-        )
-        if not verdicts and (rounds := rounds_verdict(run)):
-            verdicts = [rounds]
+    sections, tiles, verdicts, command = _parts(run)
     return (
         page_of(
             run,
@@ -59,6 +47,30 @@ def render(run: ShownRun, now: Section | None = None) -> tuple[str, list[Section
             tiles=tiles,
         ),
         sections,
+    )
+
+
+class Parts(NamedTuple):
+    """What a page of a run is made of: `command` is of the match to play, None if there is none."""
+
+    sections: list[Section]
+    tiles: list[Tile]
+    verdicts: list[Verdict]
+    command: str | None
+
+
+@functools.singledispatch
+def _parts(run: ShownRun) -> Parts:
+    verdicts = verdicts_of(run)
+    if not verdicts and (rounds := rounds_verdict(run)):
+        verdicts = [rounds]
+    return Parts(sections_of(run), tiles_of(run), verdicts, match_to_play(run))
+
+
+@_parts.register(ShownNetworkRun)
+def _network_parts(run: ShownNetworkRun) -> Parts:
+    return Parts(
+        network_sections(run), network_tiles(run), network_verdicts(run), network_match(run)
     )
 
 

@@ -49,7 +49,6 @@ from tuner.report.verdict import (
     round_text,
     seen_from,
     side_of,
-    side_of_network,
     strength,
     verdict,
 )
@@ -180,9 +179,7 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
         for _, line in measured_lines(run.history)[-1:]
     ]
     for match in run.matches:
-        side = (
-            side_of_network(run, match) if isinstance(run, ShownNetworkRun) else side_of(run, match)
-        )
+        side = side_of(run, match)
         if side is None:
             continue
         names, interval = seen_from(match, side)

@@ -3,11 +3,12 @@ match to play if there is none, and possible reasons for a lost match."""
 
 from __future__ import annotations
 
+import functools
 import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -318,7 +319,8 @@ def rounded_up(games: int) -> int:
     return -(-games // unit) * unit
 
 
-def side_of(run: ShownLearningRun, match: Match) -> int | None:
+@functools.singledispatch
+def side_of(run: Any, match: Match) -> int | None:
     """Which player of a match, 0 or 1, has the weights of this run; None if neither is known to."""
     for side, path in enumerate(match.copies):
         try:
@@ -337,8 +339,8 @@ def side_of(run: ShownLearningRun, match: Match) -> int | None:
     return None
 
 
-def side_of_network(run: ShownNetworkRun, match: Match) -> int | None:
-    """Which player of a match, 0 or 1, is the network of this run; None if neither is."""
+@side_of.register(ShownNetworkRun)
+def _side_of_network(run: ShownNetworkRun, match: Match) -> int | None:
     own = weights_path(run.folder / NET).read_bytes()
     for side, path in enumerate(match.copies):
         if (

@@ -6,13 +6,15 @@ stage has its own columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from scipy.sparse import csr_array
 
 from evalterms.framework.compose import Composition
@@ -21,16 +23,20 @@ from evalterms.framework.encoding import Encoding, encoding_named, encodings_of
 from games.record import Game, find
 from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
+from tuner.evaluation.explain import expected_of, expected_text
 from tuner.evaluation.networks.compiled import NETWORKS, address_of, score, scores
 from tuner.evaluation.networks.files import NetworkFile, read_network, write_network
 from tuner.evaluation.networks.learn import logit_factor, logits
 from tuner.evaluation.networks.model import Layer, Network, NetworkMemory, inputs_of
 from tuner.evaluation.networks.players import NetworkPlayer
+from tuner.evaluation.own_numbers import with_numbers
+from tuner.io.terminal import show_lines
 from tuner.options.option import refuse
 
-# of the weights of networks, by update rule
-RATES = {"sgd": 0.01, "adam": 0.001, "adagrad": 0.01, "coherence": 0.01}
+# of the weights of networks, by update rule; adam of a new network has another
+RATES = {"sgd": 0.01, "adam": 0.0003, "adagrad": 0.01, "coherence": 0.01}
 NET = "net.yaml"  # in the folder of a run
+NEW_RATE, NEW_BATCH = 0.005, 2
 CERTAIN = 1 - 1e-12  # the largest value: atanh of it is finite
 
 
@@ -80,6 +86,13 @@ class NetworkEvaluation:
         network = self.network.with_flat(weights)
         return replace(self, file=replace(self.file, network=network))
 
+    def with_numbers(
+        self, values: Mapping[str, str], place: str
+    ) -> tuple[NetworkEvaluation, dict[str, int]]:
+        """Return the same, and the constants of its search that `values` name. InputError, which
+        begins with `place`, for other names."""
+        return self, with_numbers(self.game, None, values, place).constants
+
     @property
     def share(self) -> float:
         """The share of the points that a value of 1 stands for among the most that a game wins."""
@@ -111,6 +124,37 @@ class NetworkEvaluation:
             self.game.words,
             shares=(self.share, UNIT / self.scale),
         )
+
+    def scorer(self, device: str) -> Callable[[np.ndarray], np.ndarray]:
+        """Return `values`; InputError for a GPU."""
+        refuse((("--device gpu", device == "gpu", "networks are evaluated on the CPU"),))
+        return self.values
+
+    @property
+    def wins(self) -> bool:
+        """Whether it learned that every win is one point, in a game that wins several."""
+        return self.share < 1
+
+    def explain(self, words: np.ndarray) -> dict[str, Any]:
+        """Return the evaluation of a position (words,), and the network that has it."""
+        found = float(self.values(words[None])[0])
+        v = math.tanh(self.scale * found)
+        return {
+            "position": self.game.text(words),
+            "evaluation": round(found, 2),
+            "value": round(v, 4),
+            **expected_of(v, self.game, self.wins),
+            "encoding": self.encoding.name,
+            "network": self.size_text,
+        }
+
+    def show(self, console: Console, found: dict[str, Any], every: bool) -> None:
+        """Print what `explain` found; `every` makes no difference."""
+        wording = self.game.wording
+        unit = wording.unit + (" with every win as one point" if self.wins else "")
+        seen = f"{found['encoding']}, {found['network']}: {found['evaluation']:+.2f} {unit}"
+        expected = expected_text(found, wording, self.wins)
+        show_lines(console, f"{seen}, {wording.view}", expected)
 
     def searcher(self, playing: bool = True, megabytes: int = 16, lean: bool = True) -> Searcher:
         """Return a search with this evaluation, for one thread; InputError if the game has none.
@@ -160,6 +204,11 @@ class NetworkEvaluation:
     def program(self) -> str:
         """A hash of the compiled code."""
         return NETWORKS.name
+
+    @property
+    def online(self) -> bool:
+        """Whether it learns after every ply: where games have dice."""
+        return self.game.has_dice
 
     def spec(self) -> NetworkFile:
         """Return the network as plain data."""
@@ -242,6 +291,13 @@ def chosen_encoding(game: str, name: str | None) -> Encoding:
     return known[
         name or next(iter(each for each in known if known[each].for_mover), next(iter(known)))
     ]
+
+
+def usual_of_new(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the usual settings of self-play without dice of a new network, beside those that are
+    given."""
+    rate = {} if "rule" in given else {"rate": NEW_RATE}
+    return {**rate, "batch": NEW_BATCH, "average": 0.0}
 
 
 def network_evaluation(path: Path) -> NetworkEvaluation:

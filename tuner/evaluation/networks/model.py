@@ -239,11 +239,11 @@ class NetworkMemory:
 def product(a: Any, b: Any) -> Any:
     """Return the matrix product a @ b, where a may be sparse. Products with vectors are sums and
     not calls of BLAS, whose threads would wait for each other longer than they add."""
+    if not isinstance(a, np.ndarray):
+        return a @ b
     if a.shape[1] == 1:
         return a * b
-    if b.shape[1] == 1 and isinstance(a, np.ndarray):
-        return (a * b[:, 0]).sum(1)[:, None]
-    return a @ b
+    return (a * b[:, 0]).sum(1)[:, None] if b.shape[1] == 1 else a @ b
 
 
 def activate_sums(sums: np.ndarray, activation: str) -> np.ndarray:

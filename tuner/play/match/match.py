@@ -14,8 +14,8 @@ from pathlib import Path
 
 from games.record import Game
 from games.streams import InputError
-from tuner.evaluation.networks.files import weights_path
-from tuner.io.files import GAMES, replace_file, require_writable
+from tuner.evaluation.evaluation import copy_evaluation
+from tuner.io.files import GAMES, require_writable
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import write_config
 from tuner.io.terminal import Pace
@@ -33,7 +33,7 @@ from tuner.play.match.setup import (
     openings_of,
     test_of,
 )
-from tuner.play.players import NETWORK, PARAMETERS, PlayerSpec, understood
+from tuner.play.players import EVALUATION, PlayerSpec, understood
 from tuner.play.run import Run, RunResult
 from tuner.statistics.sprt import Sprt
 
@@ -189,12 +189,8 @@ class PairsRun(Run):
             copies.append((self.settings.luck, LUCK_COPY))
         for text, copy in copies:
             named = understood(text)
-            if named.kind in (PARAMETERS, NETWORK):
-                replace_file(folder / copy, Path(named.what).read_bytes())
-            if named.kind == NETWORK:
-                replace_file(
-                    weights_path(folder / copy), weights_path(Path(named.what)).read_bytes()
-                )
+            if named.kind == EVALUATION:
+                copy_evaluation(Path(named.what), folder / copy)
 
     def play(self, folder: Path, playing: Running | None) -> RunResult:
         """See `Run`. Every pair counts from its line in the journal, those of earlier runs
@@ -284,7 +280,7 @@ class MatchRun(PairsRun):
         if folder is None:
             a, b = found.legs[0]
             self.settings = replace(self.settings, names=(a.name, b.name))
-        return found.terms
+        return found.program
 
     @property
     def test(self) -> Sprt | None:

@@ -10,20 +10,22 @@ from typing import NamedTuple, TypeAlias
 
 from games.record import Control, Game, find
 from games.streams import InputError, pieces
-from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import load_engine, make_engine, parameter_path
+from tuner.evaluation.evaluation import (
+    Evaluation,
+    evaluation_from,
+    load_evaluation,
+    quiescence_of,
+)
 from tuner.io.files import bundled, sha256_of
 from tuner.options.kinds import named_values
 from tuner.options.match import Entrant, MatchSettings
 from tuner.options.option import no_use, refuse
 from tuner.options.tournament import TournamentSettings
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.parameters.reader import read_parameters
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.openings import JUDGE, Book, Generator, start_of
 from tuner.play.players import (
-    NETWORK,
+    EVALUATION,
     OURS,
-    PARAMETERS,
     RANDOM,
     Named,
     PlayerSpec,
@@ -164,49 +166,34 @@ class Contestants:
     game: Game
     legs: list[tuple[PlayerSpec, PlayerSpec]]
     opponent: int  # 0 or 1: the common opponent of a ladder, a or b
-    engine: Engine | None
+    program: str | None  # see `Field`
     luck: PlayerSpec | None = None  # measures that of games with dice
-
-    @property
-    def terms(self) -> str | None:
-        """A name for the terms of the evaluation, None without one."""
-        return self.engine.composition.name if self.engine else None
 
 
 class Field(NamedTuple):
-    """The players of a run, as they were named and as they play; the terms of those that search,
-    and the player that measures luck."""
+    """The players of a run, as they were named and as they play; a hash of the compiled code of all
+    evaluations, None without any; and the player that measures luck."""
 
     game: Game
     sides: list[Named]
     players: list[PlayerSpec]
-    engine: Engine | None
+    program: str | None
     luck: PlayerSpec | None
 
-    @property
-    def terms(self) -> str | None:
-        """A name for the terms of the evaluations, None without one."""
-        return self.engine.composition.name if self.engine else None
 
-
-def field_of(settings: AnySettings, folder: Path | None, searches: bool = False) -> Field:
+def field_of(settings: AnySettings, folder: Path | None) -> Field:
     """Make the players, those of a resumed run from the copies in its folder; InputError for a
-    user's mistake. `searches`: our search plays besides."""
+    user's mistake."""
     entrants = settings.entrants
     sides = [_side(entrant, folder) for entrant in entrants]
     for side, entrant in zip(sides, entrants, strict=True):
-        if folder and side.kind in (PARAMETERS, NETWORK) and not (folder / entrant.copy).exists():
+        if folder and side.kind == EVALUATION and not (folder / entrant.copy).exists():
             raise InputError(
-                f"{folder / entrant.copy}: is missing, the {side.kind} of {side.what} when the"
-                " games began; put it back"
+                f"{folder / entrant.copy}: is missing, what {side.what} was when the games began;"
+                " put it back"
             )
     game = game_of_players(sides)
     require_suitable(settings, game)
-    engine = None
-    if PARAMETERS in (side.kind for side in sides) or (
-        game.contest.searcher is not None and (searches or needs_search(settings))
-    ):
-        engine = make_engine(game.name, settings.terms)
     names = settings.names
     if not all(names):
         usual = names_of([introduced(side, game) for side in sides])
@@ -214,11 +201,15 @@ def field_of(settings: AnySettings, folder: Path | None, searches: bool = False)
         if len(set(names)) < len(names):
             raise InputError(f"both players have the name {names[0]}; give --name-a or --name-b")
     players = [
-        _player(side, name, game, engine, entrant, settings)
+        _player(side, name, game, entrant, settings)
         for side, name, entrant in zip(sides, names, entrants, strict=True)
     ]
     luck = None if settings.luck is None else _luck(settings.luck, game, folder, settings.terms)
-    return Field(game, sides, players, engine, luck)
+    evaluations = [evaluation_from(player.evaluation) for player in players if player.evaluation]
+    if game.contest.searcher is not None and needs_search(settings):
+        evaluations.append(quiescence_of(game, JUDGE))
+    programs = sorted({evaluation.program for evaluation in evaluations})
+    return Field(game, sides, players, "-".join(programs) or None, luck)
 
 
 def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Contestants:
@@ -226,14 +217,14 @@ def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Conte
     ladder = settings.plies > 0 and any(
         understood(entrant.text).kind == RANDOM for entrant in settings.entrants
     )
-    found = field_of(settings, folder, ladder)
+    found = field_of(settings, folder)
     require_suitable_test(settings, found.game)
     sides, players = found.sides, found.players
     legs = [(players[0], players[1])]
     opponent = 0 if sides[0].kind == RANDOM and sides[1].kind != RANDOM else 1
-    if ladder and found.engine is not None and found.game.contest.searcher is not None:
-        legs += _baselines(found.engine, sides, players, opponent, settings)
-    return Contestants(found.game, legs, opponent, found.engine, found.luck)
+    if ladder and found.game.contest.searcher is not None:
+        legs += _baselines(found, opponent, settings)
+    return Contestants(found.game, legs, opponent, found.program, found.luck)
 
 
 def _side(entrant: Entrant, folder: Path | None) -> Named:
@@ -271,14 +262,14 @@ def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> P
             " back"
         )
     judge = understood(text) if copy is None else _of_copy(text, copy)
-    if judge.kind not in (PARAMETERS, NETWORK):
+    if judge.kind != EVALUATION:
         raise InputError(
             f"--luck {text}: has no values of rolls; expected a parameter file or a network"
         )
     if judge.game != game.name:
         raise InputError(f"--luck {text}: plays {judge.game}, the players {game.name}")
     return own_player(
-        judge, judge.name, game, LUCK_CONTROL, None, lambda path: load_engine(path, terms)
+        judge, judge.name, game, LUCK_CONTROL, None, lambda path: load_evaluation(path, terms)
     )
 
 
@@ -292,44 +283,31 @@ def _of_copy(text: str, copy: Path) -> Named:
 
 
 def _player(
-    side: Named,
-    name: str,
-    game: Game,
-    engine: Engine | None,
-    entrant: Entrant,
-    settings: AnySettings,
+    side: Named, name: str, game: Game, entrant: Entrant, settings: AnySettings
 ) -> PlayerSpec:
     control, options = entrant.limits, named_values(entrant.options, entrant.flag)
     if side.kind not in OURS:
         return external_player(side, name, game, options, control, settings.hash)
 
-    def load(path: str) -> tuple[Engine, Parameters]:
-        assert engine is not None, "made for parameter files"
-        return engine, read_parameters(Path(path), engine.layout, game.name)
+    def load(path: str) -> Evaluation:
+        return load_evaluation(path, settings.terms)
 
     return own_player(side, name, game, control, settings.hash, load, options)
 
 
 def _baselines(
-    engine: Engine,
-    sides: list[Named],
-    players: list[PlayerSpec],
-    opponent: int,
-    settings: MatchSettings,
+    field: Field, opponent: int, settings: MatchSettings
 ) -> list[tuple[PlayerSpec, PlayerSpec]]:
     """Legs of baselines without learning, at the same depth against the same opponent."""
-    legs = []
+    legs, known = [], bundled()
     for baseline in BASELINES:
-        path = bundled().get(f"{engine.game.name}/{baseline}")
-        if path is None or any(
-            side.kind == PARAMETERS and side.what == str(path) for side in sides
-        ):
+        path = known.get(f"{field.game.name}/{baseline}")
+        if path is None or str(path) in (side.what for side in field.sides):
             continue
-        parameters = read_parameters(path, engine.layout, engine.game.name, add_missing=True)
         rung = search_player(
-            baseline, engine, parameters, settings.control(1 - opponent), settings.hash
+            baseline, load_evaluation(path), settings.control(1 - opponent), settings.hash
         )
-        legs.append((rung, players[1]) if opponent else (players[0], rung))
+        legs.append((rung, field.players[1]) if opponent else (field.players[0], rung))
     return legs
 
 
@@ -359,8 +337,7 @@ def openings_of(settings: AnySettings, game: Game, note: Callable[[str], None]) 
         return start_of(game)
     searcher = None
     if game.contest.searcher is not None:
-        judge = load_engine(parameter_path(JUDGE, game.name))
-        searcher = judge[0].searcher(judge[1], megabytes=OPENING_MEGABYTES)
+        searcher = quiescence_of(game, JUDGE).searcher(megabytes=OPENING_MEGABYTES)
     return Generator(game, plies, settings.seed, searcher, note)
 
 

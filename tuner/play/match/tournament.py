@@ -31,7 +31,7 @@ class TournamentRun(PairsRun):
         found = field_of(self.settings, folder)
         self.game, self.luck = found.game, found.luck
         self.legs = [(found.players[a], found.players[b]) for a, b in self.settings.pairings]
-        return found.terms
+        return found.program
 
     def wanted(self, score: Score) -> Callable[[int], bool]:
         """See `PairsRun`. Levels of a ladder that the player nearly always beats, or never, tell

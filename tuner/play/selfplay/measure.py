@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from games.record import Game
 from games.streams import InputError
-from tuner.evaluation.evaluation import WeightsEvaluation
-from tuner.evaluation.loading import load_engine
-from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
-from tuner.play.players import NETWORK, PARAMETERS, Named, understood
+from tuner.play.players import EVALUATION, Named, understood
 from tuner.statistics.intervals import quantile
 from tuner.statistics.pentanomial import mean_points
 
@@ -98,15 +95,13 @@ class Measurement:
 
 
 def _opponent(text: str, named: Named, game: Game, terms: tuple[str, ...]) -> Any:
-    if named.kind == PARAMETERS:
+    if named.kind == EVALUATION:
         try:
-            return WeightsEvaluation(*load_engine(named.what, terms, add_missing=True)).player()
+            return load_evaluation(named.what, terms, add_missing=True).player()
         except ValueError as problem:
             if isinstance(problem, InputError):
                 raise
             raise InputError(f"--measure {text}: {problem}") from None
-    if named.kind == NETWORK:
-        return network_evaluation(Path(named.what)).player()
     players = game.contest.whole_games.players
     if named.kind not in ("own", "random") or named.name not in players:
         raise InputError(

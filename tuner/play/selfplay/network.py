@@ -5,16 +5,16 @@ from __future__ import annotations
 import shlex
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evalterms.framework.encoding import encoding_named
 from games.record import Game, available, find, in_points
 from games.streams import InputError
+from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
     NET,
@@ -25,7 +25,6 @@ from tuner.evaluation.networks.evaluation import (
 )
 from tuner.evaluation.networks.files import (
     NetworkFile,
-    holds_network,
     require_network_writable,
     weights_path,
     write_network,
@@ -33,7 +32,9 @@ from tuner.evaluation.networks.files import (
 from tuner.evaluation.networks.model import random_network
 from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
+from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import HISTORY
+from tuner.io.run_folder import CONFIG, read_plain
 from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse, sensible
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
@@ -159,6 +160,15 @@ class NetworkLearning:
         )
 
 
+def learns_online(folder: Path) -> bool:
+    """Return whether the run in a folder learns after every ply."""
+    try:
+        plain = read_plain(folder / CONFIG)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return isinstance(plain, dict) and NETWORK_SECTION in plain
+
+
 def require_learnable(game: Game) -> None:
     """InputError for a game without dice, in which networks learn from batches of games."""
     if game.contest.whole_games is None:
@@ -167,27 +177,15 @@ def require_learnable(game: Game) -> None:
         )
 
 
-def new_network(
-    game: Game, encoding: str, hidden: tuple[int, ...], activation: str, seed: int
-) -> NetworkFile:
-    """Return a random network of one output, a sigmoid."""
-    layers = [*((width, activation) for width in hidden), (1, "sigmoid")]
-    made = random_network(encoding_named(game.name, encoding).size, layers, seed)
-    return NetworkFile(
-        game.name,
-        encoding,
-        made.with_flat(made.flat().astype(np.float32)),
-        game.points,
-        "a random network",
-        game.scale,
-    )
-
-
-def learns_network(params: str, given: Mapping[str, Any]) -> bool:
-    """Return whether a new run learns a network: a new one or one in a file. InputError if `params`
-    is neither that nor a parameter file."""
-    if "encoding" in given or "hidden" in given:
-        return True
+def start_of(params: str, given: Mapping[str, Any], terms: Sequence[str] = ()) -> Evaluation:
+    """Return the evaluation that a new run begins with: that of a file, or with --hidden or
+    --encoding a new network of the game `params`. InputError if there is neither."""
+    options = NetworkOptions(**given)
+    if options.encoding is not None or options.hidden is not None:
+        refuse((f"--terms {file}", True, "a network has no terms") for file in terms)
+        return _new(params, options)
+    new = "describes a new network, as --hidden and --encoding do"
+    refuse((("--activation", options.activation is not None, new),))
     try:
         path = parameter_path(params)
     except InputError:
@@ -197,16 +195,31 @@ def learns_network(params: str, given: Mapping[str, Any]) -> bool:
                 f" a parameter file such as {params}/zero"
             ) from None
         raise
-    return holds_network(path)
+    require_linear(path, (f"--terms {file}" for file in terms))
+    return load_evaluation(path, terms)
 
 
-def start_of(params: str, given: Mapping[str, Any]) -> NetworkFile:
-    """Return the network that a new run begins with: that of a file, or a new one of the game
-    `params`."""
-    options = NetworkOptions(**given)
-    if "encoding" in given or "hidden" in given:
-        return _new(params, options)
-    return _from_file(params, options)
+def _new(params: str, options: NetworkOptions) -> NetworkEvaluation:
+    """Return a random network of one output, a sigmoid."""
+    if params not in available():
+        raise InputError(
+            f"{'--hidden' if options.encoding is None else '--encoding'}: describes a new network,"
+            f" of a game; expected the name of a game instead of {params}, such as backgammon"
+        )
+    game, encoding = find(params), chosen_encoding(params, options.encoding)
+    hidden = HIDDEN if options.hidden is None else options.hidden
+    activation = options.activation or ("sigmoid" if game.has_dice else "relu")
+    layers = [*((width, activation) for width in hidden), (1, "sigmoid")]
+    made = random_network(encoding.size, layers, options.seed)
+    file = NetworkFile(
+        params,
+        encoding.name,
+        made.with_flat(made.flat().astype(np.float32)),
+        game.points,
+        "a random network",
+        game.scale,
+    )
+    return evaluation_of(file)
 
 
 def settings_for(
@@ -215,6 +228,9 @@ def settings_for(
     """Return the settings of a new run from `start_of` these, and the network with the points that
     it learns."""
     options, game = NetworkOptions(**given), find(start.game)
+    made = options.encoding is not None or options.hidden is not None
+    if options.wins and in_points(start.points) and not made:
+        raise InputError(no_use("--wins", f"{params} learned points", "begin with a new network"))
     wins = options.wins or start.points < game.points
     start = replace(start, points=1 if wins else game.points)
     hidden = tuple(len(layer.biases) for layer in start.network.layers[:-1])
@@ -231,30 +247,6 @@ def settings_for(
     }
     batch = min(max(values["games"] // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
     return sensible(NetworkSettings(**with_measuring({**values, "batch": batch}))), start
-
-
-def _new(params: str, options: NetworkOptions) -> NetworkFile:
-    if params not in available():
-        raise InputError(
-            f"{'--hidden' if options.encoding is None else '--encoding'}: describes a new network,"
-            f" of a game; expected the name of a game instead of {params}, such as backgammon"
-        )
-    game = find(params)
-    return new_network(
-        game,
-        chosen_encoding(params, options.encoding).name,
-        HIDDEN if options.hidden is None else options.hidden,
-        options.activation or ("sigmoid" if game.has_dice else "relu"),
-        options.seed,
-    )
-
-
-def _from_file(params: str, options: NetworkOptions) -> NetworkFile:
-    start = network_evaluation(parameter_path(params))
-    refuse((("--activation", options.activation is not None, f"{params} has its own"),))
-    if options.wins and in_points(start.file.points):
-        raise InputError(no_use("--wins", f"{params} learned points", "begin with a new network"))
-    return start.file
 
 
 class NetworkRun(LearningRun):

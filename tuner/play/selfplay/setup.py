@@ -10,8 +10,8 @@ from games.record import Control, Game, Openings, UsualSettings, available, find
 from games.search.searcher import UNLIMITED, Limits
 from games.streams import InputError
 from tuner.evaluation.engine import STEPS
-from tuner.evaluation.evaluation import quiescence_of
-from tuner.evaluation.loading import games_path, load_engine, parameter_path
+from tuner.evaluation.evaluation import load_evaluation, quiescence_of
+from tuner.evaluation.loading import games_path, parameter_path
 from tuner.options.option import no_use, refuse, refuse_first, sensible
 from tuner.options.selfplay import SelfplayOptions, SelfplaySettings
 from tuner.parameters.parameters import DEFAULT_GAME
@@ -286,5 +286,5 @@ def _opponent(name: str, game: Game, settings: SelfplaySettings, control: Contro
         game,
         control,
         OPPONENT_MEGABYTES,
-        lambda path: load_engine(path, settings.terms, add_missing=True),
+        lambda path: load_evaluation(path, settings.terms, add_missing=True),
     )

@@ -170,7 +170,8 @@ class WeightsRun(LearningRun):
 
     def place(self, folder: Path) -> None:
         """See `Run`."""
-        source = None if self._start else parameter_path(self.settings.start)
+        start = self.settings.start
+        source = None if start in available() else parameter_path(start)
         self.learner.evaluation.place(folder / START, source)
 
     def others(self) -> tuple[str, ...]:

@@ -13,9 +13,7 @@ import numpy as np
 
 from games.record import Control, Player
 from games.search.searcher import Searcher
-from tuner.evaluation.evaluation import evaluation_from
-from tuner.evaluation.loading import EvaluationSpec
-from tuner.evaluation.networks.files import NetworkFile
+from tuner.evaluation.evaluation import PlainEvaluation, evaluation_from
 from tuner.parallel import Job, Running
 from tuner.play.openings import Opening
 from tuner.play.players import PlayerSpec, SearchPlayer, make_player
@@ -33,7 +31,7 @@ class SelfplaySpec:
     of those that are neither `self` nor `past`; `harvest` is that of the method, see
     `games.search.searcher.Searcher.harvest`."""
 
-    evaluation: EvaluationSpec | NetworkFile
+    evaluation: PlainEvaluation
     plan: Plan
     control: Control
     seed: int

@@ -13,7 +13,7 @@ import pytest
 from games.record import Control, Dice, find
 from tests.commands.match_support import play
 from tests.commands.support import done, tuner
-from tuner.evaluation.loading import load_engine
+from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
 from tuner.play.game import Course, by_rules, play_out
@@ -35,7 +35,8 @@ def lines_of(folder) -> list[dict]:
 @pytest.fixture(scope="module")
 def luck():
     return luck_by(
-        GAME, search_player("classic", *load_engine("backgammon/classic"), Control(depth=1), None)
+        GAME,
+        search_player("classic", load_evaluation("backgammon/classic"), Control(depth=1), None),
     )
 
 

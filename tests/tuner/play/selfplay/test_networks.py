@@ -65,6 +65,14 @@ def test_gradients_of_values_are_those_of_differences_and_of_autograd(game):
         slope = (total(weights + step) - total(weights - step)) / 2e-5
         assert found[i] == pytest.approx(slope, abs=1e-6)
 
+    first, one = evaluation.positions(line[:1]), factors[:1]  # a matrix of one row
+    other = np.concatenate([one, np.zeros(len(line) - 1)])
+    np.testing.assert_allclose(
+        first.slopes(one, evaluation.scale, weights),
+        rows.slopes(other, evaluation.scale, weights),
+        atol=1e-12,
+    )
+
     autograd = pytest.importorskip("autograd", reason="needs autograd")
     inputs = rows.inputs.toarray().astype(float)
 
@@ -226,7 +234,7 @@ def test_options_without_use_are_refused_and_the_start_is_not_needed_again(learn
     line = refused("selfplay", "chess", *SHORT, "--games", 4, "--terms", terms)
     assert "a network has no terms" in line
     line = refused("selfplay", "material", "--activation", "relu", "--games", 4)
-    assert "--activation: is of a network" in line
+    assert "--activation: describes a new network" in line
     for name in ("net.yaml", "net.npz"):
         shutil.copy(learned / name, tmp_path / name)
     run = tmp_path / "run"
