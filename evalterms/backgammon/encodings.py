@@ -14,8 +14,8 @@ from numba.core import types
 
 from evalterms.backgammon.points import count_points, points
 from evalterms.backgammon.view import CORE, WORDS, across, first_side, second_side, side_type
-from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
-from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type, sources_of
+from evalterms.framework.encoding import Encoding, native
 from evalterms.term import row_function
 from games.compile import jit
 
@@ -60,6 +60,14 @@ def write_perspective196(position, row):
     return 2 * SIDE
 
 
+OF_THE_BOARD = ("points",)
+UNITS_OF_TERMS: dict[str, float] = {
+    "race.crossovers": 1 / 16,
+    "race.gaps": 1 / 4,
+    "race.wasted": 1 / 4,
+    "safety.shots": 1 / 16,
+    "structure.stacked": 1 / 4,
+}
 ENCODINGS = {
     each.name: each
     for each in (

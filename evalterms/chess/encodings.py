@@ -27,8 +27,8 @@ import numpy as np
 from numba.core import types
 
 from evalterms.chess.view import CORE
-from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
-from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type, sources_of
+from evalterms.framework.encoding import Encoding, native
 from evalterms.term import row_function
 from games.bits import flip, lowest, without_lowest
 from games.chess.rules.position import WORDS, black_to_move, load
@@ -228,6 +228,15 @@ def _list(name: str, room: tuple[int, ...], coordinates: int, write) -> Encoding
     )
 
 
+OF_THE_BOARD = ("material", "piece_square")
+UNITS_OF_TERMS: dict[str, float] = {
+    "space.behind_pawns": 1 / 8,
+    "space.safe_squares": 1 / 8,
+    "threats.restricted": 1 / 8,
+    "turn.attacked_squares": 1 / 16,
+    "imbalance.pawns_with": 1 / 8,
+    "imbalance.against_pawns": 1 / 8,
+}
 ENCODINGS = {
     each.name: each
     for each in (

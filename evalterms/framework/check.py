@@ -25,8 +25,7 @@ import numpy as np
 from numba.core import errors, ir, types
 from numba.core.dispatcher import Dispatcher
 
-from evalterms.framework.emit import EmitterType, count_emitter_type
-from evalterms.framework.encoding import sources_of
+from evalterms.framework.emit import EmitterType, count_emitter_type, sources_of
 from evalterms.term import Term
 from games.compile import cache, jit
 from games.record import Dice, Game, find

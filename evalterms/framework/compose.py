@@ -29,8 +29,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evalterms.framework.check import terms_of_file, verify
-from evalterms.framework.emit import UNIT
-from evalterms.framework.encoding import sources_of
+from evalterms.framework.emit import UNIT, sources_of
 from evalterms.term import Form, Phase, Term, form_of
 from games.compile import jit
 
@@ -263,6 +262,36 @@ def write_counts(words, row):
         row[i] = np.int32(both * phase)
         row[{columns} + i] = np.int32(both * (PHASES - phase))
     return 2 * {columns}
+
+
+@UNIT.inner(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32), types.boolean))
+def count_apart(words, row, by_mover):
+    """Write the counts of one side, then those of the other: the side to move first, or the first
+    player. For evaluations that are linear. Return the length of the row."""
+    words = row_of(words)
+    for i in range(2 * {columns}):
+        row[i] = np.int32(0)
+    first, second = first_side(words), second_side(words)
+    first_across, second_across = across(first), across(second)
+    exchanged = by_mover and second_to_move(words)
+    for turn in range(2):
+        if turn == 0:
+            us, them = first, second_across
+        else:
+            us, them = second, first_across
+        emit = count_at(count_emitter(row, 1), {columns} if (turn == 1) != exchanged else 0)
+        count(us, them, emit, emit, turn)
+    return 2 * {columns}
+
+
+@UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32)))
+def write_players(words, row):
+    return count_apart(words, row, False)
+
+
+@UNIT.entry(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32)))
+def write_sides(words, row):
+    return count_apart(words, row, True)
 
 
 @UNIT.entry(types.int64(rows_type, types.int64, types.Array(types.int32, 2, "C"),

@@ -7,6 +7,8 @@ a row of bytes, each addition would wait for the store next to it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -171,3 +173,10 @@ def score_at(emit, base):
 def count_at(emit, base):
     """Return the emitter for a term whose parameters start at `base`."""
     return emit.at(base)
+
+
+def sources_of(game: Path) -> set[Path]:
+    """Return the sources that influence the machine code of all terms and encodings of a game, from
+    the folder of these."""
+    framework = Path(__file__).parent
+    return {framework.with_name("term.py"), *framework.glob("*.py"), *game.glob("*.py")}

@@ -2,19 +2,23 @@
 
 An encoding counts like a term, but has its own counts for both sides. An input of a network is a
 count times its unit. A game's encodings are `ENCODINGS` of `evalterms/<game>/encodings.py`, by
-their names."""
+their names. Its `OF_THE_BOARD`, if it is there, are the terms that say no more than a board, and
+`UNITS_OF_TERMS` the units of counts that are large."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
+from evalterms.framework.compose import compose, load_terms
+
+TERMS = "terms"  # the encoding of them
 native = types.int64(
     types.CPointer(types.uint64), types.CPointer(types.int32)
 )  # the type of `write`
@@ -33,17 +37,11 @@ class Encoding:
     # left
     write: Any
     about: str
+    more: Any = None  # a function that writes those after them, if there are any
 
     @property
     def size(self) -> int:
         return len(self.units)
-
-
-def sources_of(game: Path) -> set[Path]:
-    """Return the sources that influence the machine code of all terms and encodings of a game, from
-    the folder of these."""
-    framework = Path(__file__).parent
-    return {framework.with_name("term.py"), *framework.glob("*.py"), *game.glob("*.py")}
 
 
 def encodings_of(game: str) -> dict[str, Encoding]:
@@ -57,12 +55,50 @@ def encodings_of(game: str) -> dict[str, Encoding]:
 
 
 def encoding_named(game: str, name: str) -> Encoding:
-    """Return an encoding of a game; ValueError if there is none of this name."""
+    """Return an encoding of a game: one of its own, `terms`, or one of its own with terms beside
+    it, such as `bitboard768+terms`. ValueError if there is none of this name."""
     found = encodings_of(game)
-    if name not in found:
+    board, plus, terms = name.rpartition("+")
+    own = board if plus and terms == TERMS else name
+    if own not in found and (plus or own != TERMS or not found):
         raise ValueError(
-            f"{game} has no encoding {name!r}; available: {', '.join(found)}"
+            f"{game} has no encoding {name!r}; available: {', '.join(found)}, {TERMS}"
             if found
             else f"{game} has no encodings for networks"
         )
-    return found[name]
+    if own == name != TERMS:
+        return found[name]
+    return _with_terms(game, found.get(own))
+
+
+def _with_terms(game: str, board: Encoding | None) -> Encoding:
+    """Return an encoding with the counts of terms beside it, or of terms alone: of those that are
+    linear, and beside a board of those that say more than it."""
+    encodings = importlib.import_module(f"evalterms.{game}.encodings")
+    terms = [
+        term
+        for term in load_terms(game)
+        if term.linear and not (board and term.name in getattr(encodings, "OF_THE_BOARD", ()))
+    ]
+    glue = compose(game, terms).glue
+    side = [
+        getattr(encodings, "UNITS_OF_TERMS", {}).get(f"{term.name}.{parameter.name}", 1.0)
+        for term in terms
+        for parameter in term.parameters
+        for _ in range(math.prod(parameter.shape))
+    ]
+    names = ", ".join(term.name for term in terms)
+    units, about = np.array(2 * side), f"counts of the terms {names}"
+    if board is None:
+        about += ", of the side to move, then of the other"
+        return Encoding(TERMS, units, True, glue.write_sides, about)
+    write = glue.write_sides if board.for_mover else glue.write_players
+    order = "the same sides" if board.for_mover else "both players"
+    return Encoding(
+        f"{board.name}+{TERMS}",
+        np.concatenate([board.units, units]),
+        board.for_mover,
+        board.write,
+        f"{board.about}; then {about}, of {order} in this order",
+        write,
+    )

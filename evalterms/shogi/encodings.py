@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numba.core import types
 
-from evalterms.framework.emit import count_at, count_emitter, count_emitter_type
-from evalterms.framework.encoding import Encoding, native, sources_of
+from evalterms.framework.emit import count_at, count_emitter, count_emitter_type, sources_of
+from evalterms.framework.encoding import Encoding, native
 from evalterms.shogi.view import PROMOTED_MEN, UNPROMOTED, across, place_of, side_to_view, side_type
 from evalterms.term import row_function
 from games.compile import jit
@@ -70,6 +70,8 @@ def write_men2282(position, row):
 
 
 _UNITS = [1.0] * (KINDS * SQUARES) + [1 / MOST[kind] for kind in range(1, HELD + 1)]
+OF_THE_BOARD = ("material", "promoted", "hand", "piece_square", "king_relative")
+UNITS_OF_TERMS: dict[str, float] = {}
 ENCODINGS = {
     "men2282": Encoding(
         "men2282",

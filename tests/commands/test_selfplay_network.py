@@ -148,11 +148,11 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay backgammon/zero --hidden 8",
-            "--hidden: describes a new network, of a game; expected the name of a game instead",
+            "describe a new network, of a game; expected the name of a game instead of",
         ),
         (
             "selfplay net.yaml --encoding perspective196",
-            "--encoding: describes a new network, of a game; expected the name of a",
+            "describe a new network, of a game; expected the name of a",
         ),
         ("selfplay net.yaml --activation relu", "--activation: describes a new network"),
         (

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, whole, widths
+from tuner.options.kinds import BOARD, INPUTS, POSITIVE, POSITIVE_COUNT, whole, widths
 from tuner.options.option import Arguments, Option, Table, Title, options_in
 from tuner.options.selfplay import ACTIVATIONS
 from tuner.options.shared import READING, TERMS, device, held_out, output, params
@@ -40,6 +40,12 @@ TABLE: Table = (
         ("--encoding",),
         "what it sees of a position (default: bitboard768 for chess; docs/networks.md lists them)",
         metavar="NAME",
+    ),
+    Option(
+        ("--inputs",),
+        "the squares of the board, counts of the terms of the game, or both (default: board)",
+        default=BOARD,
+        choices=INPUTS,
     ),
     Option(
         ("--hidden",),
@@ -113,7 +119,9 @@ def run(arguments: Arguments) -> dict:
         ),
     )
     _require_positions(games)
-    chosen_encoding(game_of(parameter_path(arguments.params)), arguments.encoding)
+    encoding = chosen_encoding(
+        game_of(parameter_path(arguments.params)), arguments.encoding, arguments.inputs
+    )
     arrays = arrays_named(arguments.device)
     chosen = {
         "epochs": arguments.epochs,
@@ -122,7 +130,7 @@ def run(arguments: Arguments) -> dict:
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     options = LearnOptions(seed=arguments.seed, **given)
-    shape = Shape(arguments.encoding, arguments.hidden, arguments.activation)
+    shape = Shape(encoding, arguments.hidden, arguments.activation)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         settings = ValueOptions(**arguments.given_for(ValueOptions)).tuning(arguments.terms)
         sample = read_sample(

@@ -46,10 +46,10 @@ TABLE: Table = (
     TERMS,
     Title(
         "networks",
-        "PARAMS is a network file (net.yaml) to go on from, or with one of the first two options"
+        "PARAMS is a network file (net.yaml) to go on from, or with one of the first three options"
         " the name of a game, such as backgammon, for a new network.",
     ),
-    *options_in(NetworkOptions, "encoding hidden activation"),
+    *options_in(NetworkOptions, "encoding inputs hidden activation"),
     Title("games"),
     *options_in(
         SelfplayOptions,
@@ -80,13 +80,14 @@ def _weights(arguments: Arguments, start: Any = None) -> dict:
     """Learn the weights of an evaluation from batches of games, or go on."""
     from tuner.commands.display import play
     from tuner.evaluation.networks.evaluation import usual_of_new
+    from tuner.play.selfplay.network import describes_new
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
     output, settings = arguments.output and Path(arguments.output), None
     if arguments.resume is None:
         given = arguments.given_for(SelfplayOptions)
-        if arguments.given.keys() & {"encoding", "hidden"}:
+        if describes_new(arguments.given):
             given = {**usual_of_new(given), **given}
         settings = settings_for(arguments.params, given, arguments.terms)
     return play(arguments, WeightsRun, settings, output, start=start)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tuner.evaluation.networks.evaluation import chosen_encoding, second_to_move
+from evalterms.framework.encoding import Encoding
+from tuner.evaluation.networks.evaluation import second_to_move
 from tuner.evaluation.networks.files import NetworkFile, weights_path
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
@@ -34,10 +35,9 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Shape:
-    """The name of an encoding, None for the usual one; widths of the hidden layers; and their
-    activation."""
+    """An encoding, widths of the hidden layers, and their activation."""
 
-    encoding: str | None = None
+    encoding: Encoding
     hidden: tuple[int, ...] = (64,)
     activation: str = "relu"
 
@@ -57,7 +57,7 @@ def learned_network(
     measurement. The `command` and the `output` are only named."""
     game, parameters = sample.begun.game, sample.begun.parameters
     assert game is not None, "positions were read"
-    encoding, begun = chosen_encoding(game.name, shape.encoding), time.process_time()
+    encoding, begun = shape.encoding, time.process_time()
     display.begin("counting inputs")
     second = second_to_move(game, sample.positions) & encoding.for_mover
     q = np.where(second, 1 - sample.q, sample.q)

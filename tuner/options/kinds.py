@@ -12,6 +12,7 @@ from games.streams import InputError
 
 LARGEST_COUNT = 10**15  # beyond it compiled code's counters could overflow
 MOST_HIDDEN, WIDEST = 7, 4096  # layers of a network, units of a layer
+INPUTS = BOARD, TERMS, BOTH = "board", "terms", "both"  # of a network
 LARGEST_SCORE = 1e5  # centipawns
 
 

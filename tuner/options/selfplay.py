@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tuner.options.kinds import (
+    BOARD,
     COUNT,
+    INPUTS,
     POSITIVE,
     POSITIVE_COUNT,
     SHARE,
@@ -280,6 +282,12 @@ class NetworkOptions(LearningOptions):
         "what the network sees of a position (default: bitboard768 for chess, men2282 for"
         " shogi, perspective196 for backgammon; docs/networks.md lists them)",
         metavar="NAME",
+    )
+    inputs: str = option(
+        "the squares or points of the board, counts of the terms of the game, or both (default:"
+        " board)",
+        default=BOARD,
+        choices=INPUTS,
     )
     hidden: tuple[int, ...] = option(
         "units of each hidden layer, 0 for a single neuron (default: 40)",

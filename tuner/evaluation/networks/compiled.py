@@ -358,6 +358,15 @@ def _at(kind):
 words_at, row_at = _at(types.uint64), _at(types.int32)
 
 
+@inner(types.void(I64, I64, I64, counts_type, I64), forceinline=True)
+def write_inputs(write, more, position, rows, start):
+    """Write the counts of a position to the row that begins at `start`, and if there are `more`,
+    those after them."""
+    written = call_write(write, position, row_at(rows, start))
+    if more:
+        call_write(more, position, row_at(rows, start + written))
+
+
 def _array(kind, size: int):
     def build(builder, values):
         pointer = ir.IntType(8).as_pointer()
@@ -412,11 +421,12 @@ def number_of(address, i):
 
 
 class NetworkArrays(NamedTuple):
-    """A network in compiled code: `write` and `points` at their addresses, whether outputs are for
-    the side to move, the words of a position, what an output of 1 stands for, the network, memory,
-    and two numbers, see `of_share`."""
+    """A network in compiled code: `write`, `more` (see `write_inputs`) and `points` at their
+    addresses, whether outputs are for the side to move, the words of a position, what an output of
+    1 stands for, the network, memory, and two numbers, see `of_share`."""
 
     write: Any
+    more: Any
     for_mover: Any
     words: Any
     points: Any
@@ -433,7 +443,7 @@ class NetworkArrays(NamedTuple):
 
 network_type = jit.record(
     NetworkArrays,
-    *(I64, I64, I64, I64, I64, numbers, floats, floats),
+    *(I64, I64, I64, I64, I64, I64, numbers, floats, floats),
     *(counts_type, counts_type, floats, floats, floats),
 )
 
@@ -457,14 +467,15 @@ def _unpacked(data):
         number_of(data, 2),
         number_of(data, 3),
         number_of(data, 4),
-        numbers_of(number_of(data, 5), number_of(data, 6)),
-        floats_of(number_of(data, 7), number_of(data, 8)),
-        floats_of(number_of(data, 9), number_of(data, 10)),
-        row_of(number_of(data, 11), number_of(data, 12)),
-        row_of(number_of(data, 13), number_of(data, 14)),
-        floats_of(number_of(data, 15), number_of(data, 16)),
-        floats_of(number_of(data, 17), number_of(data, 18)),
-        floats_of(number_of(data, 19), number_of(data, 20)),
+        number_of(data, 5),
+        numbers_of(number_of(data, 6), number_of(data, 7)),
+        floats_of(number_of(data, 8), number_of(data, 9)),
+        floats_of(number_of(data, 10), number_of(data, 11)),
+        row_of(number_of(data, 12), number_of(data, 13)),
+        row_of(number_of(data, 14), number_of(data, 15)),
+        floats_of(number_of(data, 16), number_of(data, 17)),
+        floats_of(number_of(data, 18), number_of(data, 19)),
+        floats_of(number_of(data, 20), number_of(data, 21)),
     )
 
 
@@ -528,7 +539,7 @@ def steps_of(position, data):
     """Return the evaluation of the position at an address for the side to move, in steps of 1/256
     centipawn. `data`: see `network_at`."""
     net = network_at(data)
-    call_write(net.write, position, row_at(net.rows, 0))
+    write_inputs(net.write, net.more, position, net.rows, 0)
     found = forward(net.shape, net.units, net.weights, net.rows, 0, net.zeros, net.outs, net.sums)
     shares = net.shares
     if shares[0] < ONE:

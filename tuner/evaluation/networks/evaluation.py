@@ -31,6 +31,7 @@ from tuner.evaluation.networks.model import Layer, Network, NetworkMemory, input
 from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.io.terminal import show_lines
+from tuner.options.kinds import BOARD, BOTH, TERMS
 from tuner.options.option import refuse
 
 # of the weights of networks, by update rule; adam of a new network has another
@@ -280,17 +281,18 @@ class NetworkPositions:
         return Network((*network.layers[:-1], last))
 
 
-def chosen_encoding(game: str, name: str | None) -> Encoding:
-    """Return an encoding of a game by its name, or the first for the side to move. InputError if
-    there is none."""
+def chosen_encoding(game: str, name: str | None, inputs: str = BOARD) -> Encoding:
+    """Return an encoding of a game by its name, by default the first for the side to move; with
+    other `inputs` that of terms, or both. InputError if there is none."""
     known = encodings_of(game)
     if not known:
         raise InputError(f"{game} has no encodings for networks")
-    if name is not None and name not in known:
-        raise InputError(f"--encoding {name}: {game} has {', '.join(known)}")
-    return known[
-        name or next(iter(each for each in known if known[each].for_mover), next(iter(known)))
-    ]
+    refuse(((f"--encoding {name}", name and inputs == TERMS, "--inputs terms sees no board"),))
+    board = name or next(iter(each for each in known if known[each].for_mover), next(iter(known)))
+    try:
+        return encoding_named(game, {BOARD: board, TERMS: TERMS, BOTH: f"{board}+{TERMS}"}[inputs])
+    except ValueError:
+        raise InputError(f"--encoding {name}: {game} has {', '.join(known)}") from None
 
 
 def usual_of_new(given: Mapping[str, Any]) -> dict[str, Any]:

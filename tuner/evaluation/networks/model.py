@@ -20,7 +20,6 @@ from tuner.evaluation.networks.compiled import (
     TANH,
     NetworkArrays,
     address_of,
-    call_write,
     counts_type,
     different,
     entry,
@@ -28,8 +27,8 @@ from tuner.evaluation.networks.compiled import (
     numbers,
     outputs,
     packed,
-    row_at,
     words_at,
+    write_inputs,
 )
 
 # rows that are written before they are read, because wide loads right after narrow stores stall the
@@ -44,8 +43,10 @@ I64 = types.int64
 words_type = types.Array(types.uint64, 1, "C")
 
 
-@entry(I64(I64, words_type, I64, I64, counts_type, counts_type, counts_type, counts_type, numbers))
-def encode(write, positions, words, n, rows, zeros, index, counts, ends):
+@entry(
+    I64(I64, I64, words_type, I64, I64, counts_type, counts_type, counts_type, counts_type, numbers)
+)
+def encode(write, more, positions, words, n, rows, zeros, index, counts, ends):
     """Write the nonzero counts of n positions, one after the other, their places to `index`, and
     where those of each position end to `ends`; return how many there are. `rows` has room for BLOCK
     rows, each as long as `zeros`."""
@@ -53,7 +54,8 @@ def encode(write, positions, words, n, rows, zeros, index, counts, ends):
     for block in range(0, n, BLOCK):
         stop = min(block + BLOCK, n)
         for i in range(block, stop):
-            call_write(write, words_at(positions, i * words), row_at(rows, (i - block) * pad))
+            position = words_at(positions, i * words)
+            write_inputs(write, more, position, rows, (i - block) * pad)
         for i in range(block, stop):
             start = (i - block) * pad
             for chunk in range(0, pad, LANES):
@@ -66,6 +68,11 @@ def encode(write, positions, words, n, rows, zeros, index, counts, ends):
                     present = without_lowest(present)
             ends[i] = found
     return found
+
+
+def addresses_of(encoding: Encoding) -> tuple[Any, Any]:
+    """Return the functions that write its counts, the second 0 if there is none."""
+    return address_of(encoding.write), encoding.more and address_of(encoding.more) or 0
 
 
 def padded_length(size: int) -> int:
@@ -104,7 +111,7 @@ def _parts(encoding: Encoding, positions: np.ndarray) -> Iterator[csr_array]:
         ends = np.zeros(len(part) + 1, np.int64)
         index, counts = np.empty((2, len(part) * encoding.size), np.int32)
         n = encode(
-            address_of(encoding.write),
+            *addresses_of(encoding),
             part.ravel(),
             words,
             len(part),
@@ -218,7 +225,7 @@ class NetworkMemory:
         units = np.zeros(pad, np.float32)
         units[: encoding.size] = encoding.units
         self.arrays = NetworkArrays(
-            address_of(encoding.write),
+            *addresses_of(encoding),
             int(encoding.for_mover),
             words,
             points,

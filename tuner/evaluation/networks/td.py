@@ -34,7 +34,6 @@ from tuner.evaluation.networks.compiled import (
     call_points,
     call_start,
     call_way,
-    call_write,
     chances_type,
     entry,
     first_sums,
@@ -46,9 +45,9 @@ from tuner.evaluation.networks.compiled import (
     memory_of_game,
     network_type,
     numbers,
-    row_at,
     words_at,
     words_type,
+    write_inputs,
 )
 from tuner.evaluation.networks.model import LAST, PLAYED_BLOCK, Network, NetworkMemory
 
@@ -89,8 +88,8 @@ def best_of(afterstates, n, sign, net):
         # rows are read after a block of them is written, because wide loads right after narrow
         # stores stall the CPU
         for k in range(block, stop):
-            row = row_at(rows, (1 + k - block) * pad)
-            call_write(net.write, words_at(afterstates, k * words), row)
+            afterstate = words_at(afterstates, k * words)
+            write_inputs(net.write, net.more, afterstate, rows, (1 + k - block) * pad)
         if block == 0:
             for i in range(pad):
                 rows[i] = rows[pad + i]
@@ -211,7 +210,7 @@ def td_games(game, net, learning, first_game, record, results, squares):
                 noted += words
             if ended or ply == learning.longest:
                 break
-            call_write(net.write, words_at(position, 0), row_at(rows, LAST * pad))
+            write_inputs(net.write, net.more, words_at(position, 0), rows, LAST * pad)
             sign_before, begun = direction, True
             roll = call_way(game.way, seed, number, ply)
         results[k] = ended

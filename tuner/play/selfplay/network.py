@@ -177,14 +177,19 @@ def require_learnable(game: Game) -> None:
         )
 
 
+def describes_new(given: Mapping[str, Any]) -> bool:
+    """Return whether options describe a new network."""
+    return bool(given.keys() & {"encoding", "inputs", "hidden"})
+
+
 def start_of(params: str, given: Mapping[str, Any], terms: Sequence[str] = ()) -> Evaluation:
     """Return the evaluation that a new run begins with: that of a file, or with --hidden or
     --encoding a new network of the game `params`. InputError if there is neither."""
     options = NetworkOptions(**given)
-    if options.encoding is not None or options.hidden is not None:
+    if describes_new(given):
         refuse((f"--terms {file}", True, "a network has no terms") for file in terms)
         return _new(params, options)
-    new = "describes a new network, as --hidden and --encoding do"
+    new = "describes a new network, as --hidden, --encoding and --inputs do"
     refuse((("--activation", options.activation is not None, new),))
     try:
         path = parameter_path(params)
@@ -203,10 +208,10 @@ def _new(params: str, options: NetworkOptions) -> NetworkEvaluation:
     """Return a random network of one output, a sigmoid."""
     if params not in available():
         raise InputError(
-            f"{'--hidden' if options.encoding is None else '--encoding'}: describes a new network,"
-            f" of a game; expected the name of a game instead of {params}, such as backgammon"
+            "--hidden, --encoding and --inputs describe a new network, of a game; expected the"
+            f" name of a game instead of {params}, such as backgammon"
         )
-    game, encoding = find(params), chosen_encoding(params, options.encoding)
+    game, encoding = find(params), chosen_encoding(params, options.encoding, options.inputs)
     hidden = HIDDEN if options.hidden is None else options.hidden
     activation = options.activation or ("sigmoid" if game.has_dice else "relu")
     layers = [*((width, activation) for width in hidden), (1, "sigmoid")]
@@ -228,8 +233,7 @@ def settings_for(
     """Return the settings of a new run from `start_of` these, and the network with the points that
     it learns."""
     options, game = NetworkOptions(**given), find(start.game)
-    made = options.encoding is not None or options.hidden is not None
-    if options.wins and in_points(start.points) and not made:
+    if options.wins and in_points(start.points) and not describes_new(given):
         raise InputError(no_use("--wins", f"{params} learned points", "begin with a new network"))
     wins = options.wins or start.points < game.points
     start = replace(start, points=1 if wins else game.points)
