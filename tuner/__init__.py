@@ -19,7 +19,7 @@ from tuner.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from games.streams import InputError
-    from tuner.api.evaluation import Evaluation, load
+    from tuner.api.evaluation import Evaluation, Network, load, load_network
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
     from tuner.api.playing import (
         Improved,
@@ -40,12 +40,14 @@ __all__ = [
     "Improved",
     "InputError",
     "MatchResult",
+    "Network",
     "Optimized",
     "OwnGames",
     "Tuned",
     "build_dataset",
     "improve_engine",
     "load",
+    "load_network",
     "open_dataset",
     "optimize_numbers",
     "play_games",
@@ -60,12 +62,14 @@ _HOMES = {
     "Improved": "tuner.api.playing",
     "InputError": "games.streams",
     "MatchResult": "tuner.api.playing",
+    "Network": "tuner.api.evaluation",
     "Optimized": "tuner.api.playing",
     "OwnGames": "tuner.api.playing",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
     "improve_engine": "tuner.api.playing",
     "load": "tuner.api.evaluation",
+    "load_network": "tuner.api.evaluation",
     "open_dataset": "tuner.api.learning",
     "optimize_numbers": "tuner.api.playing",
     "play_games": "tuner.api.playing",

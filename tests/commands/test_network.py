@@ -108,7 +108,7 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
         ),
         (
             "network net.yaml {pgn} -o new.yaml",
-            "net.yaml:1: a network, expected a parameter file; tuner match, uci, eval,",
+            "net.yaml:1: a network, expected a parameter file; tuner match, games, uci,",
         ),
         (
             "network classic {pgn} -o net.yaml --method logistic --sample 1000 --held-out 0.01",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,16 +14,27 @@ from rich.console import Console
 
 from games.streams import InputError
 from tuner.api.arguments import paths_of, require_choice, shown, typed
+from tuner.evaluation import evaluation as plays
 from tuner.evaluation.engine import Engine
-from tuner.evaluation.explain import explain, show
 from tuner.evaluation.loading import (
     EngineSpec,
     engine_of,
     games_path,
     load_engine,
     load_parameters,
+    parameter_path,
     sources_for,
     spec_of,
+)
+from tuner.evaluation.networks.evaluation import (
+    NetworkEvaluation,
+    evaluation_of,
+    network_evaluation,
+)
+from tuner.evaluation.networks.files import (
+    NetworkFile,
+    require_network_writable,
+    write_network,
 )
 from tuner.export.text import FORMATS, exported
 from tuner.io.files import LEARNED, require_writable
@@ -57,7 +69,107 @@ class Several(Protocol[Item]):
     def __contains__(self, item: object, /) -> bool: ...
 
 
-class Evaluation:
+class Player(abc.ABC):
+    """What evaluates positions, and plays by searches: an `Evaluation` or a `Network`. Scores are
+    from the first player's point of view (White's)."""
+
+    name: str
+    path: str | None  # of its file, if it is in one
+    terms: tuple[str, ...] = ()  # files of terms of your own
+
+    @property
+    @abc.abstractmethod
+    def evaluation(self) -> plays.Evaluation:
+        """What searches and evaluates."""
+
+    @abc.abstractmethod
+    def save(self, path: str | Path) -> Path:
+        """Write its file; InputError where `path` is another kind of file, or cannot be written."""
+
+    @property
+    def scale(self) -> float:
+        """v = tanh(scale * centipawns) is the value of a position, (1 + v) / 2 the expected
+        score."""
+        return self.evaluation.scale
+
+    def position(self, position: Position) -> NDArray[np.uint64]:
+        """(words,) a position as the game packs it. InputError for a text that is not a
+        position."""
+        words = self.evaluation.game.words
+        if isinstance(position, np.ndarray):
+            if position.dtype != np.uint64 or position.shape != (words,):
+                raise InputError(
+                    f"a position is {position.dtype} of shape {position.shape}, expected uint64 of"
+                    f" ({words},)"
+                )
+            return position
+        text = (
+            position
+            if isinstance(position, str)
+            else position.fen()
+            if hasattr(position, "fen")
+            else None
+        )
+        if text is None:
+            raise InputError(f"position: found {shown(position)}, expected {POSITIONS}")
+        try:
+            return self.evaluation.game.position(text)
+        except ValueError as problem:
+            raise InputError(str(problem)) from None
+
+    @overload
+    def evaluate(self, positions: str | Board) -> float: ...
+
+    @overload
+    def evaluate(
+        self, positions: Several[Position] | NDArray[np.uint64]
+    ) -> NDArray[np.float64]: ...
+
+    def evaluate(self, positions: Any) -> Any:
+        """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a
+        number, of a sequence of them, or of an array (n, words) of packed positions, an array
+        (n,)."""
+        if isinstance(positions, str) or hasattr(positions, "fen"):
+            return float(self.evaluate([positions])[0])
+        if isinstance(positions, np.ndarray):
+            words = positions if positions.ndim == 2 else positions[None]
+            if words.dtype != np.uint64 or words.shape[1:] != (self.evaluation.game.words,):
+                raise InputError(
+                    f"positions are {positions.dtype} of shape {positions.shape}, expected uint64"
+                    f" of (n, {self.evaluation.game.words})"
+                )
+        elif not isinstance(positions, Iterable):
+            raise InputError(
+                f"evaluate: found {shown(positions)}, expected {POSITIONS}, or several of them"
+            )
+        else:
+            words = np.array(
+                [self.position(position) for position in positions], np.uint64
+            ).reshape(-1, self.evaluation.game.words)
+        found: NDArray[np.float64] = self.evaluation.scorer("cpu")(words)
+        return found
+
+    @overload
+    def expected_score(self, positions: str | Board) -> float: ...
+
+    @overload
+    def expected_score(
+        self, positions: Several[Position] | NDArray[np.uint64]
+    ) -> NDArray[np.float64]: ...
+
+    def expected_score(self, positions: Any) -> Any:
+        """The score that the evaluation predicts for the first player, from 0 to 1; of positions as
+        for `evaluate`."""
+        return 0.5 + 0.5 * np.tanh(self.scale * self.evaluate(positions))
+
+    def explain(self, position: Position) -> str:
+        """A table of what every term contributes to the evaluation of a position, or what a network
+        makes of it."""
+        found = self.evaluation.explain(self.position(position))
+        return _printed(lambda console: self.evaluation.show(console, found, False))
+
+
+class Evaluation(Player):
     """The evaluation of a game: its terms, and a number for each parameter and stage.
 
     Make one with `tuner.load`. Numbers are centipawns, scores are from the first player's point of
@@ -90,6 +202,16 @@ class Evaluation:
         return self.counted_by
 
     @property
+    def evaluation(self) -> plays.Evaluation:
+        """See `Player`; InputError as for `engine`."""
+        return plays.WeightsEvaluation(self.engine, self.parameters)
+
+    @property
+    def scale(self) -> float:
+        """See `Player`."""
+        return self.parameters.scale
+
+    @property
     def game(self) -> str:
         """The name of the game, such as "chess"."""
         return self.parameters.game
@@ -98,12 +220,6 @@ class Evaluation:
     def stages(self) -> tuple[str, ...]:
         """The stages that numbers are given for, such as ("mg", "eg")."""
         return self.parameters.stages
-
-    @property
-    def scale(self) -> float:
-        """v = tanh(scale * centipawns) is the value of a position, (1 + v) / 2 the expected
-        score."""
-        return self.parameters.scale
 
     @property
     def names(self) -> list[str]:
@@ -136,87 +252,6 @@ class Evaluation:
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
-
-    def position(self, position: Position) -> NDArray[np.uint64]:
-        """(words,) a position as the game packs it. InputError for a text that is not a
-        position."""
-        words = self.engine.game.words
-        if isinstance(position, np.ndarray):
-            if position.dtype != np.uint64 or position.shape != (words,):
-                raise InputError(
-                    f"a position is {position.dtype} of shape {position.shape}, expected uint64 of"
-                    f" ({words},)"
-                )
-            return position
-        text = (
-            position
-            if isinstance(position, str)
-            else position.fen()
-            if hasattr(position, "fen")
-            else None
-        )
-        if text is None:
-            raise InputError(f"position: found {shown(position)}, expected {POSITIONS}")
-        try:
-            return self.engine.game.position(text)
-        except ValueError as problem:
-            raise InputError(str(problem)) from None
-
-    @overload
-    def evaluate(self, positions: str | Board) -> float: ...
-
-    @overload
-    def evaluate(
-        self, positions: Several[Position] | NDArray[np.uint64]
-    ) -> NDArray[np.float64]: ...
-
-    def evaluate(self, positions: Any) -> Any:
-        """The static evaluation in centipawns, first player's view: of one FEN or `chess.Board` a
-        number, of a sequence of them, or of an array (n, words) of packed positions, an array
-        (n,)."""
-        if isinstance(positions, str) or hasattr(positions, "fen"):
-            return float(self.evaluate([positions])[0])
-        if isinstance(positions, np.ndarray):
-            words = positions if positions.ndim == 2 else positions[None]
-            if words.dtype != np.uint64 or words.shape[1:] != (self.engine.game.words,):
-                raise InputError(
-                    f"positions are {positions.dtype} of shape {positions.shape}, expected uint64"
-                    f" of (n, {self.engine.game.words})"
-                )
-        elif not isinstance(positions, Iterable):
-            raise InputError(
-                f"evaluate: found {shown(positions)}, expected {POSITIONS}, or several of them"
-            )
-        else:
-            words = np.array(
-                [self.position(position) for position in positions], np.uint64
-            ).reshape(-1, self.engine.game.words)
-        found: NDArray[np.float64] = self.engine.evaluate_many(words, self.parameters)
-        return found
-
-    @overload
-    def expected_score(self, positions: str | Board) -> float: ...
-
-    @overload
-    def expected_score(
-        self, positions: Several[Position] | NDArray[np.uint64]
-    ) -> NDArray[np.float64]: ...
-
-    def expected_score(self, positions: Any) -> Any:
-        """The score that the evaluation predicts for the first player, from 0 to 1; of positions as
-        for `evaluate`."""
-        return 0.5 + 0.5 * np.tanh(self.scale * self.evaluate(positions))
-
-    def explain(self, position: Position) -> str:
-        """A table of what every term contributes to the evaluation of a position."""
-        return _printed(
-            lambda console: show(
-                console,
-                explain(self.engine, self.parameters, self.position(position)),
-                False,
-                self.engine.game.wording,
-            )
-        )
 
     @typed
     def compare(self, other: Evaluation) -> str:
@@ -273,6 +308,43 @@ class Evaluation:
         )
 
 
+class Network(Player):
+    """A network that evaluates positions; make one with `tuner.load_network`."""
+
+    def __init__(self, found: NetworkEvaluation, path: str) -> None:
+        self.path = self.name = path
+        self._found = found
+
+    @property
+    def evaluation(self) -> plays.Evaluation:
+        """See `Player`."""
+        return self._found
+
+    @property
+    def game(self) -> str:
+        """The name of the game, such as "chess"."""
+        return self._found.game.name
+
+    @typed
+    def save(self, path: str | Path) -> Path:
+        """Write the network, whose weights go to an .npz beside it; see `Player`."""
+        path = Path(path)
+        require_network_writable(path, (), None)
+        write_network(path, self._found.file)
+        return path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _network, (self._found.file, self.path)
+
+    def __repr__(self) -> str:
+        size = f"{self._found.encoding.name}, {self._found.size_text}"
+        return f"<Network {self.name}: {self.game}, {size}, scale {self.scale:.5f}>"
+
+
+def _network(file: NetworkFile, path: str) -> Network:
+    return Network(evaluation_of(file), path)
+
+
 def _unpickled(spec: EngineSpec | None, *others: Any) -> Evaluation:
     return Evaluation(None if spec is None else engine_of(spec), *others)
 
@@ -297,6 +369,13 @@ def load(
     )
 
 
+@typed
+def load_network(network: str | Path) -> Network:
+    """Load a network of `tuner network` or `tuner selfplay`: its .yaml, or the name of a bundled
+    one ("backgammon/network"). InputError in one line if it is not one."""
+    return Network(network_evaluation(parameter_path(str(network))), str(network))
+
+
 def _printed(draw: Any) -> str:
     stream = io.StringIO()
     draw(
@@ -311,10 +390,10 @@ Start: TypeAlias = Evaluation | str | Path
 Games: TypeAlias = str | Path | Iterable[str | Path]
 
 
-def file_of(evaluation: Start, folder: Path) -> tuple[str, tuple[str, ...], str]:
+def file_of(evaluation: Player | str | Path, folder: Path) -> tuple[str, tuple[str, ...], str]:
     """Return the parameter file of an evaluation, written if it is in none, its files of terms, and
     its name."""
-    if not isinstance(evaluation, Evaluation):
+    if not isinstance(evaluation, Player):
         return str(evaluation), (), str(evaluation)
     path = evaluation.path or str(evaluation.save(folder / f"{evaluation.name}.yaml"))
     return path, evaluation.terms, evaluation.path or evaluation.name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
-from tuner.api.evaluation import Evaluation, Start, file_of
+from tuner.api.evaluation import Player, file_of
 from tuner.cli import parse, perform, require_command
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
@@ -71,8 +71,8 @@ class PlayMatch(Protocol[P, R]):
 
     def __call__(
         self,
-        a: Evaluation | str | Path,
-        b: Evaluation | str | Path,
+        a: Player | str | Path,
+        b: Player | str | Path,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
@@ -84,11 +84,9 @@ def _plays(record: Callable[P, Any]) -> Callable[[Callable[..., R]], PlayMatch[P
 
 
 @_plays(MatchOptions)
-def play_match(
-    a: Evaluation | str | Path, b: Evaluation | str | Path, **options: Any
-) -> MatchResult:
+def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -> MatchResult:
     """Play pairs of games from one opening each, with colours swapped, between two evaluations,
-    parameter files, "random", or "uci:COMMAND" for an engine.
+    parameter files, networks, "random", or "uci:COMMAND" for an engine.
 
     The options are those of `tuner match`: both search to `depth` plies or `nodes` nodes a move, or
     what is reached first (default: depth 4, of a game with dice 1); the folder `run` keeps
@@ -98,7 +96,7 @@ def play_match(
         terms = dict.fromkeys(
             os.path.abspath(path)
             for player in (a, b)
-            if isinstance(player, Evaluation)
+            if isinstance(player, Player)
             for path in player.terms
         )
         settings = settings_for(players[0], players[1], options, terms)
@@ -114,10 +112,10 @@ def play_match(
     return MatchResult(outcome.plain, tuple(outcome.lines))
 
 
-def _player(player: Evaluation | str | Path, folder: Path) -> str:
+def _player(player: Player | str | Path, folder: Path) -> str:
     """What `tuner match` takes for a player; an evaluation without a file is written into the
     folder."""
-    if not isinstance(player, Evaluation):
+    if not isinstance(player, Player):
         return str(player)
     if player.path is not None:
         return player.path
@@ -160,7 +158,7 @@ class PlayGames(Protocol[P, R]):
     """The type of `play_games`."""
 
     def __call__(
-        self, evaluation: Start, output: str | Path, *args: P.args, **kwargs: P.kwargs
+        self, evaluation: Player | str | Path, output: str | Path, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Play games of an evaluation into the folder `output`."""
 
@@ -170,7 +168,7 @@ def _plays_games(record: Callable[P, Any]) -> Callable[[Callable[..., R]], PlayG
 
 
 @_plays_games(GamesOptions)
-def play_games(evaluation: Start, output: str | Path, **options: Any) -> OwnGames:
+def play_games(evaluation: Player | str | Path, output: str | Path, **options: Any) -> OwnGames:
     """Play games of an evaluation against slightly noisy copies of itself, or of an engine such as
     "uci:COMMAND" against itself, into the new folder `output`.
 
@@ -214,7 +212,7 @@ class Optimized:
 class OptimizeNumbers(Protocol[P, R]):
     """The type of `optimize_numbers`."""
 
-    def __call__(self, player: Evaluation | str | Path, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, player: Player | str | Path, *args: P.args, **kwargs: P.kwargs) -> R:
         """Find the best values of numbers of a player."""
 
 
@@ -223,12 +221,12 @@ def _optimizes(record: Callable[P, Any]) -> Callable[[Callable[..., R]], Optimiz
 
 
 @_optimizes(OptimizeOptions)
-def optimize_numbers(player: Evaluation | str | Path, **options: Any) -> Optimized:
+def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
     """Find the best values of numbers that only games can judge: of an engine "uci:COMMAND", or of
     an evaluation and its search. `options` names the file of numbers (docs/optimize.md), the others
     are those of `tuner optimize`. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
-        terms = player.terms if isinstance(player, Evaluation) else ()
+        terms = player.terms if isinstance(player, Player) else ()
         settings = settings_for_numbers(_player(player, Path(folder) / "a"), options, terms)
         executor, display = OnThreads(settings.workers or available_cpus()), KeptNotes()
         run = OptimizeRun(settings, None, display, Path(options["options"]))

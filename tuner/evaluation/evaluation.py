@@ -121,12 +121,19 @@ class Evaluation(Protocol):
     ) -> Differentiable:
         """Return positions (n, words) to learn from, with derivatives of this kind."""
 
+    @property
+    def small(self) -> float:
+        """A small change of weights."""
+
     def headline(self) -> dict[str, float]:
         """Return some weights by their names, to follow a run by."""
 
     @property
     def program(self) -> str:
         """A hash of the compiled code."""
+
+    def tuned_by(self, name: str, games: str) -> list[str]:
+        """Return the command that learns such an evaluation, of the file `name`, from games."""
 
     @property
     def online(self) -> bool:
@@ -237,12 +244,19 @@ class WeightsEvaluation(NamedTuple):
             return counted_positions(self.engine, positions, len(self.weights))
         return MovedPositions(self.engine, positions, step, gradient == "finite-difference")
 
+    @property
+    def small(self) -> float:
+        return 1.0  # exact where it is linear
+
     def headline(self) -> dict[str, float]:
         return self.parameters.headline()
 
     @property
     def program(self) -> str:
         return self.engine.composition.name
+
+    def tuned_by(self, name: str, games: str) -> list[str]:
+        return ["tuner", "tune", name, games, "-o", "learned.yaml"]
 
     @property
     def online(self) -> bool:

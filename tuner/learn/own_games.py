@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from games.streams import InputError
 from tuner.datasets.files import is_dataset
+from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.findings.findings import held_out_results, results_problems
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
@@ -134,7 +135,7 @@ def learn_from_own_games(
             + " against its copies"
         )
         found = new_run(
-            OwnGamesRun(settings, None, display, (begun.engine, begun.parameters)),
+            OwnGamesRun(settings, None, display, WeightsEvaluation(begun.engine, begun.parameters)),
             games,
             executor,
             command,

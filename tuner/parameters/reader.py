@@ -456,8 +456,8 @@ class _Reader(Checks):
                 if {"encoding", "layers"} <= top.keys():
                     self.fail(
                         root,
-                        "a network, expected a parameter file; tuner match, uci, eval, selfplay and"
-                        " export --format c take networks",
+                        "a network, expected a parameter file; tuner match, games, uci, eval,"
+                        " selfplay and export --format c take networks",
                     )
                 self.fail(node, f"unknown key {key!r}; expected {', '.join(KEYS)}")
         if "game" not in top or top["game"].value != self.game:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,14 @@ import numpy as np
 import pytest
 
 import tuner
+from evalterms.framework.encoding import encoding_named
 from games.record import ReadOptions, ReadReport
 from tests.commands.support import done
+from tests.evalterms.chess.test_counts import played_boards
 from tests.games.support import REPOSITORY
+from tests.tuner.evaluation.networks.support import network
 from tests.tuner.improve.support import Commands, write_engine
+from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.options.option import all_in
 
 FENS = [
@@ -219,6 +224,31 @@ def test_matches_are_played_between_evaluations_and_files(tmp_path):
     )
     with pytest.raises(tuner.InputError, match="games"):
         tuner.play_match("classic", "material", games=3)
+
+
+def test_a_network_evaluates_and_plays_as_by_the_commands(tmp_path):
+    made = network(encoding_named("chess", "bitboard768").size, [(8, "relu"), (1, "sigmoid")])
+    file = NetworkFile("chess", "bitboard768", made, 1, "a test", 0.00255)
+    write_network(tmp_path / "net.yaml", file)
+    found = tuner.load_network(tmp_path / "net.yaml")
+    assert found.game == "chess" and found.scale == pytest.approx(0.00255)
+    fens = [board.fen() for board in played_boards(20)]
+    shown = done("eval", tmp_path / "net.yaml", fens[7], "--json").out
+    by_command = json.loads(shown)["evaluation"]
+    values = found.evaluate(fens)
+    assert values[7] == pytest.approx(by_command, abs=0.006) == found.evaluate(fens[7])
+    assert 0 < found.expected_score(fens[7]) < 1
+    assert "768-8-1" in found.explain(fens[7])
+    copy = pickle.loads(pickle.dumps(found))
+    assert (copy.evaluate(fens) == values).all() and repr(copy) == repr(found)
+    found.save(tmp_path / "copy.yaml")
+    assert (tuner.load_network(tmp_path / "copy.yaml").evaluate(fens) == values).all()
+    match = tuner.play_match(found, "random", games=4, depth=1)
+    assert match.wins + match.draws + match.losses == 4
+    games = tuner.play_games(found, tmp_path / "games", games=4, depth=1)
+    assert games.result["games"] == 4
+    with pytest.raises(tuner.InputError, match="expected a parameter file"):
+        tuner.tune(str(tmp_path / "net.yaml"), "samples")
 
 
 @pytest.mark.parametrize("hiding", ["games.py", "evalterms.py", "games/__init__.py"])

@@ -33,6 +33,7 @@ from tuner.evaluation.own_numbers import with_numbers
 from tuner.io.terminal import show_lines
 from tuner.options.kinds import BOARD, BOTH, TERMS
 from tuner.options.option import refuse
+from tuner.parameters.parameters import DEFAULT_GAME
 
 # of the weights of networks, by update rule; adam of a new network has another
 RATES = {"sgd": 0.01, "adam": 0.0003, "adagrad": 0.01, "coherence": 0.01}
@@ -197,6 +198,11 @@ class NetworkEvaluation:
         seconds = self.encoding.for_mover & second_to_move(self.game, positions)
         return NetworkPositions(self, inputs_of(self.encoding, positions), 1.0 - 2.0 * seconds)
 
+    @property
+    def small(self) -> float:
+        """A change of weights that moves values in proportion."""
+        return 1e-4
+
     def headline(self) -> dict[str, float]:
         """Return that no weight has a name."""
         return {}
@@ -205,6 +211,11 @@ class NetworkEvaluation:
     def program(self) -> str:
         """A hash of the compiled code."""
         return NETWORKS.name
+
+    def tuned_by(self, name: str, games: str) -> list[str]:
+        """Return the command that learns a network from games; its scale is that of `classic`."""
+        start = "classic" if self.game.name == DEFAULT_GAME else f"{self.game.name}/classic"
+        return ["tuner", "network", start, games, "-o", "learned.yaml"]
 
     @property
     def online(self) -> bool:

@@ -28,12 +28,10 @@ from games.record import (
 )
 from games.search.searcher import Limits, Searcher
 from games.streams import InputError
-from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import EvaluationSpec, engine_of
+from tuner.evaluation.evaluation import Evaluation, PlainEvaluation, evaluation_from
 from tuner.options.games import GamesSettings
 from tuner.options.option import no_use
 from tuner.parallel import Job
-from tuner.parameters.parameters import Parameters
 from tuner.play.adjudication import BY_SCORES, RESIGN, Adjudicator
 from tuner.play.game import Course, Ending, Stopped, by_length, by_rules, play_out, score_of
 from tuner.play.openings import Generator, Opening
@@ -44,35 +42,34 @@ COPY = 1  # numbers the stream of random numbers of the copies; 0 is that of the
 SAMPLE_PLIES = 100  # of the games whose positions measure what noise does to evaluations
 
 
-def copy_of(parameters: Parameters, spread: float, seed: int, number: int) -> Parameters:
-    """Return copy `number` of the parameters: every weight but those that are 0 in all stages moves
-    by normal noise with standard deviation `spread`, in centipawns."""
-    moved = _noise(parameters, np.random.default_rng([seed, COPY, number]))
-    return parameters.with_weights(parameters.weights + spread * moved)
+def copy_of(evaluation: Evaluation, spread: float, seed: int, number: int) -> Evaluation:
+    """Return copy `number` of an evaluation: every weight but those that are 0 in all stages moves
+    by normal noise with standard deviation `spread`, in the unit of weights."""
+    moved = _noise(evaluation.weights, np.random.default_rng([seed, COPY, number]))
+    return evaluation.with_weights(evaluation.weights + spread * moved)
 
 
-def spread_of(
-    engine: Engine, parameters: Parameters, positions: np.ndarray, noise: float, seed: int
-) -> float:
+def spread_of(evaluation: Evaluation, positions: np.ndarray, noise: float, seed: int) -> float:
     """Return the standard deviation of the noise of one weight at which evaluations of positions
-    (n, words) move by `noise` centipawns (root mean square). InputError if all weights are 0."""
-    if not parameters.weights.any():
+    (n, words) move by `noise` centipawns (root mean square), if little noise moves them in
+    proportion. InputError if all weights are 0."""
+    weights = evaluation.weights
+    if not weights.any():
         raise InputError(
             "all weights are 0, so that every move would be chosen at random; start from other"
             " values, such as material"
         )
-    before, squares = engine.evaluate_many(positions, parameters), []
+    before, squares = evaluation.scorer("cpu")(positions), []
     dice = np.random.default_rng([seed, 0])
     for _ in range(DRAWS):
-        moved = parameters.with_weights(parameters.weights + _noise(parameters, dice))
-        squares.append(np.mean((engine.evaluate_many(positions, moved) - before) ** 2))
-    unit = float(np.sqrt(np.mean(squares)))
+        moved = evaluation.with_weights(weights + evaluation.small * _noise(weights, dice))
+        squares.append(np.mean((moved.scorer("cpu")(positions) - before) ** 2))
+    unit = float(np.sqrt(np.mean(squares))) / evaluation.small
     return noise / unit if unit else 0.0
 
 
-def _noise(parameters: Parameters, dice: np.random.Generator) -> np.ndarray:
-    """Return noise of 1 centipawn (stages, columns) on the weights that take part."""
-    weights = parameters.weights
+def _noise(weights: np.ndarray, dice: np.random.Generator) -> np.ndarray:
+    """Return noise of 1 in the shape of the weights, on those that take part."""
     return np.where((weights != 0).any(axis=0), dice.standard_normal(weights.shape), 0.0)
 
 
@@ -172,7 +169,7 @@ class Recipe:
     game: str
     settings: GamesSettings
     name: str  # of the player, for the tags of games
-    evaluation: EvaluationSpec | None = None
+    evaluation: PlainEvaluation | None = None
     spread: float = 0.0
     engine: PlayerSpec | None = None
 
@@ -181,8 +178,8 @@ class Copies:
     """An evaluation and the copy against which it plays at present. In even games the evaluation
     itself moves first, and two games in a row have the same copy."""
 
-    def __init__(self, recipe: Recipe, engine: Engine, own: Searcher) -> None:
-        self._recipe, self._engine, self._own, self._copy = recipe, engine, own, own
+    def __init__(self, recipe: Recipe, evaluation: Evaluation, own: Searcher) -> None:
+        self._recipe, self._evaluation, self._own, self._copy = recipe, evaluation, own, own
 
     def ready(self) -> None:
         """Nothing is started later."""
@@ -193,12 +190,11 @@ class Copies:
     def of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
         """Return both players of a game, the first one first, and their names."""
         recipe, settings, first = self._recipe, self._recipe.settings, number & 1
-        assert recipe.evaluation is not None, "it plays"
-        copy = copy_of(recipe.evaluation.parameters, recipe.spread, settings.seed, number // 2)
-        self._copy = self._engine.searcher(copy, megabytes=MEGABYTES)
+        copy = copy_of(self._evaluation, recipe.spread, settings.seed, number // 2)
+        self._copy = copy.searcher(megabytes=MEGABYTES)
         control = Control(depth=settings.depth, nodes=settings.nodes)
         players: list[Player] = [
-            SearchPlayer(self._engine.game, searcher, control)
+            SearchPlayer(self._evaluation.game, searcher, control)
             for searcher in (self._own, self._copy)
         ]
         names = (recipe.name, f"{recipe.name} copy {number // 2 + 1}")
@@ -288,13 +284,13 @@ class Seat:
         self.recipe, self.stopped, self.game = recipe, stopped, find(recipe.game)
         self.judge: Searcher | None = None
         if recipe.evaluation is not None:
-            engine = engine_of(recipe.evaluation.engine)
-            self.judge = engine.searcher(recipe.evaluation.parameters, megabytes=MEGABYTES)
+            evaluation = evaluation_from(recipe.evaluation)
+            self.judge = evaluation.searcher(megabytes=MEGABYTES)
         if recipe.engine is not None:
             self.sides: Copies | Alone = Alone(recipe, recipe.engine, self.game)
         else:
             assert self.judge is not None, "without an engine, the evaluation plays"
-            self.sides = Copies(recipe, engine, self.judge)
+            self.sides = Copies(recipe, evaluation, self.judge)
         self.adjudicator = adjudicator_of(self.game, recipe.settings)
 
     def ready(self) -> None:

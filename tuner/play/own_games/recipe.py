@@ -10,13 +10,12 @@ from pathlib import Path
 from games.process import words_of
 from games.record import Control, Game, find
 from games.streams import InputError
-from tuner.evaluation.engine import Engine
-from tuner.evaluation.loading import evaluation_spec, load_engine, load_parameters, parameter_path
+from tuner.evaluation.evaluation import Evaluation, load_evaluation, quiescence_of
+from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import sha256_of
 from tuner.options.games import GamesSettings
 from tuner.options.kinds import named_values
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
-from tuner.parameters.writer import write_parameters
+from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.openings import JUDGE, Book
 from tuner.play.own_games.play import MEGABYTES, Recipe, random_opening, sample_of, spread_of
 from tuner.play.players import Named, engine_named, external_player
@@ -33,14 +32,14 @@ class Prepared:
     recipe: Recipe
     game: Game
     book: Book | None
-    parameters: Parameters | None
+    evaluation: Evaluation | None
     program: str | None
 
 
 def prepared(
     settings: GamesSettings,
     folder: Path | None,
-    start: tuple[Engine, Parameters] | None,
+    start: Evaluation | None,
     note: Callable[[str], None],
 ) -> Prepared:
     """Return what the games of the settings need, of a folder if they go on there; `start` is the
@@ -50,30 +49,29 @@ def prepared(
         game = find(named.game or DEFAULT_GAME)
         book, recipe = book_of(game, settings, note), engine_recipe(named, game, settings)
         return Prepared(recipe, game, book, None, program_of(named))
-    engine, parameters = start or load_engine(
-        folder / START if folder else settings.start, settings.terms
-    )
+    name = folder / START if folder else settings.start
+    if start is None:
+        require_linear(name, (f"--terms {file}" for file in settings.terms))
+    evaluation = start or load_evaluation(name, settings.terms)
     if folder is None:  # the file has fewer digits, and resumed games read it
         with tempfile.TemporaryDirectory(prefix="evaltune-") as place:
-            write_parameters(Path(place) / START, parameters)
-            parameters = load_parameters(Path(place) / START, settings.terms)
-    book = book_of(engine.game, settings, note)
-    recipe = recipe_of(engine, parameters, settings, book)
-    return Prepared(recipe, engine.game, book, parameters, engine.composition.name)
+            evaluation.place(Path(place) / START, None)
+            evaluation = load_evaluation(Path(place) / START, settings.terms)
+    book = book_of(evaluation.game, settings, note)
+    recipe = recipe_of(evaluation, settings, book)
+    return Prepared(recipe, evaluation.game, book, evaluation, evaluation.program)
 
 
-def recipe_of(
-    engine: Engine, parameters: Parameters, settings: GamesSettings, book: Book | None
-) -> Recipe:
+def recipe_of(evaluation: Evaluation, settings: GamesSettings, book: Book | None) -> Recipe:
     """Return how games of an evaluation are played. InputError for one that has no search, and for
     a game with dice or without files of games."""
-    game = engine.game
+    game = evaluation.game
     if game.has_dice:
         raise InputError(
             f"games of {game.name} differ by their dice, not by noise in evaluations; `tuner match"
             f" {settings.start} {settings.start} --pgn OUT` plays games to learn from"
         )
-    judge = engine.searcher(parameters, megabytes=MEGABYTES)  # refuses a game without a search
+    judge = evaluation.searcher(megabytes=MEGABYTES)  # refuses a game without a search
     if game.files.game_text is None:
         raise InputError(
             f"{game.name} has no files of games to write; its games come from elsewhere"
@@ -86,10 +84,10 @@ def recipe_of(
             for number in range(SAMPLE_GAMES)
         ),
     )
-    spread = spread_of(engine, parameters, positions, settings.noise, settings.seed)
+    spread = spread_of(evaluation, positions, settings.noise, settings.seed)
     return Recipe(
         game=game.name,
-        evaluation=evaluation_spec(engine, parameters),
+        evaluation=evaluation.spec(),
         settings=settings,
         spread=spread,
         name=Path(settings.start).stem,
@@ -103,7 +101,7 @@ def engine_recipe(named: Named, game: Game, settings: GamesSettings) -> Recipe:
     player = external_player(named, named.name, game, options, control, settings.hash)
     judge = None
     if settings.random_plies and game.contest.searcher is not None:
-        judge = evaluation_spec(*load_engine(parameter_path(JUDGE, game.name)))
+        judge = quiescence_of(game, JUDGE).spec()
     return Recipe(
         game=game.name, evaluation=judge, settings=settings, name=named.name, engine=player
     )

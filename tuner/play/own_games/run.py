@@ -7,14 +7,12 @@ import shlex
 import time
 from pathlib import Path
 
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.evaluation import Evaluation
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import write_config
 from tuner.io.terminal import Display
 from tuner.options.games import SECTION, GamesSettings
 from tuner.parallel import Job, Running
-from tuner.parameters.parameters import Parameters
-from tuner.parameters.writer import write_parameters
 from tuner.play.own_games.finished import finished
 from tuner.play.own_games.parts import Parts
 from tuner.play.own_games.play import games_job
@@ -38,7 +36,7 @@ class OwnGamesRun(Run):
         settings: GamesSettings,
         output: Path | None,
         display: Display,
-        start: tuple[Engine, Parameters] | None = None,
+        start: Evaluation | None = None,
     ) -> None:
         super().__init__(settings, output, display)
         self.start = start
@@ -63,8 +61,8 @@ class OwnGamesRun(Run):
 
     def place(self, folder: Path) -> None:
         """See `Run`."""
-        if self._prepared.parameters is not None:
-            write_parameters(folder / START, self._prepared.parameters)
+        if self._prepared.evaluation is not None:
+            self._prepared.evaluation.place(folder / START, None)
 
     def play(self, folder: Path, playing: Running | None) -> RunResult:
         """See `Run`. Only parts that are not there are played."""
@@ -122,13 +120,13 @@ class OwnGamesRun(Run):
             del plain["own"]
         if interrupted:
             lines.append(self.advice(folder))
-        elif self._prepared.recipe.engine:
+        elif self._prepared.evaluation is None:
             lines.append(
                 f"learn from them: tuner dataset {shlex.quote(str(folder))} --engine COMMAND"
                 " --params FILE -o ROWS, where COMMAND prints what your engine counts"
             )
         else:
-            words = ["tuner", "tune", settings.start, str(folder), "-o", "learned.yaml"]
+            words = self._prepared.evaluation.tuned_by(settings.start, str(folder))
             plain["tune"] = shlex.join(
                 [*words, *(word for path in settings.terms for word in ("--terms", path))]
             )

@@ -6,7 +6,10 @@ import pytest
 
 from games.record import find
 from games.streams import InputError
-from tuner.evaluation.loading import load_engine
+from tests.tuner.evaluation.networks.support import network
+from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.networks.evaluation import evaluation_of
+from tuner.evaluation.networks.files import NetworkFile
 from tuner.play.own_games.play import copy_of, spread_of
 
 
@@ -29,8 +32,9 @@ def positions():
 def test_evaluations_move_by_the_noise(name, positions):
     """A sum of independent noise of spread s has variance s^2 times the sum of squares of the
     tapered counts."""
-    engine, parameters = load_engine(name)
-    spread = spread_of(engine, parameters, positions, 10.0, 1)
+    evaluation = load_evaluation(name)
+    engine, parameters = evaluation
+    spread = spread_of(evaluation, positions, 10.0, 1)
     moved = (parameters.weights != 0).any(axis=0)
     unit = np.zeros_like(parameters.weights)
     squares = np.zeros(len(positions))
@@ -43,15 +47,27 @@ def test_evaluations_move_by_the_noise(name, positions):
             squares += (engine.evaluate_many(positions, parameters.with_weights(one)) - base) ** 2
     assert spread == pytest.approx(10 / np.sqrt(squares.mean()), rel=0.15)  # 16 draws measure it
     changes = [
-        engine.evaluate_many(positions, copy_of(parameters, spread, 1, number))
+        copy_of(evaluation, spread, 1, number).values(positions)
         - engine.evaluate_many(positions, parameters)
         for number in range(30)
     ]
     assert np.sqrt(np.mean(np.square(changes))) == pytest.approx(10, rel=0.15)
 
 
+def test_evaluations_of_a_network_move_by_the_noise(positions):
+    """It moves them nearly in proportion."""
+    made = network(768, [(16, "relu"), (1, "sigmoid")])
+    found = evaluation_of(NetworkFile("chess", "bitboard768", made, 1, "a test", 0.00255))
+    spread = spread_of(found, positions, 10.0, 1)
+    changes = [
+        copy_of(found, spread, 1, number).values(positions) - found.values(positions)
+        for number in range(30)
+    ]
+    assert np.sqrt(np.mean(np.square(changes))) == pytest.approx(10, rel=0.2)
+
+
 def test_a_copy_depends_on_its_number_and_the_seed():
-    _, parameters = load_engine("material")
+    parameters = load_evaluation("material")
     one, same, other, seeded = (
         copy_of(parameters, 3.0, seed, number).weights
         for seed, number in ((1, 5), (1, 5), (1, 6), (2, 5))
@@ -67,6 +83,5 @@ def test_a_copy_depends_on_its_number_and_the_seed():
 
 
 def test_weights_that_are_all_zero_are_refused(positions):
-    engine, parameters = load_engine("zero")
     with pytest.raises(InputError, match="all weights are 0"):
-        spread_of(engine, parameters, positions, 10.0, 1)
+        spread_of(load_evaluation("zero"), positions, 10.0, 1)

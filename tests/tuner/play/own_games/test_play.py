@@ -9,7 +9,7 @@ import chess.pgn
 import pytest
 
 from games.record import PLIES, RULES, Control
-from tuner.evaluation.loading import load_engine
+from tuner.evaluation.evaluation import load_evaluation
 from tuner.options.games import GamesSettings
 from tuner.play.adjudication import DRAW, ENDING, RESIGN
 from tuner.play.own_games.play import GameTask, Seat, play_game, random_opening
@@ -20,7 +20,7 @@ SETTINGS = GamesSettings(start="classic", depth=1, plies=200, draw=(20.0, 6, 60)
 
 @pytest.fixture(scope="module")
 def recipe():
-    return recipe_of(*load_engine("classic"), SETTINGS, None)
+    return recipe_of(load_evaluation("classic"), SETTINGS, None)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_own_results_follow_the_colours(games):
 def test_an_opening_does_not_depend_on_the_game_before():
     """Nor on the seed by which that chose among equal moves: in this one a candidate is nearly
     balanced."""
-    engine, parameters = load_engine("classic")
+    engine, parameters = load_evaluation("classic")
     searcher, settings = engine.searcher(parameters, megabytes=1), replace(SETTINGS, seed=3)
     alone = random_opening(engine.game, settings, 31, searcher).moves
     for seed in range(200):
