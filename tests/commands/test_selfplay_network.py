@@ -235,8 +235,8 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
             "--wins: games of chess win one point, never more; leave it out",
         ),
         (
-            "selfplay material --measure random",
-            "--measure random: plays games one roll deep, and chess has no dice; play tuner",
+            "selfplay material --measure backgammon/classic",
+            "--measure backgammon/classic: plays backgammon, the learner chess",
         ),
     ],
 )

@@ -40,6 +40,13 @@ TABLE: Table = (
         action="append",
     ),
     Option(
+        ("--beside",),
+        "folder of another run of self-play, whose strength by games is drawn beside; up to three",
+        default=(),
+        metavar="RUN",
+        action="append",
+    ),
+    Option(
         ("--calibrate",),
         "self-play: compare the learned values with the results of N games that they play now"
         " (default: 2,000 with dice, which take seconds; else 0)",
@@ -66,11 +73,16 @@ def run(arguments: Arguments) -> dict:
             for path in arguments.match
         )
         refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
-    found = None if kind else read_run(folder, [Path(match) for match in arguments.match])
+        refuse(
+            (f"--beside {path}", True, f"a page of {kind} has no such charts")
+            for path in arguments.beside
+        )
+    others = [Path(path) for path in arguments.beside]
+    found = None if kind else read_run(folder, [Path(match) for match in arguments.match], others)
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
-    require_writable(output, KIND, (str(folder), *arguments.match))
+    require_writable(output, KIND, (str(folder), *arguments.match, *arguments.beside))
     calibration = None
     if found is None:
         assert kind is not None, "of a run that was not read as another"

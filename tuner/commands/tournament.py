@@ -27,7 +27,14 @@ EXAMPLE = """examples:
   tuner tournament mine.yaml --ladder classic depth=1:5
 """
 TABLE: Table = (
-    Option(("players",), "the players", metavar="PLAYER", nargs="*", default=()),
+    Option(
+        ("players",),
+        "the players; the folder of a run of self-play with --measure stands for what had learned"
+        " after some of its games",
+        metavar="PLAYER",
+        nargs="*",
+        default=(),
+    ),
     *options_in(TournamentOptions, "games gauntlet ladder"),
     OneOf(options_in(TournamentOptions, "depth nodes movetime tc")),
     *options_in(TournamentOptions, "openings pgn run"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tuner.io.records import Count, Maybe, Scalar, optional
+from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 
 
 @dataclass(frozen=True)
@@ -312,16 +313,6 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class MeasuredPoints:
-    """Points a game against an opponent, measured during a run."""
-
-    opponent: str
-    points: float
-    error: Count
-    games: Count
-
-
-@dataclass(frozen=True)
 class Iteration:
     """A line of the history of a fit."""
 
@@ -341,7 +332,8 @@ class Batch:
     broken_off: Count | None = None
     plies: Count | None = None
     squares: Count | None = None
-    measured: MeasuredPoints | None = None
+    measured: MeasuredGames | None = None
+    matches: list[MeasuredMatch] | None = None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from tuner.version import __version__
 BEGINNINGS = re.compile(
     r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp"
 )  # files that may exist before the settings are written
+CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
 SEARCHES, BEGUN = "searches", b'{"command": "tuner'  # of a run that was interrupted
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE

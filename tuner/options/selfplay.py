@@ -77,18 +77,33 @@ class LearningOptions:
     )
     floor: float = 0.1
     seed: int = seed()
-    measure: str | None = option(
-        "games with dice: measure the strength against pubeval, random, a parameter file or a"
-        " network, 20 times as it learns, one roll deep; this changes nothing that is learned",
+    measure: tuple[str, ...] = option(
+        "measure the strength against a player as it learns, and keep what has learned so far;"
+        " with dice pubeval, random, a parameter file or a network, one roll deep, else also an"
+        " engine; may be repeated without dice; this changes nothing that is learned",
+        default=(),
         metavar="PLAYER",
+        action="append",
     )
     measure_games: int = option(
-        "games of each measurement, in pairs with the same dice (default: 1000)",
+        "games of each measurement, in pairs from one opening, or with the same dice (default: 100,"
+        " with dice 1000)",
         POSITIVE_COUNT,
         metavar="N",
         seldom=True,
     )
-    measure_every: int = 1000  # games learned from
+    measure_every: int = option(
+        "measure whenever N more games were learned from (default: 20 times a run)",
+        POSITIVE_COUNT,
+        metavar="N",
+        seldom=True,
+    )
+    measure_plies: int | None = option(
+        "without dice: draw measured games after N plies (default: never)",
+        POSITIVE_COUNT,
+        metavar="N",
+        seldom=True,
+    )
     workers: int | None = workers(
         "threads that play; the result is the same for any number; a network has one", resume=True
     )
@@ -96,7 +111,6 @@ class LearningOptions:
     def require_sense(self) -> None:
         """ValueError for numbers and words out of range."""
         require_sense(self)
-        POSITIVE_COUNT.require("measure_every", self.measure_every)
         UNIT.require("floor", self.floor)
         whole(6).require("measure_games", self.measure_games)
         if self.measure_games % 2:
@@ -243,7 +257,7 @@ class SelfplaySettings(SelfplayOptions):
         "start games depth nodes random_plies openings from_ply balanced explore plies opponents"
         " method trace loss gradient step gated blunders truncated wins rule rate largest_step"
         " decay floor average batch lag fixed noise seed terms measure measure_games measure_every"
-        " evaluation"
+        " measure_plies evaluation"
     )
     start: str
     games: int = 1000
@@ -253,7 +267,8 @@ class SelfplaySettings(SelfplayOptions):
     method: str = "rootstrap"
     trace: float | None = 0.7
     decay: float = 200.0
-    measure_games: int = 1000
+    measure_games: int = 100
+    measure_every: int = 50
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
 
@@ -317,6 +332,7 @@ class NetworkSettings(NetworkOptions):
     decay: float = 20_000.0
     batch: int
     measure_games: int = 1000
+    measure_every: int = 1000
     program: str
 
     def require_sense(self) -> None:

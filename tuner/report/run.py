@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +67,7 @@ class ShownRun:
     settings: dict
     history: list[Any]
     matches: list[Match]
+    beside: list[ShownRun] = field(default_factory=list, kw_only=True)  # on the same charts
 
     @cached_property
     def chosen(self) -> Choices:
@@ -163,9 +165,9 @@ class ShownLearningRun(ShownRun):
         return self.comparison.files[1]
 
 
-def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
-    """Read everything that a page shows; InputError for a folder without a run and for damaged
-    files."""
+def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = ()) -> ShownRun:
+    """Read everything that a page shows, with `others` on its charts; InputError for a folder
+    without a run and for damaged files."""
     config = settings_of(folder)
     kind = next(
         (kind for kind in (MATCH, SELFPLAY, TUNE, NETWORK) if isinstance(config.get(kind), dict)),
@@ -178,6 +180,7 @@ def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
     settings = config[kind] if kind in config else config["options"]
     common = folder, kind, str(config.get("command", "")), str(config.get("version", "")), settings
     matches = [read_match(path) for path in match_folders]
+    beside = [read_run(path, []) for path in others]
     if kind == MATCH:
         return ShownRun(*common, [], [read_match(folder), *matches])
     of_network = kind == NETWORK or kind == SELFPLAY and (folder / NET).exists()
@@ -186,7 +189,13 @@ def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
     if of_network:
         evaluation, common = network_evaluation(folder / NET), (folder, SELFPLAY, *common[2:])
         return ShownNetworkRun(
-            *common, history, matches, evaluation.game, evaluation.file, kind == NETWORK
+            *common,
+            history,
+            matches,
+            evaluation.game,
+            evaluation.file,
+            kind == NETWORK,
+            beside=beside,
         )
     chosen = ShownRun(*common, history, matches).chosen
     learned = _parameters(folder / LEARNED, chosen.terms)
@@ -205,6 +214,7 @@ def read_run(folder: Path, match_folders: list[Path]) -> ShownRun:
         compare((initial, learned)),
         started,
         read_findings(folder),
+        beside=beside,
     )
 
 

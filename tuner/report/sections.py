@@ -43,6 +43,7 @@ from tuner.report.verdict import (
     Verdict,
     difference_text,
     lost,
+    matches_during,
     measured_lines,
     points_text,
     reasons,
@@ -827,7 +828,7 @@ def network_verdicts(run: ShownNetworkRun) -> list[Verdict]:
 
 def network_match(run: ShownNetworkRun) -> str | None:
     """Return the command of a match to play; None if strength was measured already."""
-    if run.matches or measured_lines(run.history):
+    if run.matches or measured_lines(run.history) or matches_during(run):
         return None
     opponent = next(iter(run.game.contest.players), "random")
     return shlex.join(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -15,14 +15,15 @@ import numpy as np
 from games.streams import InputError
 from tuner.evaluation.networks.files import weights_path
 from tuner.findings.findings import better_targets
-from tuner.findings.records import Batch, Change, MeasuredPoints, RoundMatch
+from tuner.findings.records import Batch, Change, RoundMatch
 from tuner.fit.noise import PLAY
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.parameters.reader import game_of, read_parameters
 from tuner.play.match.results import Difference
+from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 from tuner.report import run_charts
 from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import capital, known, number, short, signed, together, whole
+from tuner.report.formatting import capital, known, number, percent, short, signed, together, whole
 from tuner.report.match import Match
 from tuner.report.run import NET, SELFPLAY, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.statistics.pentanomial import SIDE
@@ -32,14 +33,16 @@ from tuner.statistics.sprt import Sprt
 def strength(run: ShownRun) -> dict | None:
     """Return the charts of a section with a note; None if nothing was measured twice."""
     charts, notes = [], []
-    for chart, note in (_measured(run.history), _matches(run)):
+    for chart, note in (_measured(run.history), *_won(run), _matches(run)):
         if chart is not None:
             charts.append(chart)
             notes.append(note)
-    return {"charts": charts, "note": " ".join(notes)} if charts else None
+    key = list(zip(KINDS, [each.folder.name for each in (run, *run.beside)], strict=False))
+    found = {"charts": charts, "note": " ".join(notes), "key": key if run.beside else []}
+    return found if charts else None
 
 
-def measured_lines(history: Sequence[object]) -> list[tuple[float, MeasuredPoints]]:
+def measured_lines(history: Sequence[object]) -> list[tuple[float, MeasuredGames]]:
     """Return what was measured during a run, against the opponent of the last time, each with the
     number of games before."""
     lines = [
@@ -50,7 +53,7 @@ def measured_lines(history: Sequence[object]) -> list[tuple[float, MeasuredPoint
     return [(games, line) for games, line in lines if line.opponent == lines[-1][1].opponent]
 
 
-def points_text(measured: MeasuredPoints) -> str:
+def points_text(measured: MeasuredGames) -> str:
     """Return points a game with their interval."""
     return f"{signed(measured.points, 3) or '0'} ± {measured.error:.3f}"
 
@@ -92,6 +95,89 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
             " those of the games learned from."
         ),
     )
+
+
+KINDS = ("learned", "contrast", "initial", "line")  # of lines
+
+
+def _won(run: ShownRun) -> Iterator[tuple[Chart | None, str]]:
+    """Yield charts of the matches during the run, and what they show: the share won over the games
+    learned from, beside other runs, and the share won within some plies."""
+    for opponent in dict.fromkeys(match.opponent for _, match in matches_during(run)):
+        lines = [
+            (
+                each.folder.name,
+                [
+                    (games, match)
+                    for games, match in matches_during(each)
+                    if match.opponent == opponent
+                ],
+            )
+            for each in (run, *run.beside)
+        ]
+        if len(lines[0][1]) > 1:
+            yield _won_by_games(opponent, [line for line in lines if line[1]])
+            yield _won_by_ply(opponent, lines[0][1])
+
+
+def matches_during(run: ShownRun) -> list[tuple[float, MeasuredMatch]]:
+    """Return the matches that were played during a run, each with the number of games before."""
+    return [
+        (line.games, match)
+        for line in run.history
+        if isinstance(line, Batch)
+        for match in line.matches or ()
+    ]
+
+
+def _won_by_games(
+    opponent: str, runs: list[tuple[str, list[tuple[float, MeasuredMatch]]]]
+) -> tuple[Chart, str]:
+    series, said = [], []
+    for kind, (name, found) in zip(KINDS, runs, strict=False):
+        low, high = zip(*(match.interval for _, match in found), strict=True)
+        shares = [match.wins / match.games for _, match in found]
+        games = [games for games, _ in found]
+        series.append(Series(kind, games, shares, low, high))
+        said.append(
+            f"{name}: "
+            + ", ".join(
+                f"{whole(n)} games {percent(share)}" for n, share in zip(games, shares, strict=True)
+            )
+        )
+    chart = line_chart(
+        f"Games won against {opponent}",
+        "games learned from",
+        "share won, with 95 % interval",
+        series,
+        "; ".join(said) + ".",
+        percent=True,
+    )
+    number = whole(runs[0][1][-1][1].games)
+    lines = ", ".join(name for name, _ in runs) if len(runs) > 1 else "the run"
+    return chart, (
+        f"Games won against {opponent}, measured during {lines}: {number} games each time, in pairs"
+        " from the same openings; intervals are Wilson's."
+    )
+
+
+def _won_by_ply(opponent: str, found: list[tuple[float, MeasuredMatch]]) -> tuple[Chart, str]:
+    chosen = [found[0], found[(len(found) - 1) // 2], found[-1]][-min(len(found), 3) :]
+    series, said = [], []
+    for kind, (games, match) in zip(("initial", "contrast", "learned"), chosen, strict=False):
+        shares = [(i + 1) / match.games for i in range(len(match.plies))]
+        series.append(Series(kind, match.plies, shares))
+        said.append(f"after {whole(games)} games {percent(match.wins / match.games)}")
+    chart = line_chart(
+        f"Games won against {opponent}, by ply",
+        "plies",
+        "share won until then",
+        [line for line in series if len(line.x)],
+        ", ".join(said) + " in all.",
+        percent=True,
+    )
+    after = ", ".join(whole(games) for games, _ in chosen)
+    return chart, f"By ply: what had learned from {after} games (dashed, plain, with points)."
 
 
 def _matches(run: ShownRun) -> tuple[Chart | None, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from games.streams import InputError
+from tuner.io.run_folder import CHECKPOINTS
 from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, time_control
 from tuner.options.option import refuse_first, sensible
 from tuner.options.tournament import TournamentOptions, TournamentSettings
@@ -65,6 +66,17 @@ def seat_of(words: Sequence[str]) -> Seat:
     return Seat(text, name, control, tuple(options))
 
 
+def players_of(text: str) -> list[tuple[str, str | None]]:
+    """Return a player, or those of the folder of a run: what had learned after some games of
+    self-play, with names."""
+    folder = Path(text)
+    kept = [path for path in (folder / CHECKPOINTS).glob("*.yaml") if path.stem.isdecimal()]
+    return [
+        (str(path), f"{folder.name} {path.stem}")
+        for path in sorted(kept, key=lambda path: int(path.stem))
+    ] or [(text, None)]
+
+
 def levels_of(player: str, levels: str) -> Iterator[tuple[Seat, str | None]]:
     """Yield the levels of a player, such as `depth=1:5` or `UCI_Elo=1400:2000:200`, each with its
     rating if the engine declares one."""
@@ -91,7 +103,7 @@ def tournament_settings(
     """Return the settings of a new tournament between players: what was given, and else what is
     usual for their game. InputError for options that no tournament can have."""
     options = TournamentOptions(**given)
-    seats = [Seat(text, None, {}, ()) for text in texts] + [
+    seats = [Seat(text, name, {}, ()) for each in texts for text, name in players_of(each)] + [
         seat_of(words) for words in options.player
     ]
     levels = list(levels_of(*options.ladder)) if options.ladder else []

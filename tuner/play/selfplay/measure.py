@@ -6,19 +6,23 @@ the first. They are not those of the games learned from, and nothing is learned 
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from games.record import Game
 from games.streams import InputError
-from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
+from tuner.io.records import Count
+from tuner.options.option import refuse
+from tuner.options.selfplay import LearningOptions
 from tuner.play.players import EVALUATION, Named, understood
-from tuner.statistics.intervals import quantile
+from tuner.statistics.intervals import quantile, wilson_interval
 from tuner.statistics.pentanomial import mean_points
 
-GAMES, TIMES = 1000, 20  # of a measurement; measurements of a run
+WITH_DICE, WITHOUT_DICE, TIMES = 1000, 100, 20  # games of a measurement; measurements of a run
 DICE = 1 << 40  # added to the seed of a run, for dice of its own
 
 
@@ -29,8 +33,8 @@ class MeasuredGames:
 
     opponent: str
     points: float
-    error: float
-    games: int
+    error: Count
+    games: Count
 
     @property
     def plain(self) -> dict:
@@ -46,52 +50,73 @@ class MeasuredGames:
         return f"{self.points:+.3f} +/- {self.error:.3f} points a game against {self.opponent}"
 
 
+@dataclass(frozen=True)
+class MeasuredMatch:
+    """Games against an opponent, and the plies of each that was won."""
+
+    opponent: str
+    games: Count
+    wins: Count
+    draws: Count
+    plies: list[int]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share won, by Wilson."""
+        return wilson_interval(self.wins, self.games)
+
+    @property
+    def text(self) -> str:
+        low, high = self.interval
+        return (
+            f"won {self.wins / self.games:.1%} [{100 * low:.1f}, {100 * high:.1f}], drew"
+            f" {self.draws / self.games:.1%} of {self.games:,} games against {self.opponent}"
+        )
+
+
 class Measurement:
     """Measures players of a game against an opponent, in so many games, after every so many games
     learned from. `seconds` of CPU time went into it. InputError for an opponent that compiled games
     do not have."""
 
-    def __init__(
-        self,
-        game: Game,
-        opponent: str,
-        games: int,
-        every: int,
-        seed: int,
-        terms: tuple[str, ...] = (),
-    ) -> None:
-        if game.contest.whole_games is None:
-            raise InputError(
-                f"--measure {opponent}: plays games one roll deep, and {game.name} has no dice;"
-                " play tuner match"
-            )
-        self.seconds = 0.0
-        self._whole, self._games, self._every, self._seed = (
-            game.contest.whole_games,
-            games,
-            every,
-            seed + DICE,
-        )
+    key = "measured"  # of a line of the history
+
+    def __init__(self, game: Game, settings: LearningOptions, terms: tuple[str, ...] = ()) -> None:
+        self.seconds, self._settings = 0.0, settings
+        self._whole, self._games = game.contest.whole_games, settings.measure_games
+        opponent, *more = settings.measure
+        refuse((f"--measure {name}", True, "games with dice measure once") for name in more)
+        plies = settings.measure_plies
+        refuse(((f"--measure-plies {plies}", plies, "games with dice end by themselves"),))
         named = understood(opponent)
         if named.game not in (None, game.name):
             raise InputError(f"--measure {opponent}: plays {named.game}, the learner {game.name}")
         self._name, self._opponent = named.name, _opponent(opponent, named, game, terms)
 
-    def due(self, before: int, games: int, total: int) -> bool:
-        """Return whether to measure after `games` games of `total`, if there were `before` a batch
-        earlier."""
-        return games // self._every > before // self._every or before < games == total
+    def due(self, before: int, games: int) -> bool:
+        """Return whether to measure after `games` games, if there were `before` a batch earlier."""
+        return due(self._settings, before, games)
 
-    def of(self, player: Any) -> MeasuredGames:
-        """Measure a player."""
-        begun = time.thread_time()
+    def of(
+        self, evaluation: Evaluation, interrupted: threading.Event | None = None
+    ) -> MeasuredGames:
+        """Measure an evaluation."""
+        begun, seed = time.thread_time(), self._settings.seed + DICE
         found = mean_points(
-            play_games(self._whole, player, self._opponent, self._games, seed=self._seed).points
+            play_games(
+                self._whole, evaluation.player(), self._opponent, self._games, seed=seed
+            ).points
         )
         self.seconds += time.thread_time() - begun
         return MeasuredGames(
             self._name, found.mean, quantile(self._games // 2) * found.error, self._games
         )
+
+
+def due(settings: LearningOptions, before: int, games: int) -> bool:
+    """Return whether to measure after `games` games, if there were `before` a batch earlier."""
+    every = settings.measure_every
+    return games // every > before // every or before < games == settings.games
 
 
 def _opponent(text: str, named: Named, game: Game, terms: tuple[str, ...]) -> Any:

@@ -30,7 +30,6 @@ from tuner.evaluation.networks.files import (
     write_network,
 )
 from tuner.evaluation.networks.model import random_network
-from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
 from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import HISTORY
@@ -40,7 +39,7 @@ from tuner.options.option import no_use, refuse, sensible
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Expected
-from tuner.play.selfplay.measure import MeasuredGames, Measurement
+from tuner.play.selfplay.measure import WITH_DICE, MeasuredGames, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import with_measuring
 
@@ -250,7 +249,7 @@ def settings_for(
         "program": program(),
     }
     batch = min(max(values["games"] // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
-    return sensible(NetworkSettings(**with_measuring({**values, "batch": batch}))), start
+    return sensible(NetworkSettings(**with_measuring({**values, "batch": batch}, WITH_DICE))), start
 
 
 class NetworkRun(LearningRun):
@@ -274,7 +273,7 @@ class NetworkRun(LearningRun):
         """See `Run`."""
         if self.output is not None:
             require_network_writable(
-                self.output, (self.settings.start, self.settings.measure), folder
+                self.output, (self.settings.start, *self.settings.measure), folder
             )
 
     def load(self, folder: Path | None) -> str:
@@ -283,18 +282,7 @@ class NetworkRun(LearningRun):
             self._begin(folder)
         self.game = find(self._start.game) if self._start else self.learner.game
         require_learnable(self.game)
-        settings = self.settings
-        self.measurement = (
-            Measurement(
-                self.game,
-                settings.measure,
-                settings.measure_games,
-                settings.measure_every,
-                settings.seed,
-            )
-            if settings.measure
-            else None
-        )
+        self.measurement = Measurement(self.game, self.settings) if self.settings.measure else None
         return program()
 
     def job(self) -> None:
@@ -336,9 +324,9 @@ class NetworkRun(LearningRun):
             self._speed = (learner.games - games) / max(seconds, 1e-3)
             yield line, ()
 
-    def player(self) -> NetworkPlayer:
+    def now(self) -> NetworkEvaluation:
         """See `LearningRun`."""
-        return evaluation_of(self.learner.file).player()
+        return evaluation_of(self.learner.file)
 
     def progress(self, line: dict[str, Any]) -> str:
         """See `LearningRun`."""

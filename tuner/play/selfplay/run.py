@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tuner.evaluation.evaluation import Evaluation
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import write_config
+from tuner.io.run_folder import CHECKPOINTS, write_config
 from tuner.parallel import Running
 from tuner.play.run import Run, RunResult
 from tuner.play.selfplay.folder import Folder, SavedLearning
+from tuner.play.selfplay.matches import MatchMeasurement
 from tuner.play.selfplay.measure import Measurement
 
 WRITE_SECONDS = 5.0  # between two versions of the learned file
@@ -30,7 +32,7 @@ class LearningRun(Run):
     learned: str
     doing: ClassVar[str]
     learner: SavedLearning
-    measurement: Measurement | None
+    measurement: Measurement | MatchMeasurement | None
 
     @abc.abstractmethod
     def others(self) -> tuple[str, ...]:
@@ -47,8 +49,8 @@ class LearningRun(Run):
         """Learn from one batch of games after another, after so many `games`."""
 
     @abc.abstractmethod
-    def player(self) -> Any:
-        """Return the learner of now as a player of compiled games."""
+    def now(self) -> Evaluation:
+        """Return the evaluation that has learned so far."""
 
     @abc.abstractmethod
     def progress(self, line: dict[str, Any]) -> str:
@@ -84,14 +86,19 @@ class LearningRun(Run):
             self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
                 for line, pieces in self.batches(folder, last["games"], playing, asked):
-                    measured = self._measured(last["games"], line["games"])
-                    line |= {"measured": measured.plain} if measured else {}
-                    aside = self.measurement.seconds if self.measurement else 0.0
+                    measured, aside = None, 0.0
+                    if self.measurement:
+                        if self.measurement.due(last["games"], line["games"]):
+                            measured = self.measurement.of(self.now(), asked)
+                        line |= {self.measurement.key: measured.plain} if measured else {}
+                        aside = self.measurement.seconds
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)
                     files.append(self.learner, line, *pieces)
                     last = line
                     if measured:
                         self.display.note(f"after {line['games']:,} games: {measured.text}")
+                        (folder / CHECKPOINTS).mkdir(exist_ok=True)
+                        self.write(folder / CHECKPOINTS / f"{line['games']}.yaml", line)
                     self.display.playing(self.progress(line), line["games"])
                     if time.monotonic() - written > WRITE_SECONDS:
                         self.write(folder / self.learned, line)
@@ -102,11 +109,6 @@ class LearningRun(Run):
         finally:
             files.close()
         return self._result(folder, last, interrupted)
-
-    def _measured(self, before: int, games: int) -> Any:
-        if self.measurement is None or not self.measurement.due(before, games, self.settings.games):
-            return None
-        return self.measurement.of(self.player())
 
     def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> RunResult:
         output = self.output or folder / self.learned

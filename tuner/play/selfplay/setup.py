@@ -20,7 +20,7 @@ from tuner.play.openings import Book, Generator, Opening
 from tuner.play.players import OURS, PlayerSpec, external_player, own_player, understood
 from tuner.play.selfplay.games import GivenGames, Plan
 from tuner.play.selfplay.learner import BACKUPS, WeightsLearner
-from tuner.play.selfplay.measure import GAMES, TIMES
+from tuner.play.selfplay.measure import TIMES, WITH_DICE, WITHOUT_DICE
 from tuner.play.selfplay.workers import MEGABYTES, PAST, SELF, SelfplaySpec
 
 OPPONENT_MEGABYTES = 4
@@ -116,32 +116,30 @@ def settings_for(
         ),
         "terms": tuple(os.path.abspath(path) for path in terms),
     }
-    return sensible(SelfplaySettings(**with_measuring(values)))
+    measured = WITH_DICE if find(game).has_dice else WITHOUT_DICE
+    return sensible(SelfplaySettings(**with_measuring(values, measured)))
 
 
-def with_measuring(values: dict[str, Any]) -> dict[str, Any]:
+def with_measuring(values: dict[str, Any], usual_games: int) -> dict[str, Any]:
     """Return settings with how many games each measurement has, and after how many it comes.
     InputError for those that cannot be measured."""
-    number = values.get("measure_games")
+    number = values.get("measure_games", usual_games)
     refuse_first(
         (
-            (
-                number is not None and values.get("measure") is None,
-                no_use("--measure-games", "is for --measure PLAYER", "name the player"),
-            ),
-            (
-                number is not None and (number % 2 or number < 6),
-                (
-                    f"--measure-games {number}: expected an even number of 6 or more, because games"
-                    " are played in pairs"
-                ),
-            ),
+            name in values and not values.get("measure"),
+            no_use(f"--{name}".replace("_", "-"), "is for --measure PLAYER", "name the player"),
         )
+        for name in ("measure_games", "measure_every", "measure_plies")
     )
+    if number % 2 or number < 6:
+        raise InputError(
+            f"--measure-games {number}: expected an even number of 6 or more, because games are"
+            " played in pairs"
+        )
     return {
-        **values,
-        "measure_games": number or GAMES,
         "measure_every": max(1, values["games"] // TIMES),
+        **values,
+        "measure_games": number,
     }
 
 
@@ -259,7 +257,7 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
     settings = learner.settings
     control = Control(depth=settings.depth, nodes=settings.nodes)
     others = tuple(
-        (name, _opponent(name, learner.evaluation.game, settings, control))
+        (name, player_named("--opponent", name, learner.evaluation.game, settings, control))
         for name in dict.fromkeys(settings.opponents)
         if name not in (SELF, PAST)
     )
@@ -274,10 +272,13 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
     )
 
 
-def _opponent(name: str, game: Game, settings: SelfplaySettings, control: Control) -> PlayerSpec:
+def player_named(
+    option: str, name: str, game: Game, settings: SelfplaySettings, control: Control
+) -> PlayerSpec:
+    """Return a player that an option names; InputError for one of another game."""
     named = understood(name)
     if named.game not in (None, game.name):
-        raise InputError(f"--opponent {name}: plays {named.game}, the learner {game.name}")
+        raise InputError(f"{option} {name}: plays {named.game}, the learner {game.name}")
     if named.kind not in OURS:
         return external_player(named, name, game, {}, control, None)
     return own_player(

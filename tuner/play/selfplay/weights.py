@@ -7,7 +7,7 @@ import hashlib
 import shlex
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from tuner.evaluation.evaluation import (
     require_evaluation_writable,
 )
 from tuner.evaluation.loading import parameter_path
-from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.io.terminal import Display
 from tuner.options.option import no_use
 from tuner.options.selfplay import SECTION, SelfplaySettings
@@ -29,6 +28,7 @@ from tuner.parallel import Job, Running
 from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
+from tuner.play.selfplay.matches import MatchMeasurement
 from tuner.play.selfplay.measure import Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
@@ -161,7 +161,7 @@ class WeightsRun(LearningRun):
         self.opening = openings_of(self.game, settings, self.display.note)
         if folder is None:
             self.opening(0)
-        self.measurement = _measurement(self.learner)
+        self.measurement = _measurement(self.learner, self.display.note)
         return evaluation.program
 
     def job(self) -> Job:
@@ -208,13 +208,8 @@ class WeightsRun(LearningRun):
             )
         playing.end()
 
-    def player(self) -> NetworkPlayer:
-        """See `LearningRun`."""
-        return self._now.player()
-
-    @property
-    def _now(self) -> Evaluation:
-        """The evaluation that plays."""
+    def now(self) -> Evaluation:
+        """Return the evaluation that plays."""
         return self.learner.evaluation.with_weights(self.learner.average)
 
     def progress(self, line: dict[str, Any]) -> str:
@@ -239,12 +234,12 @@ class WeightsRun(LearningRun):
             "games": line["games"],
             "cpu_seconds": round(line["cpu_seconds"], 1),
         }
-        self._now.write(path, learned)
+        self.now().write(path, learned)
 
     def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
         """See `LearningRun`."""
         lines = [f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}"]
-        now = self._now.headline()
+        now = self.now().headline()
         if now:
             lines.append(table_of(self.learner.evaluation.headline(), now, self.game))
         return lines
@@ -267,22 +262,19 @@ class WeightsRun(LearningRun):
         )
 
 
-def _measurement(learner: WeightsLearner) -> Measurement | None:
-    settings = learner.settings
-    if settings.measure is None:
+def _measurement(
+    learner: WeightsLearner, note: Callable[[str], None]
+) -> Measurement | MatchMeasurement | None:
+    settings, game = learner.settings, learner.evaluation.game
+    if not settings.measure:
         return None
-    measurement = Measurement(
-        learner.evaluation.game,
-        settings.measure,
-        settings.measure_games,
-        settings.measure_every,
-        settings.seed,
-        settings.terms,
-    )
+    if game.contest.whole_games is None:
+        return MatchMeasurement(learner.evaluation, settings, note)
+    measurement = Measurement(game, settings, settings.terms)
     try:
         learner.evaluation.player()
     except ValueError as problem:
-        raise InputError(no_use(f"--measure {settings.measure}", str(problem))) from None
+        raise InputError(no_use(f"--measure {settings.measure[0]}", str(problem))) from None
     return measurement
 
 

@@ -10,11 +10,16 @@ from games.backgammon.rules.play import afterstates
 from games.compile import jit
 from games.record import find
 from tests.games.backgammon.support import rolls_of_games
-from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.evaluation.evaluation import WeightsEvaluation, load_evaluation
 from tuner.evaluation.loading import load_engine
+from tuner.options.selfplay import SelfplaySettings
 from tuner.play.selfplay.measure import Measurement
 
 GAME = find("backgammon")
+
+
+def settings_of(opponent: str, **more: int) -> SelfplaySettings:
+    return SelfplaySettings(start="zero", measure=(opponent,), **more)
 
 
 @pytest.mark.parametrize("name", ["classic", "zero"])
@@ -42,20 +47,17 @@ def test_weights_choose_as_their_evaluation_does(name):
 
 
 def test_equal_players_win_nothing_of_each_other():
-    engine, parameters = load_engine("backgammon/classic")
-    found = Measurement(GAME, "backgammon/classic", 20, 100, seed=1).of(
-        WeightsEvaluation(engine, parameters).player()
-    )
+    settings = settings_of("backgammon/classic", games=2000, measure_games=20)
+    found = Measurement(GAME, settings).of(load_evaluation("backgammon/classic"))
     assert (found.points, found.error, found.games, found.opponent) == (0, 0, 20, "classic")
 
 
 def test_it_measures_twenty_times_and_at_the_end():
-    measurement = Measurement(GAME, "random", 6, 100, seed=1)
+    settings = settings_of("random", games=1010, measure_every=100, measure_games=6)
+    measurement = Measurement(GAME, settings)
     ends = list(range(30, 1001, 30)) + [1010]
     due = [
-        end
-        for before, end in zip([0, *ends], ends, strict=False)
-        if measurement.due(before, end, 1010)
+        end for before, end in zip([0, *ends], ends, strict=False) if measurement.due(before, end)
     ]
     assert due == [120, 210, 300, 420, 510, 600, 720, 810, 900, 1010]
-    assert not measurement.due(1010, 1010, 1010)
+    assert not measurement.due(1010, 1010)

@@ -173,7 +173,7 @@ def test_a_rate_that_is_too_large_is_named_with_a_smaller_one(tmp_path):
             ("--gradient", "finite-difference"),
             "finite-difference: networks backpropagate",
         ),
-        (("--measure", "random"), "chess has no dice"),
+        (("--measure", "pubeval"), "--measure"),
         (("-o", "net.txt"), "net.txt: expected the name of a YAML file, such as net.yaml"),
     ],
 )

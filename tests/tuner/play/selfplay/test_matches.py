@@ -1,0 +1,81 @@
+"""Strength measured during a run of self-play in a game without dice."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.support import done, refused
+
+RUN = ("selfplay", "material", "--depth", 1, "--plies", 40, "--seed", 3, "--games", 24)
+MEASURE = ("--measure", "random", "--measure", "zero", "--measure-every", 8)
+SHORT = ("--measure-games", 6, "--measure-plies", 60)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("measured") / "run"
+    done(*RUN, *MEASURE, *SHORT, "--run", folder)
+    return folder
+
+
+def lines_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+def test_matches_and_what_had_learned_are_kept(measured):
+    lines = lines_of(measured)
+    assert [line["games"] for line in lines if "matches" in line] == [8, 16, 24]
+    for line in lines:
+        against = line["matches"]
+        assert [match["opponent"] for match in against] == ["random", "zero"]
+        for match in against:
+            assert match["games"] == 6 and match["wins"] == len(match["plies"])
+            assert match["wins"] + match["draws"] <= 6
+            assert match["plies"] == sorted(match["plies"]) and max(match["plies"], default=0) <= 60
+    assert against[0]["wins"] > 0  # material at depth 1 against random moves
+    kept = sorted(int(path.stem) for path in (measured / "checkpoints").glob("*.yaml"))
+    assert kept == [8, 16, 24]
+    last = (measured / "checkpoints" / "24.yaml").read_text()
+    assert last == (measured / "params.yaml").read_text()
+    assert last != (measured / "checkpoints" / "8.yaml").read_text()
+
+
+def test_it_changes_nothing_that_is_learned(measured, tmp_path):
+    done(*RUN, "--run", tmp_path / "run")
+    assert (tmp_path / "run/games.pgn").read_bytes() == (measured / "games.pgn").read_bytes()
+    here, there = lines_of(tmp_path / "run"), lines_of(measured)
+    assert [line["values"] for line in here] == [line["values"] for line in there]
+
+
+def test_a_resumed_run_measures_the_same_games(measured, tmp_path):
+    done(*RUN[:-1], 16, *MEASURE, *SHORT, "--run", tmp_path / "run")
+    done("selfplay", "--resume", tmp_path / "run", "--games", 24)
+    found = [line["matches"] for line in lines_of(tmp_path / "run")]
+    assert found == [line["matches"] for line in lines_of(measured)]
+
+
+def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp_path):
+    out = done("tournament", measured, "zero", "--games", 2, "--depth", 1, "--plies", 40).out
+    assert all(f"run {games}" in out for games in (8, 16, 24))
+    done(*RUN, "--seed", 4, *MEASURE, *SHORT, "--run", tmp_path / "other")
+    page = tmp_path / "page.html"
+    done("report", measured, "--beside", tmp_path / "other", "-o", page)
+    text = page.read_text()
+    for said in ("Games won against random", "Games won against zero, by ply", "other</span>"):
+        assert said in text
+    line = lines_of(measured)[0]["matches"][0]
+    assert f"run: 8 games {100 * line['wins'] / 6:.1f}" in text.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--measure-every", 5), "--measure-every: is for --measure PLAYER"),
+        (("--measure", "uci:/no/such/engine"), "/no/such/engine"),
+        (("--measure", "random", "--measure-games", 7), "--measure-games 7: expected an even"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(*RUN, *words)
