@@ -47,11 +47,14 @@ def study(games: Path, folder: Path) -> str:
     own: tuner.OwnGames = tuner.play_games(evaluation, folder / "own", games=10, noise=5.0)
     page: Path = tuner.write_report(folder / "run", matches=[folder / "match"])
     better: tuner.Improved = tuner.improve_engine(folder / "improve.yaml", folder / "loop")
+    network: tuner.Network = tuner.load_network(folder / "net.yaml")
+    against: tuner.MatchResult = tuner.play_match(network, evaluation, games=4)
+    seen: NDArray[np.float64] = network.evaluate([chess.Board()])
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
         nodes=2000, method="spsa")
     wins: int = match.wins - match.losses
     text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
-    text += f"{better.patch} {best.better}"
+    text += f"{better.patch} {best.better} {against} {seen}"
     return text + evaluation.compare(learned.evaluation)
 """
 # each line after the first is a mistake, of the kind that follows it

@@ -154,7 +154,7 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
 def test_a_resumed_match_requires_the_copies_of_its_parameters(tmp_path):
     play(*PAIR, "--games", 2, "--run", tmp_path / "run", "--random-plies", 0)
     (tmp_path / "run" / "b.yaml").unlink()
-    assert "b.yaml: is missing, the parameters of" in refused("match", "--resume", tmp_path / "run")
+    assert "b.yaml: is missing, what" in refused("match", "--resume", tmp_path / "run")
 
 
 def test_a_match_begun_by_another_version_is_resumed_with_a_note(tmp_path):
