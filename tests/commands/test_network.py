@@ -54,6 +54,30 @@ def test_what_is_found_is_that_of_the_file(learned):
     )
 
 
+def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_path):
+    """By the loss on the positions set aside."""
+
+    def learn(*more: object) -> dict:
+        words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
+        return json.loads(done(*words, "--loss", "mse", *more, "--json").out)
+
+    found, alone = learn("--repeats", 3), learn()
+    assert found["repeats"][0] == alone["repeats"][0] and len(found["repeats"]) == 3
+    assert len({json.dumps(one) for one in found["repeats"]}) == 3
+
+    def least(one: dict) -> float:
+        return min(line["aside"] for line in one["epochs"])
+
+    assert least(found) <= least(alone)
+    assert found["models"] in [one["models"] for one in found["repeats"]]
+    shares = [one["winners"][1]["value"] for one in found["repeats"]]
+    assert all(0.3 < share < 1 for share in shares) and len(set(shares)) > 1
+    words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
+    out = done(*words, "--loss", "mse", "--repeats", 3).out
+    assert f"winners {np.mean(shares):.4f} ± {np.std(shares, ddof=1):.4f}" in out
+    assert "share of the winners that are predicted:" in out
+
+
 def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
     path, _ = learned
     done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL)

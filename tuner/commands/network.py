@@ -59,6 +59,19 @@ TABLE: Table = (
     ),
     Title("learning"),
     Option(
+        ("--loss",),
+        "cross-entropy of expected scores (default), or their squared error",
+        default="cross-entropy",
+        choices=("cross-entropy", "mse"),
+    ),
+    Option(
+        ("--repeats",),
+        "learn N networks, each from other random weights, and keep the best (default: 1)",
+        POSITIVE_COUNT,
+        1,
+        metavar="N",
+    ),
+    Option(
         ("--epochs",),
         "at most N (default: 60); it ends sooner if games set aside are predicted no better",
         POSITIVE_COUNT,
@@ -91,6 +104,7 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     import tempfile
+    from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.evaluation.loading import parameter_path, sources_for
@@ -99,7 +113,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
     from tuner.io.records import to_json
-    from tuner.network.learn import Shape, learned_network, lines_of
+    from tuner.network.learn import Shape, learned_network, lines_of, repeats_line
     from tuner.network.sample import read_sample
     from tuner.parameters.reader import game_of
 
@@ -129,7 +143,7 @@ def run(arguments: Arguments) -> dict:
         "batch": arguments.batch,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    options = LearnOptions(seed=arguments.seed, **given)
+    options = LearnOptions(seed=arguments.seed, loss=arguments.loss, **given)
     shape = Shape(encoding, arguments.hidden, arguments.activation)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder, TerminalDisplay() as display:
         settings = ValueOptions(**arguments.given_for(ValueOptions)).tuning(arguments.terms)
@@ -142,23 +156,28 @@ def run(arguments: Arguments) -> dict:
             display,
             PER_GAME,
         )
-        network, found = learned_network(
-            sample,
-            arguments.params,
-            shape,
-            arguments.held_out,
-            options,
-            arrays,
-            arguments.text,
-            str(output),
-            display,
-        )
+        learned = [
+            learned_network(
+                sample,
+                arguments.params,
+                shape,
+                arguments.held_out,
+                replace(options, seed=options.seed + k),
+                arrays,
+                arguments.text,
+                str(output),
+                display,
+            )
+            for k in range(arguments.repeats)
+        ]
+    network, found = min(learned, key=lambda one: min(line["aside"] for line in one[1].epochs))
     write_network(output, network)
     if not arguments.json:
         game = sample.begun.game
         show_result(
             [
                 *lines_of(found),
+                *([repeats_line([one for _, one in learned])] if len(learned) > 1 else []),
                 *(
                     [
                         f"next: tuner match {shlex.quote(str(output))}"
@@ -170,7 +189,9 @@ def run(arguments: Arguments) -> dict:
                 ),
             ]
         )
-    return to_json(found)
+    alike = [to_json(one) for _, one in learned]
+    kept = ("models", "winners")
+    return {**to_json(found), "repeats": [{key: one[key] for key in kept} for one in alike]}
 
 
 def _require_positions(sources: list[str]) -> None:

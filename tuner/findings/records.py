@@ -409,6 +409,7 @@ class NetworkMeasurement:
     seed: Scalar
     loss: str
     models: list[ModelLoss]
+    winners: list[ModelLoss]
     gain: Interval
     epochs: list[dict]
     best_epoch: int

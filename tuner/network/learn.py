@@ -4,6 +4,7 @@ neither was fitted to."""
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from tuner.network.losses import (
     phases,
     set_aside,
     to_learn,
+    winners,
 )
 from tuner.network.sample import LARGEST, ValuedSample
 
@@ -89,6 +91,7 @@ def learned_network(
     predicted = {START: start_logit, NET: np.where(second[held], -network_logit, network_logit)}
     of_results = sample.options.targets == "results"
     mass, losses, total = held_losses(sample, held, predicted)
+    right = winners(sample, held, predicted)
     return file, NetworkMeasurement(
         command=command,
         output=output,
@@ -103,6 +106,9 @@ def learned_network(
         loss="cross-entropy" if of_results else "excess cross-entropy",
         models=[
             ModelLoss(**vars(total.interval(partial(mean, name))), model=name) for name in losses
+        ],
+        winners=[
+            ModelLoss(**vars(right.interval(partial(mean, name))), model=name) for name in losses
         ],
         gain=total.interval(partial(gain, START, NET, "mass")),
         epochs=[
@@ -140,6 +146,20 @@ def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
     return 2 * scale * evaluation[held]
 
 
+def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
+    """Return what several networks, which differ by their first weights and the order of positions,
+    reach on the held-out positions."""
+    losses, shares = (
+        np.array([each[-1].value for each in lines], float)
+        for lines in ([one.models for one in found], [one.winners for one in found])
+    )
+    text = f"{len(found)} networks, mean ± SD: {found[0].loss} {losses.mean():.4f} ± "
+    text += f"{losses.std(ddof=1):.4f}"
+    if found[0].targets == "results":
+        text += f", winners {shares.mean():.4f} ± {shares.std(ddof=1):.4f}"
+    return text + "; written is the best for the positions set aside"
+
+
 def lines_of(found: NetworkMeasurement) -> list[str]:
     """Return a measurement of a learned network as lines of text."""
     layers = "-".join(map(str, found.layers))
@@ -164,6 +184,9 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
         f" ({found.held_out_games:,} games); values: {found.values}"
     ]
     lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.models]
+    if found.targets == "results":
+        lines += ["share of the winners that are predicted:"]
+        lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.winners]
     if not found.phases:
         return lines
     lines += [

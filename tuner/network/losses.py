@@ -155,6 +155,15 @@ def held_losses(
     return mass, losses, ResampledSums(sample.opening[held], losses | {"mass": mass})
 
 
+def winners(sample: ValuedSample, held: np.ndarray, logits: dict[str, np.ndarray]) -> ResampledSums:
+    """Return sums by which the mean of a model is the share of the winners that it predicts, of the
+    held-out positions whose value is not a draw."""
+    q = sample.q[held]
+    mass = sample.mass[held] * (q != 0.5)
+    right = {name: mass * ((logit > 0) == (q > 0.5)) for name, logit in logits.items()}
+    return ResampledSums(sample.opening[held], right | {"mass": mass})
+
+
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
     """Return how much less one model has than the one before, in units of another sum."""
     return (sums[before] - sums[after]) / sums[unit]

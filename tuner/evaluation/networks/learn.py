@@ -1,9 +1,9 @@
-"""Supervised learning of networks: Adam on the cross-entropy of expected scores, until games set
-aside are predicted no better.
+"""Supervised learning of networks: Adam on the cross-entropy of expected scores, or their squared
+error, until games set aside are predicted no better.
 
 With z the sum of the only output before its activation, the logit of the expected score is `offset
 + z` for a sigmoid and `offset + 2 z` for a tanh; the loss of a position that counts `mass` times is
-the cross-entropy of its value q given that logit. Each minibatch holds whole games. If an epoch
+that of its value q given that logit. Each minibatch holds whole games. If an epoch
 predicts the games set aside no better than the best before, learning continues from the best with
 half the rate; it ends after some halvings. Arrays are those of NumPy or of CuPy, by the same code.
 On the same machine the same seed gives the same bits, for one hidden layer with any number of
@@ -45,14 +45,15 @@ class Examples:
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """`rate` of Adam, positions of a minibatch, epochs at most, how often the rate is halved, and
-    the seed of the order."""
+    """`rate` of Adam, positions of a minibatch, epochs at most, how often the rate is halved, the
+    seed of the order, and the loss, one of LOSSES."""
 
     rate: float = 2e-3
     batch: int = 1024
     epochs: int = 60
     halvings: int = 4
     seed: int = 1
+    loss: str = "cross-entropy"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def learn(
     `watch` gets each epoch."""
     factor = logit_factor(network)
     flat = arrays.asarray(network.flat().astype(np.float32))
-    before = mean_loss(network.with_flat(flat), aside, arrays)
+    loss_of, errors_of = LOSSES[options.loss]
+    before = mean_loss(network.with_flat(flat), aside, arrays, loss_of)
     best, least = flat, before
     first, second = arrays.zeros_like(flat), arrays.zeros_like(flat)
     epochs: list[dict] = [{"epoch": 0, "rate": options.rate, "loss": None, "aside": before}]
@@ -86,13 +88,14 @@ def learn(
         total = 0.0
         for batch in _batches(examples, options, epoch):
             step += 1
-            gradient, loss = _gradient(network.with_flat(flat), batch, factor, arrays)
+            made = network.with_flat(flat)
+            gradient, loss = _gradient(made, batch, factor, arrays, loss_of, errors_of)
             total += loss
             first = BETA1 * first + (1 - BETA1) * gradient
             second = BETA2 * second + (1 - BETA2) * gradient * gradient
             size = rate * np.sqrt(1 - BETA2**step) / (1 - BETA1**step)
             flat = flat - np.float32(size) * first / (arrays.sqrt(second) + np.float32(EPSILON))
-        found = mean_loss(network.with_flat(flat), aside, arrays)
+        found = mean_loss(network.with_flat(flat), aside, arrays, loss_of)
         epochs.append(
             {
                 "epoch": epoch,
@@ -135,12 +138,40 @@ def logit_factor(network: Network) -> float:
     return 1.0 if last.activation == "sigmoid" else 2.0
 
 
-def mean_loss(network: Network, examples: Examples, arrays: Any = np) -> float:
-    """Return the mean cross-entropy of examples."""
+def cross_entropy(arrays: Any, logit: Any, q: Any) -> Any:
+    """Return the cross-entropy (n,) of values q given logits."""
+    return arrays.logaddexp(0, logit) - q * logit
+
+
+def surprise(arrays: Any, logit: Any, q: Any) -> Any:
+    """Return the derivative (n,) of the cross-entropy by the logit."""
+    return 1 / (1 + arrays.exp(-logit)) - q
+
+
+def squared_error(arrays: Any, logit: Any, q: Any) -> Any:
+    """Return the squared error (n,) of expected scores."""
+    return surprise(arrays, logit, q) ** 2
+
+
+def squared_error_slope(arrays: Any, logit: Any, q: Any) -> Any:
+    """Return the derivative (n,) of the squared error by the logit."""
+    p = 1 / (1 + arrays.exp(-logit))
+    return 2 * (p - q) * p * (1 - p)
+
+
+# what is minimised, and its derivative by the logit
+LOSSES = {
+    "cross-entropy": (cross_entropy, surprise),
+    "mse": (squared_error, squared_error_slope),
+}
+
+
+def mean_loss(
+    network: Network, examples: Examples, arrays: Any = np, loss: Callable = cross_entropy
+) -> float:
+    """Return the mean loss of examples."""
     logit = examples.offset + logits(network, examples.inputs, arrays)
-    return float(
-        examples.mass @ (np.logaddexp(0, logit) - examples.q * logit) / examples.mass.sum()
-    )
+    return float(examples.mass @ loss(np, logit, examples.q) / examples.mass.sum())
 
 
 def on_host(array: Any) -> np.ndarray:
@@ -161,7 +192,14 @@ def _linear(network: Network, arrays: Any) -> Network:
     return Network((*layers[:-1], replace(layers[-1], activation="linear")))
 
 
-def _gradient(network: Network, batch: Examples, factor: float, arrays: Any) -> tuple[Any, float]:
+def _gradient(
+    network: Network,
+    batch: Examples,
+    factor: float,
+    arrays: Any,
+    loss_of: Callable,
+    errors_of: Callable,
+) -> tuple[Any, float]:
     """Return the derivatives (size,) of the mean loss of a minibatch by all weights, and the sum of
     its losses."""
     linear = _linear(network, arrays)
@@ -170,8 +208,8 @@ def _gradient(network: Network, batch: Examples, factor: float, arrays: Any) -> 
         arrays.asarray(each, np.float32) for each in (batch.q, batch.offset, batch.mass)
     )
     logit = offset + np.float32(factor) * linear.outputs(inputs)[:, 0]
-    errors = np.float32(factor / batch.mass.sum()) * mass * (1 / (1 + arrays.exp(-logit)) - q)
-    loss = float((mass * (arrays.logaddexp(0, logit) - q * logit)).sum())
+    errors = np.float32(factor / batch.mass.sum()) * mass * errors_of(arrays, logit, q)
+    loss = float((mass * loss_of(arrays, logit, q)).sum())
     return linear.pull(inputs, errors[:, None]), loss
 
 

@@ -37,29 +37,35 @@ def examples(seed: int, games: int = GAMES) -> Examples:
     )
 
 
-def loss_of(made: Network, some: Examples) -> float:
+def loss_of(made: Network, some: Examples, loss: str = "cross-entropy") -> float:
     """The mean loss from the outputs of the network itself."""
     out = made.outputs(some.inputs.toarray())[:, 0]
     p = out if made.layers[-1].activation == "sigmoid" else (1 + out) / 2
     odds = p / (1 - p) * np.exp(some.offset)
     p = odds / (1 + odds)
-    return float(some.mass @ -(some.q * np.log(p) + (1 - some.q) * np.log(1 - p)) / some.mass.sum())
+    by_game = (p - some.q) ** 2
+    if loss == "cross-entropy":
+        by_game = -(some.q * np.log(p) + (1 - some.q) * np.log(1 - p))
+    return float(some.mass @ by_game / some.mass.sum())
 
 
 @every_shape
-def test_gradients_are_differences_of_the_loss(layers):
+@pytest.mark.parametrize("loss", module.LOSSES)
+def test_gradients_are_differences_of_the_loss(layers, loss):
     made, some = network(WIDTH, layers), examples(1, 5)
     made = made.with_flat(made.flat().astype(np.float32))
-    found, total = module._gradient(made, some, module.logit_factor(made), np)
-    assert total / some.mass.sum() == pytest.approx(loss_of(made, some), rel=1e-5)
-    assert mean_loss(made, some) == pytest.approx(loss_of(made, some), rel=1e-5)
+    factor, ways = module.logit_factor(made), module.LOSSES[loss]
+    found, total = module._gradient(made, some, factor, np, *ways)
+    assert total / some.mass.sum() == pytest.approx(loss_of(made, some, loss), rel=1e-5)
+    assert mean_loss(made, some, np, ways[0]) == pytest.approx(loss_of(made, some, loss), rel=1e-5)
     flat = made.flat().astype(np.float64)
     for i in range(len(flat)):
         step = np.zeros(len(flat))
         step[i] = 1e-5
-        slope = (
-            loss_of(made.with_flat(flat + step), some) - loss_of(made.with_flat(flat - step), some)
-        ) / 2e-5
+        above, below = (
+            loss_of(made.with_flat(at), some, loss) for at in (flat + step, flat - step)
+        )
+        slope = (above - below) / 2e-5
         assert found[i] == pytest.approx(slope, abs=3e-6)
 
 
@@ -71,9 +77,9 @@ def test_steps_are_those_of_adam():
     found = learn(made, some, aside, LearnOptions(rate=0.01, batch=10**6, epochs=2))
     assert found.epochs[2]["aside"] < found.epochs[1]["aside"] < found.epochs[0]["aside"]
     flat = made.flat().astype(np.float64)
-    m, v = np.zeros(len(flat)), np.zeros(len(flat))
+    m, v, ways = np.zeros(len(flat)), np.zeros(len(flat)), module.LOSSES["cross-entropy"]
     for t in (1, 2):
-        g = module._gradient(made.with_flat(flat), some, 1.0, np)[0].astype(np.float64)
+        g = module._gradient(made.with_flat(flat), some, 1.0, np, *ways)[0].astype(np.float64)
         m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
         flat = flat - 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
     assert found.network.flat() == pytest.approx(

@@ -1,0 +1,86 @@
+"""What the studies share: a folder, the command `tuner`, a table beside the published figures, and
+a picture.
+
+    python examples/studies/hui_krvk.py [--quick] [--out FOLDER]"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+class Study:
+    """A study's folder, whether it is quick, and its table."""
+
+    def __init__(self, about: str) -> None:
+        parser = argparse.ArgumentParser(description=about.splitlines()[0])
+        parser.add_argument("--quick", action="store_true", help="little of all, under a minute")
+        parser.add_argument("--out", default="studies", help="folder (default: studies)")
+        given, self.name = parser.parse_args(), Path(sys.argv[0]).stem
+        self.quick, self.folder = given.quick, Path(given.out) / self.name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.title = about.splitlines()[0]
+        self._begun = time.monotonic()
+
+    def tuner(self, *words: object) -> dict[str, Any]:
+        """Run a command with --json and return its result."""
+        command = [sys.executable, "-m", "tuner", *map(str, words), "--json"]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        if ran.returncode:
+            sys.exit(f"{' '.join(command)}\n{ran.stderr}")
+        return json.loads(ran.stdout)
+
+    def history(self, run: Path) -> list[dict[str, Any]]:
+        """Return the lines of a run's history."""
+        return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
+    def finish(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *said: str) -> None:
+        """Print the table, with sentences about it, and write it beside the picture."""
+        texts = [[str(cell) for cell in row] for row in rows]
+        minutes = (time.monotonic() - self._begun) / 60
+        lines = [
+            f"# {self.title}",
+            "",
+            "| " + " | ".join(columns) + " |",
+            "|" + "---|" * len(columns),
+            *("| " + " | ".join(row) + " |" for row in texts),
+            "",
+            *said,
+            f"{'Quick: far too little to compare. ' * self.quick}{minutes:.1f} minutes.",
+        ]
+        (self.folder / "table.md").write_text("\n".join(lines) + "\n")
+        print("\n".join(lines))
+
+    def picture(self, x: str, y: str, lines: dict[str, Sequence[tuple[float, ...]]]) -> None:
+        """Draw lines of points (x, y) or (x, y, low, high)."""
+        figure, axes = plt.subplots(figsize=(8, 4.5))
+        for name, points in lines.items():
+            xs, ys, *band = zip(*points, strict=True)
+            (drawn,) = axes.plot(xs, ys, marker="o", markersize=3, label=name)
+            if band:
+                axes.fill_between(xs, *band, alpha=0.15, color=drawn.get_color(), linewidth=0)
+        axes.set(xlabel=x, ylabel=y, title=self.title)
+        axes.legend()
+        figure.tight_layout()
+        figure.savefig(self.folder / "picture.png", dpi=120)
+        plt.close(figure)
+
+
+def mean_sd(values: Sequence[float], digits: int = 1) -> str:
+    """Return a mean and a standard deviation as text."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return f"{mean:.{digits}f}"
+    sd = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+    return f"{mean:.{digits}f} ± {sd:.{digits}f}"
