@@ -37,6 +37,10 @@ test: .venv/tested
 	$(BIN)/mypy
 	$(PYTEST)
 
+studies: .venv/tested  # the studies of docs/studies.md, into the folder studies
+	for study in exchess coulom td_gammon hui_representations hui_krvk hui_random_mover hui_architecture shogi_tdleaf; do \
+	    $(BIN)/python examples/studies/$$study.py || exit 1; done
+
 test-all: .venv/tested-all
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .

@@ -126,7 +126,8 @@ def test_a_learned_file_is_made_before_it_is_used(name):
 @EVERY
 def test_every_option_named_is_one_of_a_command(page):
     named = set(re.findall(r"`(--[a-z][a-z-]+)", page.read_text(encoding="utf-8"))) - {
-        "--resolution"
+        "--resolution",  # of other programs
+        "--quick",
     }
     _, commands = make_parser(COMMANDS)
     known = {option for command in commands.values() for option in command._option_string_actions}

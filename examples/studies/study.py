@@ -1,5 +1,5 @@
-"""What the studies share: a folder, the command `tuner`, a table beside the published figures, and
-a picture.
+"""What the studies share: a folder, the command `tuner`, a table beside the published figures, a
+picture.
 
     python examples/studies/hui_krvk.py [--quick] [--out FOLDER]"""
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from scipy.stats import binomtest
+
+import tuner
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -40,6 +44,26 @@ class Study:
         if ran.returncode:
             sys.exit(f"{' '.join(command)}\n{ran.stderr}")
         return json.loads(ran.stdout)
+
+    def new(self, name: str) -> Path:
+        """Return the folder of a new run; an old one is removed."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        return self.folder / name
+
+    def material(self, name: str, *values: int) -> Path:
+        """Write a parameter file with piece values alone, pawn to queen, in centipawns."""
+        path = self.folder / f"{name}.yaml"
+        path.unlink(missing_ok=True)
+        self.tuner("params", "--new", "material", "-o", path)
+        text = path.read_text()
+        for value in values:
+            text = text.replace("{mg: 0, eg: 0}", f"{{mg: {value}, eg: {value}}}", 1)
+        path.write_text(text)
+        return path
+
+    def load(self, name: str | Path) -> tuner.Evaluation:
+        """Return an evaluation."""
+        return tuner.load(str(name))
 
     def history(self, run: Path) -> list[dict[str, Any]]:
         """Return the lines of a run's history."""
@@ -75,6 +99,12 @@ class Study:
         figure.tight_layout()
         figure.savefig(self.folder / "picture.png", dpi=120)
         plt.close(figure)
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share."""
+    found = binomtest(successes, trials).proportion_ci(method="wilson")
+    return found.low, found.high
 
 
 def mean_sd(values: Sequence[float], digits: int = 1) -> str:

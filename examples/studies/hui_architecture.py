@@ -1,0 +1,63 @@
+"""Layers grown greedily, width by width, on the list of pieces
+
+as in a dissertation on networks trained by temporal differences (2019), section 3.2.2: for each new
+layer the width that predicts most winners of held-out games is kept, and all weights are drawn
+again. The document found widths of 384, 315, 80, 10, 5, 2 and 1, "not stable".
+"""
+
+from __future__ import annotations
+
+from hui_representations import mated_games, write_positions
+from study import Study
+
+WIDTHS = (4, 16, 64, 256)
+MOST_LAYERS = 3
+
+
+def main() -> None:
+    study = Study(__doc__)
+    lines = mated_games(1500 if study.quick else 10_000)
+    positions = study.folder / "positions.csv"
+    write_positions(positions, lines, 0.5)
+
+    def share(hidden: tuple[int, ...], seed: int) -> float:
+        found = study.tuner(
+            *("network", "classic", positions, "--method", "logistic", "--encoding", "pieces384"),
+            *("--hidden", ",".join(map(str, hidden)) or 0, "--loss", "mse", "--held-out", 0.2),
+            *("--positions", "all", "--seed", seed, "-o", study.folder / "net.yaml"),
+        )
+        return 100 * found["winners"][-1]["value"]
+
+    rows, drawn = [], {}
+    for seed in [1] if study.quick else [1, 2, 3]:
+        hidden: tuple[int, ...] = ()
+        best = share(hidden, seed)
+        points = [(0, best)]
+        for layer in range(1, 2 if study.quick else MOST_LAYERS + 1):
+            widths = WIDTHS[:2] if study.quick else WIDTHS
+            tried = {width: share((*hidden, width), seed) for width in widths}
+            width = max(tried, key=lambda each: tried[each])
+            if tried[width] <= best:
+                break
+            hidden, best = (*hidden, width), tried[width]
+            points.append((layer, best))
+        drawn[f"seed {seed}"] = points
+        rows.append(
+            (
+                seed,
+                "384-" + "-".join(map(str, (*hidden, 1))),
+                f"{best:.1f}",
+                f"{share((64,), seed):.1f}",
+            )
+        )
+    study.picture("hidden layers", "winners predicted, %", drawn)
+    study.finish(
+        ("seed", "widths found", "winners predicted, %", "with 64 hidden units, %"),
+        rows,
+        f"{len(lines):,} games. The width that is best of several by chance is kept, so that the"
+        " share of the widths found is too good.",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""TD-Gammon: hidden units, λ, hand-made patterns, one and two rolls deep
+
+after a lecture on TD-Gammon (2000): 198 inputs, 40 and later 80 hidden units, greedy self-play,
+small random weights. The document: "λ does not affect the results significantly"; with patterns
+and 80 units "a skill level close to the best players"; V is a poor probability, the policy is
+good.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+from study import Study
+
+NETWORKS = {
+    "40 units": ("--hidden", 40),
+    "40 units, λ 0.7": ("--hidden", 40, "--lambda", 0.7),
+    "80 units": ("--hidden", 80),
+    "40 units and patterns": ("--hidden", 40, "--inputs", "both"),
+}
+COMMON = ("--encoding", "tesauro198", "--measure", "pubeval")
+
+
+def main() -> None:
+    study = Study(__doc__)
+    games, number = (1000, 100) if study.quick else (200_000, 4000)
+    rows, lines = [], {}
+    for name, settings in NETWORKS.items():
+        run = study.new(name.replace(" ", "-").replace(",", ""))
+        study.tuner(
+            "selfplay",
+            "backgammon",
+            *COMMON,
+            *settings,
+            "--games",
+            games,
+            "--measure-games",
+            number,
+            "--run",
+            run,
+        )
+        history = study.history(run)
+        points = [
+            (line["games"], line["measured"]["points"], line["measured"]["error"])
+            for line in history
+            if "measured" in line
+        ]
+        lines[name] = [(at, mean, mean - error, mean + error) for at, mean, error in points]
+        page = study.tuner("report", run, "--calibrate", 100 if study.quick else 2000)
+        bins = page["calibration"]["bins"]
+        off = sum(abs(one["actual"] - one["predicted"]) for one in bins) / len(bins)
+        _, mean, error = points[-1]
+        rows.append(
+            (
+                name,
+                f"{games:,}",
+                f"{mean:+.3f} ± {error:.3f}",
+                f"{100 * off:.1f}",
+                f"{history[-1]['cpu_seconds']:.0f}",
+            )
+        )
+    said = []
+    network = study.folder / "80-units" / "net.yaml"
+    others = [(str(network), "--depth-a", 2)] + [("gnubg:0",)] * bool(
+        shutil.which("gnubg", path="/usr/bin:/usr/games")
+    )
+    for other, *more in others:
+        found = study.tuner("match", network, other, *more, "--games", 6 if study.quick else 200)
+        what = "itself one roll deep, two rolls deep" if more else other
+        said.append(
+            f"80 units against {what}: {found['points_a_game']['value']:+.3f} points a game"
+            f" ({found['games']} games)."
+        )
+    study.picture("games of training", "points a game against pubeval, with 95 % interval", lines)
+    study.finish(
+        (
+            "network",
+            "games",
+            "points a game against pubeval",
+            "mean error of the value, %",
+            "CPU s",
+        ),
+        rows,
+        *said,
+        "The error of the value is that of the expected points, from 0 to 1, in twenty groups of"
+        " positions by the value; the policy may be good in spite of it.",
+    )
+
+
+if __name__ == "__main__":
+    main()
