@@ -515,6 +515,7 @@ def check_batches(subject: Subject, batches: list[PositionBatch], report: ReadRe
         f" and {found}",
     )
     other = report.bad + report.undecided + report.below_elo + report.duplicate_games
+    other += report.ended_otherwise
     subject.expect(report.games == report.used + other, None, f"games do not add up: {report}")
 
 
@@ -590,6 +591,7 @@ def check_choices(subject: Subject) -> None:
 
     expect_rows(replace(WHOLE, skip_start=2), lambda line: line[2:])
     expect_rows(replace(WHOLE, skip_end=2), lambda line: line[:-2])
+    expect_rows(replace(WHOLE, from_share=0.5), lambda line: line[len(line) // 2 :])
     some, again = (read(subject, text, replace(WHOLE, per_game=3))[0] for _ in range(2))
     for line, rows, same in zip(
         lines, per_game(some, "positions"), per_game(again, "positions"), strict=True

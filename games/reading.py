@@ -3,6 +3,7 @@ faults are reported."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -128,6 +129,8 @@ class Policy:
                 report.undecided += 1
             elif options.min_elo and game.rating < options.min_elo:
                 report.below_elo += 1
+            elif not self._ended(game):
+                report.ended_otherwise += 1
             elif once in seen and options.duplicates != "keep":
                 report.duplicate_games += 1
             else:
@@ -135,10 +138,16 @@ class Policy:
                 yield self._batch(game, number)
         self.faults.end()
 
+    def _ended(self, game: FileGame) -> bool:
+        """Return whether a game ended as is wanted."""
+        won = bool(game.outcome)
+        return {"any": True, "won": won, "mate": won and game.over}[self.options.ended]
+
     def _batch(self, game: FileGame, number: int) -> PositionBatch:
         options, line = self.options, game.line
         assert line is not None, "a game without a fault has positions"
         first = self.skip if options.skip_start is None else options.skip_start
+        first = max(first, math.ceil(options.from_share * (len(line) - 1)))
         end = len(line) - max(options.skip_end, game.over and options.positions == "auto")
         plies = np.arange(first, max(first, end))
         positions = line[first : max(first, end)]
@@ -171,6 +180,9 @@ class Policy:
         keep = np.ones(len(positions), bool)
         if self.options.min_elo:
             self.report.below_elo += len(positions)
+            keep[:] = False
+        elif self.options.ended != "any":  # a position has no end
+            self.report.ended_otherwise += len(positions)
             keep[:] = False
         elif self.options.duplicates == "positions":
             keep = self._new(positions)

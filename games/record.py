@@ -44,6 +44,8 @@ class ReadOptions:
     min_elo: int = 0
     skip_start: int | None = None  # plies at the start of each game; None: the game's default
     skip_end: int = 0  # plies at the end
+    from_share: float = 0.0  # of the plies of each game, that are left out at its start
+    ended: str = "any"  # "won": no draws; "mate": won by the rules, such as by mate
     per_game: int = 0  # positions drawn at random from each game; 0: all
     duplicates: str = "games"  # "keep" all, or drop duplicate "games" or "positions"
     strict: bool = False  # raise InputError for the first bad game
@@ -59,6 +61,7 @@ class ReadReport:
     undecided: int = 0
     bad: int = 0
     below_elo: int = 0
+    ended_otherwise: int = 0
     duplicate_games: int = 0
     positions: int = 0
     duplicate_positions: int = 0

@@ -7,7 +7,7 @@ again. The document found widths of 384, 315, 80, 10, 5, 2 and 1, "not stable".
 
 from __future__ import annotations
 
-from hui_representations import mated_games, write_positions
+from hui_representations import GAMES
 from study import Study
 
 WIDTHS = (4, 16, 64, 256)
@@ -16,15 +16,12 @@ MOST_LAYERS = 3
 
 def main() -> None:
     study = Study(__doc__)
-    lines = mated_games(1500 if study.quick else 10_000)
-    positions = study.folder / "positions.csv"
-    write_positions(positions, lines, 0.5)
 
     def share(hidden: tuple[int, ...], seed: int) -> float:
         found = study.tuner(
-            *("network", "classic", positions, "--method", "logistic", "--encoding", "pieces384"),
-            *("--hidden", ",".join(map(str, hidden)) or 0, "--loss", "mse", "--held-out", 0.2),
-            *("--positions", "all", "--seed", seed, "-o", study.folder / "net.yaml"),
+            *("network", "classic", *GAMES, "--from-share", 0.5, "--encoding", "pieces384"),
+            *("--hidden", ",".join(map(str, hidden)) or 0, "--seed", seed),
+            *("-o", study.folder / "net.yaml"),
         )
         return 100 * found["winners"][-1]["value"]
 
@@ -54,8 +51,8 @@ def main() -> None:
     study.finish(
         ("seed", "widths found", "winners predicted, %", "with 64 hidden units, %"),
         rows,
-        f"{len(lines):,} games. The width that is best of several by chance is kept, so that the"
-        " share of the widths found is too good.",
+        "One position of each bundled game that ends in mate, from half of it on. The width that is"
+        " best of several by chance is kept, so that the share of the widths found is too good.",
     )
 
 

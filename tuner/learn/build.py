@@ -562,6 +562,7 @@ def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[
             (report.bad, "bad", "games that can be read"),
             (report.undecided, "undecided", "games with a result"),
             (report.below_elo, "below the Elo wanted", "a lower --min-elo"),
+            (report.ended_otherwise, "ended otherwise than wanted", "another --ended"),
             (report.duplicate_games, "duplicates", ""),
         )
         if count

@@ -57,6 +57,7 @@ def report_line(report: ReadReport) -> str:
         (report.bad, "bad and skipped"),
         (report.undecided, "without a result"),
         (report.below_elo, "below the Elo wanted"),
+        (report.ended_otherwise, "ended otherwise than wanted"),
         (report.duplicate_games, "duplicates"),
         (report.duplicate_positions, "duplicate positions left out"),
     ):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuner.io.files import QUIESCENCE
-from tuner.options.kinds import COUNT, POSITIVE_COUNT, SHARE, KeysOf, between
+from tuner.options.kinds import COUNT, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
 from tuner.options.option import Option, Table, Title, option, options_in
 
 if TYPE_CHECKING:
@@ -120,6 +120,19 @@ class Reading:
         metavar="N",
     )
     skip_end: int = option("skip the last N plies of each game (default: 0)", COUNT, 0, metavar="N")
+    from_share: float = option(
+        "skip the first SHARE of the plies of each game, 0 to 1 (default: 0)",
+        UNIT,
+        0.0,
+        metavar="SHARE",
+        seldom=True,
+    )
+    ended: str = option(
+        "any game (default), games that were won, or that were won by the rules, as by mate",
+        default="any",
+        choices=("any", "won", "mate"),
+        seldom=True,
+    )
     per_game: int | None = option(
         "keep at most N positions of each game, chosen at random", COUNT, metavar="N"
     )
@@ -149,6 +162,8 @@ class Reading:
             self.min_elo,
             self.skip_start,
             self.skip_end,
+            self.from_share,
+            self.ended,
             self.per_game or 0,
             self.duplicates,
             self.strict,

@@ -437,6 +437,8 @@ def read(
     kind = KINDS[options.positions]
     if kind != ALL and options.evaluation is None:
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
+    if options.ended != "any":
+        raise InputError(f"{source}: labelled positions have no end; leave out --ended")
     _, seen = report.memory.setdefault("chess", (HashSet(), HashSet()))
     last, games_here, wrong = None, 0, Faults(str(source), "line", options.strict, report, note)
     known = 0  # end of the last window with a position

@@ -3,6 +3,7 @@ collected into batches. Faulty games are reported and skipped."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.core import types
 
+from games.bits import EMPTY
 from games.chess.files import faults
 from games.chess.files.movetext import read_games
 from games.chess.files.tokens import (
@@ -33,7 +35,8 @@ from games.chess.files.tokens import (
     scores_type,
 )
 from games.chess.rules import entry, inner
-from games.chess.rules.position import START, WORDS, load, make, store
+from games.chess.rules.movegen import MAX_MOVES, generate
+from games.chess.rules.position import START, WORDS, checkers, load, make, store
 from games.chess.search import SEARCH
 from games.compile.hashset import FACTOR, HashSet, insert, mix, table_type
 from games.compile.jit import record
@@ -71,6 +74,21 @@ def identify(games, starts, moves, n, identities):
             h = (h ^ np.uint64(moves[i])) * FACTOR
             h ^= h >> S31
         identities[g] = mix(h)
+
+
+@entry(
+    types.void(
+        rows_type, positions_type, moves_type, types.Array(types.boolean, 1, "C"), moves_type
+    )
+)
+def only_mated(games, starts, moves, keep, room):
+    """Clear keep[i] where game i does not end in mate; `room` is for the moves of a position."""
+    for g in range(len(keep)):
+        if keep[g]:
+            p, first = load(starts[g]), games[g, FIRST_MOVE]
+            for i in range(first, first + games[g, PLIES]):
+                p = make(p, np.int64(moves[i]))
+            keep[g] = checkers(p) != EMPTY and generate(p, False, room) == 0
 
 
 @entry(types.int64(keys_type, table_type, types.Array(types.boolean, 1, "C")))
@@ -113,11 +131,13 @@ class Parsed(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which positions of a game are wanted: their kind, how many plies of the game are skipped at
-    its start and end, and how many positions at most, 0 for all, sampled by a seed."""
+    """Which positions of a game are wanted: their kind, how many plies of the game, and which share
+    of them, are skipped at its start, how many at its end, and how many positions at most, 0 for
+    all, sampled by a seed."""
 
     kind: int
     skip_start: int
+    from_share: float
     skip_end: int
     per_game: int
     seed: np.uint64
@@ -135,7 +155,7 @@ class Collected(NamedTuple):
 
 I64 = types.int64
 parsed_type = record(Parsed, rows_type, positions_type, moves_type, scores_type, keys_type)
-wanted_type = record(Wanted, I64, I64, I64, I64, types.uint64)
+wanted_type = record(Wanted, I64, I64, types.float64, I64, I64, types.uint64)
 collected_type = record(Collected, positions_type, scores_type, scores_type, row_type, keys_type)
 
 
@@ -147,7 +167,7 @@ def collect(parsed, chosen, begin, wanted, contexts, collected):
     game taken end at ends[k]; openings[k] is the key of its position after eight plies. Returns the
     index in `chosen` to continue with."""
     games, starts, moves, recorded, identities = parsed
-    kind, skip_start, skip_end, per_game, seed = wanted
+    kind, skip_start, from_share, skip_end, per_game, seed = wanted
     out, outcomes, scores, ends, openings = collected
     n, c = 0, contexts[0]
     for k in range(begin, len(chosen)):
@@ -159,10 +179,11 @@ def collect(parsed, chosen, begin, wanted, contexts, collected):
         p = load(starts[g])
         opening = p.key
         game_begin = n
+        begin_at = max(skip_start, np.int64(math.ceil(from_share * plies)))
         for ply in range(plies + 1):
             if ply <= OPENING_PLIES:
                 opening = p.key
-            if skip_start <= ply <= plies - skip_end:
+            if begin_at <= ply <= plies - skip_end:
                 store(c.stack[0], p)
                 scores[n] = score_at(game, recorded, ply)
                 n = take(kind, c, out, n)
@@ -353,6 +374,13 @@ class Collector:
         keep = decided & (np.minimum(rows[:, WHITE_ELO], rows[:, BLACK_ELO]) >= options.min_elo)
         report.undecided += int((good & ~decided).sum())
         report.below_elo += int((decided & ~keep).sum())
+        if options.ended != "any":
+            before = int(keep.sum())
+            keep &= rows[:, RESULT] != 0
+            if options.ended == "mate":
+                room = np.empty(MAX_MOVES, np.uint32)
+                only_mated(found.rows, found.starts, found.moves, keep, room)
+            report.ended_otherwise += before - int(keep.sum())
         if options.duplicates != "keep":
             before = int(keep.sum())
             new = keep_new(identities, self._seen_games.reserve(found.count), keep)
@@ -379,6 +407,7 @@ class Collector:
                 Wanted(
                     KINDS[options.positions],
                     options.skip_start or 0,
+                    options.from_share,
                     options.skip_end,
                     options.per_game,
                     np.uint64(options.seed),

@@ -1,6 +1,7 @@
 """The selection of games and positions: every option against positions that python-chess
 replays."""
 
+import math
 import random
 
 import chess
@@ -91,6 +92,39 @@ def test_positions_are_those_between_the_first_and_last_plies_skipped(
     )
     assert (report.positions, report.bad, notes) == (len(outcomes), 0, [])
     assert report.bytes == file.stat().st_size
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("skip_start", [0, 20])
+def test_positions_are_those_from_a_share_of_the_plies_on(share, skip_start, some, file):
+    batches, _, _ = read(file, skip_start=skip_start, from_share=share)
+    wanted = [
+        game.positions(max(skip_start, math.ceil(share * (len(game.boards) - 1))), 0)
+        for game in some
+        if game.result != "*"
+    ]
+    assert np.array_equal(rows(batches), [words for game in wanted for words in game])
+
+
+def test_games_that_ended_otherwise_than_wanted_are_left_out(tmp_path):
+    mate = "1. f3 e5 2. g4 Qh4# 0-1"
+    drawn = "1. e4 e5 1/2-1/2"
+    resigned = "1. e4 e5 1-0"
+    stalemate = '[FEN "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1"]\n[SetUp "1"]\n\n1. Qc7 1-0'
+    path = tmp_path / "games.pgn"
+    path.write_text("\n\n".join((mate, drawn, resigned, stalemate)) + "\n")
+    for ended, plies, left in (("any", [5, 3, 3, 2], 0), ("won", [5, 3, 2], 1), ("mate", [5], 3)):
+        batches, report, _ = read(path, ended=ended)
+        (batch,) = batches
+        assert np.diff([*batch.first, len(batch.positions)]).tolist() == plies
+        assert (report.ended_otherwise, report.used) == (left, len(plies))
+
+
+def test_mates_are_those_of_python_chess(some, file):
+    _, report, _ = read(file, ended="mate")
+    decided = [game for game in some if game.result in ("1-0", "0-1")]
+    mated = sum(game.boards[-1].is_checkmate() for game in decided)
+    assert report.used == mated
 
 
 def test_every_game_tells_where_its_positions_begin(some, file):
