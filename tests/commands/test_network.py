@@ -78,6 +78,21 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
     assert "share of the winners that are predicted:" in out
 
 
+def test_positions_are_written_with_their_values_and_read_again(small_pgn, tmp_path):
+    out = tmp_path / "positions.csv"
+    words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
+    found = json.loads(done(*words, "--write-positions", out, "--json").out)
+    lines = out.read_text().splitlines()
+    assert lines[0].startswith("# exported by evaltune: tuner network") and lines[1] == "fen,result"
+    assert len(lines) == found["positions"] + 2
+    assert {line.rpartition(",")[2] for line in lines[2:]} == {"0", "0.5", "1"}
+    again = ("network", "classic", out, "-o", tmp_path / "again.yaml", *SMALL, "--positions", "all")
+    assert json.loads(done(*again, "--json").out)["positions"] == found["positions"]
+    out.write_text("fen,result\nmine\n")
+    ran = tuner(*words, "--write-positions", out)
+    assert ran.status == 2 and "exists and is not an export" in ran.err
+
+
 def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
     path, _ = learned
     done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL)

@@ -34,6 +34,12 @@ TABLE: Table = (
         nargs="+",
     ),
     output("network to write: its weights go to NET.npz beside it", "NET.yaml", required=True),
+    Option(
+        ("--write-positions",),
+        "write the positions and their values, too, from 0 to 1 for the first player, as lines"
+        " `fen,result` that commands read as labelled positions",
+        metavar="OUT.csv",
+    ),
     TERMS,
     Title("network"),
     Option(
@@ -112,6 +118,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.evaluation.networks.files import require_network_writable, write_network
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
+    from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.io.records import to_json
     from tuner.network.learn import Shape, learned_network, lines_of, repeats_line
     from tuner.network.sample import read_sample
@@ -132,6 +139,8 @@ def run(arguments: Arguments) -> dict:
             arguments.quiescence,
         ),
     )
+    if arguments.write_positions is not None:
+        require_writable(Path(arguments.write_positions), EXPORT, (*arguments.games, str(output)))
     _require_positions(games)
     encoding = chosen_encoding(
         game_of(parameter_path(arguments.params)), arguments.encoding, arguments.inputs
@@ -156,6 +165,8 @@ def run(arguments: Arguments) -> dict:
             display,
             PER_GAME,
         )
+        if arguments.write_positions is not None:
+            replace_file(Path(arguments.write_positions), sample.text(arguments.text))
         learned = [
             learned_network(
                 sample,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
-from games.streams import InputError
+from games.streams import InputError, one_line
 from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
@@ -111,6 +111,15 @@ class ValuedSample:
                 "the sources hold counts of one evaluation, not positions; name the games"
             )
         return np.asarray(self.read.positions[self.place])
+
+    def text(self, command: str) -> str:
+        """Return the positions with their values as lines of CSV, made by a command."""
+        game = self.begun.game
+        assert game is not None, "positions were read"
+        lines = (
+            f"{text},{q:.4g}" for text, q in zip(game.texts(self.positions), self.q, strict=True)
+        )
+        return "\n".join([f"# exported by evaltune: {one_line(command)}", "fen,result", *lines, ""])
 
 
 def read_sample(
