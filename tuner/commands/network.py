@@ -38,7 +38,7 @@ TABLE: Table = (
         ("--write-positions",),
         "write the positions and their values, too, from 0 to 1 for the first player, as lines"
         " `fen,result` that commands read as labelled positions",
-        metavar="OUT.csv",
+        metavar="OUT",
     ),
     TERMS,
     Title("network"),
