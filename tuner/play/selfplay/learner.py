@@ -181,10 +181,11 @@ class WeightsLearner:
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
         lost = (np.abs(values) > LOST).sum() > SATURATED * len(values)
         if lost or not np.isfinite(change).all():
+            smaller = min(self.first_rate / 5, self.evaluation.rate(settings.rule))
             raise InputError(
                 f"--learning-rate {self.first_rate:g}: in batch {batches:,} the values of most"
                 " positions are those of won and lost games, so that nothing is learned any more;"
-                f" choose a smaller one, such as {self.first_rate / 5:.2g}"
+                f" choose a smaller one, such as {smaller:.2g}"
             )
         if settings.largest_step is not None:
             change = np.clip(change, -settings.largest_step, settings.largest_step)
