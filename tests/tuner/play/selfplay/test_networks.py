@@ -162,7 +162,7 @@ def test_a_rate_that_is_too_large_is_named_with_a_smaller_one(tmp_path):
     )
     line = ran.err.splitlines()[-1]
     assert ran.status == 2 and line.startswith("tuner: --learning-rate 10000: in batch 2 ")
-    assert line.endswith("such as 2e+03")
+    assert line.endswith("such as 0.01")
 
 
 @pytest.mark.parametrize(
