@@ -156,9 +156,8 @@ NO_MOVES = ("", "?", "no move")
 NO_POSITIONS = ("", "?", "no position at all")
 NAMED, SHOWN = 250, 200  # positions for the checks of all moves, and of pictures
 EXACT = 1e-9
-MOST_MOVES = (
-    64  # of a position that are named and played: with dice before the roll there are hundreds
-)
+# of a position that are named and played: with dice before the roll there are hundreds
+MOST_MOVES = 64
 MOST_NAMES = 100  # names of moves of other positions that each position is tested with
 
 

@@ -149,35 +149,29 @@ class Files:
 
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files of games
-    of_games: Callable[[str], bool] = lambda name: (
-        True
-    )  # whether a file contains games rather than labelled positions
-    holds_games: Callable[[str], bool] = lambda name: (
-        False
-    )  # whether a file in a folder is one of games, despite its name
-    game_text: Callable[[PlayedGame], str] | None = (
-        None  # a game as text for a file of games; None: no such files
-    )
+    # whether a file contains games rather than labelled positions
+    of_games: Callable[[str], bool] = lambda name: True
+    # whether a file in a folder is one of games, despite its name
+    holds_games: Callable[[str], bool] = lambda name: False
+    # a game as text for a file of games; None: no such files
+    game_text: Callable[[PlayedGame], str] | None = None
     # makes a function from texts of games, in turn, to what a file takes for each; None: the texts
     session: Callable[[], Callable[[str], str]] | None = None
-    openings: Callable[[str, Callable[[str], None]], Openings] | None = (
-        None  # of a file; reports skipped lines; InputError
-    )
+    # of a file; reports skipped lines; InputError
+    openings: Callable[[str, Callable[[str], None]], Openings] | None = None
     # an opening book by its file: a function that draws its move in a position, None if it has
     # none; None for files that are no such books; InputError
     book: Callable[[str], BookMoves | None] = lambda path: None
-    picture: Callable[[np.ndarray], str] | None = (
-        None  # a position as SVG; None: `Game.draw` is used
-    )
+    # a position as SVG; None: `Game.draw` is used
+    picture: Callable[[np.ndarray], str] | None = None
 
 
 class Chance(NamedTuple):
     """The dice of a game, whose positions come before the roll or have dice; results depend on the
     last position alone."""
 
-    roll: Callable[
-        [np.ndarray, Dice], np.ndarray
-    ]  # a position before the roll to the same with dice
+    # a position before the roll to the same with dice
+    roll: Callable[[np.ndarray, Dice], np.ndarray]
     # all rolls of a position that differ: positions with dice (k, words), and how likely each is
     # (k,)
     rolls: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -226,9 +220,8 @@ class UsualSettings:
     selfplay_depth: int = 3
     selfplay_random_plies: int = 4
     selfplay_plies: int = 160  # of the longest game
-    rates: Mapping[str, float] = field(
-        default_factory=dict
-    )  # of learning, where they differ from those of the update rules
+    # of learning, where they differ from those of the update rules
+    rates: Mapping[str, float] = field(default_factory=dict)
     calibration_games: int = 0  # played for the page of a run of self-play
 
 
@@ -242,30 +235,25 @@ class Game:
     stages: tuple[str, ...]  # stages of a tapered evaluation, first to last
     start: Callable[[], np.ndarray]
     legal_moves: Callable[[np.ndarray], list[int]]
-    play: Callable[
-        [np.ndarray, int], np.ndarray
-    ]  # the position after a move; in a game with dice before the next roll
-    result: Callable[
-        [Line], float | None
-    ]  # reward in [-1, 1] of a line, for the first player; None: the game continues
+    # the position after a move; in a game with dice before the next roll
+    play: Callable[[np.ndarray, int], np.ndarray]
+    # reward in [-1, 1] of a line, for the first player; None: the game continues
+    result: Callable[[Line], float | None]
     second_to_move: Callable[[np.ndarray], bool]
-    plies: Callable[
-        [np.ndarray], np.ndarray
-    ]  # (n,) plies played before positions (n, words) of one game, up to a constant
+    # (n,) plies played before positions (n, words) of one game, up to a constant
+    plies: Callable[[np.ndarray], np.ndarray]
     position: Callable[[str], np.ndarray]  # parse a text; ValueError if it is not a position
     texts: Callable[[np.ndarray], list[str]]  # of positions (n, words)
     draw: Callable[[np.ndarray], str]  # the board as lines of text, for a terminal
     move_text: Callable[[np.ndarray, int], str]  # in the notation of the game: Nf3
     move_name: Callable[[np.ndarray, int], str]  # in coordinates: g1f3
-    move_named: Callable[
-        [np.ndarray, str], int
-    ]  # by either name; ValueError if no legal move has it
+    # by either name; ValueError if no legal move has it
+    move_named: Callable[[np.ndarray, str], int]
     files: Files
     contest: Contest
     chance: Chance | None = None  # None: no dice
-    points: int = (
-        1  # what a reward of 1 stands for: rewards are whole numbers of points divided by it
-    )
+    # what a reward of 1 stands for: rewards are whole numbers of points divided by it
+    points: int = 1
     stock: Stock | None = None  # None: nothing leaves the board for good, or nobody asks
     # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
     scale: float = USUAL_SCALE
@@ -536,15 +524,12 @@ class Contest:
     # see games.search.searcher; without it, evaluations cannot play
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None
     constants: tuple[SearchConstant, ...] = ()  # that this search has
-    deepest: int | None = (
-        None  # the greatest depth of the search, which then has no other limit; None: any limits
-    )
-    whole_games: Any = (
-        None  # games that compiled loops play, see `tuner.evaluation.networks.compiled.WholeGames`
-    )
-    players: Mapping[str, Callable[[], Player]] = field(
-        default_factory=dict
-    )  # that need no evaluation and no engine, by name
+    # the greatest depth of the search, which then has no other limit; None: any limits
+    deepest: int | None = None
+    # games that compiled loops play, see `tuner.evaluation.networks.compiled.WholeGames`
+    whole_games: Any = None
+    # that need no evaluation and no engine, by name
+    players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)
     # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control,
     # megabytes of hash; InputError
     external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
@@ -557,12 +542,10 @@ class Contest:
     rater: Callable[[str], Rater] | None = None
     reason: Callable[[PlayedGame], str] | None = None  # why a game ended: White mates
     lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind
-    level_is_drawn: bool = (
-        True  # whether long games in which no side is ahead are draws in practice
-    )
-    drawn_ending: Callable[[np.ndarray], bool] | None = (
-        None  # a draw in practice, unless a search sees a forced win
-    )
+    # whether long games in which no side is ahead are draws in practice
+    level_is_drawn: bool = True
+    # a draw in practice, unless a search sees a forced win
+    drawn_ending: Callable[[np.ndarray], bool] | None = None
     # results from tables in a folder: a function from a position to the first player's result, None
     # if unknown; InputError
     tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None

@@ -81,9 +81,8 @@ def test_the_notebook_runs_and_draws(tmp_path, monkeypatch):
     for cell in cells:
         exec(compile("".join(cell["source"]), NOTEBOOK.name, "exec"), space)
     figure = matplotlib.gcf()
-    assert len(figure.axes) == 2 and all(
-        axes.containers for axes in figure.axes
-    )  # error bars, for each stage
+    # error bars, for each stage
+    assert len(figure.axes) == 2 and all(axes.containers for axes in figure.axes)
     matplotlib.close("all")
     assert not list(tmp_path.iterdir())
 

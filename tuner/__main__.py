@@ -1,18 +1,19 @@
 """`python -m tuner` is `tuner`. Ctrl-C is handled before anything slow is imported."""
 
 import sys
+
+# the module `signal` builds enums of them, which is slow
 from _signal import (
     SIG_DFL,
     SIGINT,
     signal,
-)  # the module `signal` builds enums of them, which is slow
+)
 
 
 def main() -> int:
     """Run the command line as a process of its own."""
-    signal(
-        SIGINT, SIG_DFL
-    )  # ends the process without a word, until the command line is there to say one
+    # ends the process without a word, until the command line is there to say one
+    signal(SIGINT, SIG_DFL)
     import tuner
 
     try:

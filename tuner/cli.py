@@ -224,9 +224,8 @@ def trouble(problem: OSError) -> str | None:
         sys.stdout.flush()
     except OSError:  # it would fail again at exit, with a traceback
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    where = (
-        os.fsdecode(problem.filename) if problem.filename else "output"
-    )  # files are named, standard output is not
+    # files are named, standard output is not
+    where = os.fsdecode(problem.filename) if problem.filename else "output"
     return f"{where}: cannot be written: {problem.strerror}; make room, or choose another place"
 
 

@@ -96,9 +96,8 @@ def phase_of(words):
     return PHASES if in_contact(words) else 0
 
 
-QUARTERS = tuple(
-    np.uint64(0x3F << first) for first in (7, 13, 19)
-)  # beyond our home, each a quarter of the board further
+# beyond our home, each a quarter of the board further
+QUARTERS = tuple(np.uint64(0x3F << first) for first in (7, 13, 19))
 THEIR_HOME = QUARTERS[2]
 BAR_OF_THEM = ONE  # the bar of `them` is place 0 of ours
 
@@ -122,9 +121,8 @@ def hitting_rolls(blots, made, enemies):
     open_points, hits = POINTS & ~made, 0
     waiting = enemies & BAR_OF_THEM != EMPTY
     for a in range(1, 7):
-        first = (BAR_OF_THEM if waiting else enemies) << np.uint64(
-            a
-        )  # where the first checker can land
+        # where the first checker can land
+        first = (BAR_OF_THEM if waiting else enemies) << np.uint64(a)
         # doubles
         reached, hit = first & open_points, first & blots
         for _ in range(3):

@@ -32,9 +32,8 @@ def count_pawn_structure(us, them, emit):
     blocked, candidate and passed pawns by rank (0 is the first); the distances of both kings from
     the square before a passed pawn."""
     ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
-    guarded = fill_down(
-        them.pawn_attacks
-    )  # squares that an enemy pawn attacks, now or after advancing
+    # squares that an enemy pawn attacks, now or after advancing
+    guarded = fill_down(them.pawn_attacks)
     beside = sideways(files(us.pawns))
     rear = us.pawns & fill_down(down(us.pawns))
     isolated = us.pawns & ~beside

@@ -98,12 +98,13 @@ def terms_of_file(path: Path) -> list[Term]:
     return list(found.values())
 
 
+# the result has the type of the left operand
 _SHIFTS = {
     operator.lshift,
     operator.rshift,
     operator.ilshift,
     operator.irshift,
-}  # the result has the type of the left operand
+}
 _HINTS = (
     (
         r"Untyped global name '(\w+)'.*<class 'function'>",

@@ -19,9 +19,8 @@ from numba.core import types
 from evalterms.framework.compose import compose, load_terms
 
 TERMS = "terms"  # the encoding of them
-native = types.int64(
-    types.CPointer(types.uint64), types.CPointer(types.int32)
-)  # the type of `write`
+# the type of `write`
+native = types.int64(types.CPointer(types.uint64), types.CPointer(types.int32))
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ def count_material(us, them, emit):
 
 
 promoted = Term("promoted")
+# what they were
 PROMOTED_PAWN, PROMOTED_LANCE, PROMOTED_KNIGHT, PROMOTED_SILVER, HORSE, DRAGON = map(
     promoted.parameter, ("pawn", "lance", "knight", "silver", "bishop", "rook")
-)  # what they were
+)
 
 
 @promoted.counts

@@ -47,10 +47,11 @@ from games.search.constants import CONSTANTS
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves
+# muted, so that all pieces are visible
 COLOURS = {
     "square light": "#eceae4",
     "square dark": "#b7b3a8",
-}  # muted, so that all pieces are visible
+}
 
 
 def after(words: np.ndarray, move: int) -> np.ndarray:

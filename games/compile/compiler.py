@@ -194,10 +194,11 @@ class EntryCompiler(Compiler):
     lowering = EntryLowering
 
 
+# the same bound as in setup.cfg; tests/games/test_numba.py names the private interfaces in use
 FIRST_REFUSED = (
     0,
     69,
-)  # the same bound as in setup.cfg; tests/games/test_numba.py names the private interfaces in use
+)
 
 
 def require_version(found: str) -> None:

@@ -63,9 +63,8 @@ class Speech:
     start: str  # the text of the initial position
     asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
     variant: str = ""  # the option for positions of a variant
-    ready_first: bool = (
-        False  # whether an engine is to be asked whether it is ready before its first position
-    )
+    # whether an engine is to be asked whether it is ready before its first position
+    ready_first: bool = False
     mates_in_plies: bool = False  # whether scores count the plies to a mate, not the moves
     stalemate_loses: bool = False
 

@@ -152,9 +152,8 @@ class Dialect:
     options: Mapping[str, EngineSetting]  # besides the file of the evaluation
     side: str  # whose view a static evaluation is
     new_line: Callable[[], Line]
-    place: Callable[
-        [Sequence[str]], tuple[str, list[str]]
-    ]  # the arguments of `position` as start and moves; ValueError
+    # the arguments of `position` as start and moves; ValueError
+    place: Callable[[Sequence[str]], tuple[str, list[str]]]
     warm_up: Callable[[Line], Task]  # a short search, in which compiled functions load
     # a task from the arguments of `go` (None: they are too many), and what is wrong with them
     task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]

@@ -141,9 +141,8 @@ class Task:
     ponder: bool = False
     infinite: bool = False
     score: Callable[[Found], str]  # `cp 31`
-    names: Callable[
-        [tuple[int, ...]], list[str]
-    ]  # of the moves of a PV, up to the first illegal one
+    # of the moves of a PV, up to the first illegal one
+    names: Callable[[tuple[int, ...]], list[str]]
     first: str = ""  # the move to answer if the search was stopped before its first result
     answer: str | None = None  # what to answer without a search
     info: str = ""  # what to write before that answer

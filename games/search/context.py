@@ -40,15 +40,17 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ("function", ADDRESS),
             ("weights", ADDRESS),  # addresses of the evaluation and its weights
             ("tt", np.int64),
+            # address of the transposition table, number of entries minus one
             (
                 "tt_mask",
                 np.int64,
-            ),  # address of the transposition table, number of entries minus one
+            ),
             ("eval_cache", np.int64),
+            # addresses of the evaluation cache and of the evaluation's partial sums
             (
                 "sums",
                 np.int64,
-            ),  # addresses of the evaluation cache and of the evaluation's partial sums
+            ),
             ("stop", np.int64),  # address of the word that stops the search when set
             ("nodes", np.int64),
             ("node_limit", np.int64),
@@ -61,22 +63,25 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ("harvest_room", np.int64),
             ("harvested", np.int64),  # see games.search.alphabeta
             ("harvest_depth", np.int64),  # iteration in which nodes are recorded
+            # index of the root in `keys`, behind the positions of the game
             (
                 "root_index",
                 np.int64,
-            ),  # index of the root in `keys`, behind the positions of the game
+            ),
             ("repeats", np.int64),  # repetitions met
             ("keys", np.uint64, LINE + ROWS),
+            # a bit for each position of the game, by its key: others did not occur in the game
             (
                 "seen",
                 np.uint64,
                 SEEN // 64,
-            ),  # a bit for each position of the game, by its key: others did not occur in the game
+            ),
+            # what the rules of repetitions need of these positions
             (
                 "marks",
                 np.uint64,
                 LINE + ROWS,
-            ),  # what the rules of repetitions need of these positions
+            ),
             ("path", np.int64, ROWS),  # moves from the root to the current node; 0 is a null move
             ("killers", np.int64, (ROWS, 2)),
             ("history", np.int64, rules.history_size),
@@ -85,11 +90,12 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ("pv", np.uint32, (ROWS, ROWS)),  # triangular PV table
             ("stack", np.uint64, (ROWS, rules.words)),
             ("moves", np.uint32, (ROWS, rules.max_moves)),
+            # moves with their scores, see games.search.ordering
             (
                 "ordered",
                 np.int64,
                 (ROWS, rules.max_moves + LANES),
-            ),  # moves with their scores, see games.search.ordering
+            ),
         ],
         align=True,
     )
@@ -175,16 +181,11 @@ def put_word(address, index, value):
 # records of the nodes of a search tree, for learning from all of them (TreeStrap): words after the
 # position, and their number
 NODE_VALUE, NODE_FACTS, MORE = 0, 1, 2
-NODE_BOUND, NODE_QUIET, NODE_ODD, NODE_DEPTH = (
-    3,
-    4,
-    8,
-    4,
-)  # of the word of facts, see games.search.alphabeta.make_harvest
+# of the word of facts, see games.search.alphabeta.make_harvest
+NODE_BOUND, NODE_QUIET, NODE_ODD, NODE_DEPTH = 3, 4, 8, 4
 
-NONE, LOWER, UPPER, EXACT = range(
-    4
-)  # bounds: no value (only the move), value at least, at most, exact
+# bounds: no value (only the move), value at least, at most, exact
+NONE, LOWER, UPPER, EXACT = range(4)
 MOVE_MASK, DEPTH_MASK, BOUND_MASK = (1 << 24) - 1, 63, 3
 DEPTH_SHIFT, BOUND_SHIFT, VALUE_SHIFT = 24, 30, 32
 inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games

@@ -23,9 +23,8 @@ from games.search.context import UNIT
 DEEPEST = 3
 KEPT, MARGIN = 8, 0.16
 USED = -9.0  # in place of the value of a successor that has been searched deeper
-NODES, BEST, STATIC, ENDED, MOVES = range(
-    5
-)  # numbers of `found`; from MOVES on the moves of the root
+# numbers of `found`; from MOVES on the moves of the root
+NODES, BEST, STATIC, ENDED, MOVES = range(5)
 I64, F64 = types.int64, types.float64
 pointer_type = types.CPointer(types.uint64)
 words_type = types.Array(types.uint64, 1, "C")

@@ -12,9 +12,8 @@ import numpy as np
 from games.search.context import MAX_DEPTH
 
 UNLIMITED = 1 << 62
-SMALL_ADVANTAGE = (
-    0.2  # in v = tanh(scale * centipawns): the margin of searchers is so many centipawns
-)
+# in v = tanh(scale * centipawns): the margin of searchers is so many centipawns
+SMALL_ADVANTAGE = 0.2
 
 
 @dataclass(frozen=True)

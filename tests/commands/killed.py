@@ -45,9 +45,8 @@ def kill_before(folder: str, chosen: int) -> list[str]:
 def run_all(folder: str, command: list[str], moments: list[int]) -> None:
     """One child per moment, so that the imports are paid for once; prints `moment status
     changes`."""
-    assert (
-        dataset_actions and run and load_engine("tictactoe/classic")
-    )  # loaded once, for all children
+    # loaded once, for all children
+    assert dataset_actions and run and load_engine("tictactoe/classic")
     for moment in moments:
         child = os.fork()
         if child == 0:

@@ -63,10 +63,11 @@ def test_mode_bytes_and_links_are_kept(learned):
     assert source.stat().st_mode & 0o777 == 0o750 and Path("link.h").is_symlink()
     inode, time = source.stat().st_ino, source.stat().st_mtime_ns
     done("export", "pesto", "--into", "link.h", "--only", "material.pawn")
+    # nothing to compile again
     assert (source.stat().st_ino, source.stat().st_mtime_ns) == (
         inode,
         time,
-    )  # nothing to compile again
+    )
     assert sorted(os.listdir("real")) == ["eval.h"]
 
 

@@ -97,9 +97,8 @@ def test_the_same_command_writes_the_same_bytes(learned, small_pgn, tmp_path):
     path, _ = learned
     done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL)
     assert (tmp_path / "again.npz").read_bytes() == path.with_suffix(".npz").read_bytes()
-    done(
-        "network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL, "--seed", 2
-    )  # replaces its own
+    # replaces its own
+    done("network", "classic", small_pgn, "-o", tmp_path / "again.yaml", *SMALL, "--seed", 2)
     assert (tmp_path / "again.npz").read_bytes() != path.with_suffix(".npz").read_bytes()
 
 

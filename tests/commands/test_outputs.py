@@ -298,9 +298,8 @@ def test_a_dataset_replaces_nothing_but_a_dataset_that_is_not_read(here, writer)
     Path("link").symlink_to(inputs[0])
     Path("letter").write_text("dear reader")
     Path("site").mkdir()
-    Path("site/manifest.json").write_text(
-        '{"name": "a page", "icons": []}'
-    )  # as web applications have it
+    # as web applications have it
+    Path("site/manifest.json").write_text('{"name": "a page", "icons": []}')
     shutil.copytree("b.ds", "noted.ds")
     Path("noted.ds/notes.txt").write_text("keep me")
     os.mkfifo("pipe")

@@ -131,9 +131,8 @@ def test_material_alone_is_the_regression_of_statsmodels_with_its_clustered_erro
         q, design, family=sm.families.Binomial(), offset=2 * 0.002 * x[:, 5:] @ start[5:]
     )
     expected = model.fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": group})
-    np.testing.assert_allclose(
-        found.weights[0, :5], expected.params[:5], atol=0.5
-    )  # the learner's tolerance, in centipawns
+    # the learner's tolerance, in centipawns
+    np.testing.assert_allclose(found.weights[0, :5], expected.params[:5], atol=0.5)
     np.testing.assert_allclose(found.standard_errors[0, :5], expected.bse[:5], rtol=0.01)
     np.testing.assert_allclose(found.weights[0, 5:], start[5:], atol=0.0051)
     assert found.stages == ("all",) and found.scale == 0.002

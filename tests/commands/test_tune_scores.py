@@ -127,9 +127,8 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
 
 
 def test_positions_without_a_score_are_left_out(tmp_path, recorded):
-    scores = [
-        str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)
-    ]  # of unknown unit
+    # of unknown unit
+    scores = [str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)]
     some = labelled(tmp_path, scores)
     common = (
         "tune",
@@ -206,6 +205,7 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     one, other = (load_parameters(str(tmp_path / name)).weights for name in ("a.yaml", "b.yaml"))
     assert np.abs(one - other).max() < 0.5  # the recorded ones are rounded
     assert fake.asked == [("chess", "uci:sage", 77, OnThreads(2)), "closed"]
+    # without --method
     done(
         "tune",
         detuned,
@@ -215,7 +215,7 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
         "uci:sage",
         "-o",
         tmp_path / "c.yaml",
-    )  # without --method
+    )
     assert yaml.safe_load((tmp_path / "c.yaml").read_text())["learned"]["targets"] == "scores"
     assert "scores of the teacher: +100 centipawns score" in ran.err
     assert "learns from searches of uci:sage, 77 nodes" in ran.err

@@ -49,9 +49,8 @@ def play(
         )
         played = engine.play(board, limit, game=game, info=chess.engine.INFO_ALL)
         clocks[side] = max(clocks[side] - (time.perf_counter() - started), 0.01) + increment
-        assert (
-            played.move in board.legal_moves
-        )  # as are the moves of its variations: python-chess reads them on the board
+        # as are the moves of its variations: python-chess reads them on the board
+        assert played.move in board.legal_moves
         board.push(played.move)
         assert played.ponder is None or played.ponder in board.legal_moves
 

@@ -12,9 +12,8 @@ from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import make_engine
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SAMPLES = {
-    "chess": REPOSITORY / "games/samples/stockfish400.pgn.zst"
-}  # a game without one is played at random
+# a game without one is played at random
+SAMPLES = {"chess": REPOSITORY / "games/samples/stockfish400.pgn.zst"}
 GAMES = available()
 CASES = [(game, term) for game in GAMES for term in range(len(make_engine(game).composition.terms))]
 NAMES = [f"{game}-{make_engine(game).composition.terms[term].name}" for game, term in CASES]

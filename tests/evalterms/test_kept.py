@@ -117,9 +117,8 @@ def test_the_other_pieces_do_not_change_what_declared_functions_count():
     for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
         bare[:, 1 + kind] = 0
     size = sum(part.size for part in parts)
-    packed = pack(
-        *np.tile(np.random.default_rng(5).normal(0, 100, size), (2, 1))
-    )  # equal stages: the phase has no effect
+    # equal stages: the phase has no effect
+    packed = pack(*np.tile(np.random.default_rng(5).normal(0, 100, size), (2, 1)))
     found = [np.zeros(len(positions), np.int64) for _ in range(2)]
     for rows, out in zip((positions, bare), found, strict=True):
         composition.glue.scores(rows, packed, out)

@@ -26,9 +26,8 @@ PATIENCE = 900  # seconds, for a machine on which much else runs
 def home(tmp_path, monkeypatch) -> Path:
     """A cache home of the test's own, empty at first."""
     monkeypatch.setenv("EVALTUNE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(
-        sys, "dont_write_bytecode", True
-    )  # Python's own cache overlooks edits within a second
+    # Python's own cache overlooks edits within a second
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return tmp_path / "cache"
 
 

@@ -17,9 +17,8 @@ from games import streams
 from games.streams import InputError, compression_of, lines, pieces
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
-CHECKED = COMPRESS | {
-    ".zst": zstandard.ZstdCompressor(write_checksum=True).compress
-}  # the program `zstd` does so
+# the program `zstd` does so
+CHECKED = COMPRESS | {".zst": zstandard.ZstdCompressor(write_checksum=True).compress}
 KINDS = pytest.mark.parametrize("suffix", COMPRESS)
 TEXT = random.Random(1).randbytes(20_000) + b"e4 e5 Nf3 " * 20_000
 
@@ -102,9 +101,8 @@ def test_a_corrupt_archive_names_the_bytes_between_which_it_is_corrupt(suffix, t
         damaged = bytearray(packed)
         damaged[at] ^= 1 << rng.randrange(8)
         try:
-            assert (
-                unpacked(tmp_path, f"a{suffix}", bytes(damaged)) == TEXT
-            )  # a bit of no importance
+            # a bit of no importance
+            assert unpacked(tmp_path, f"a{suffix}", bytes(damaged)) == TEXT
         except InputError as problem:
             said = re.fullmatch(
                 r".*/a\.\w+: (corrupt \w+ archive between bytes (\d+) and (\d+) \(.*\)|truncated"

@@ -19,6 +19,7 @@ from tuner.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("evalterms", "games", "params", "tuner")
+# those on which results or messages depend
 PACKAGES = (
     "dask",
     "distributed",
@@ -26,7 +27,7 @@ PACKAGES = (
     "numba",
     "numpy",
     "scipy",
-)  # those on which results or messages depend
+)
 
 
 @cache
@@ -85,9 +86,8 @@ def _sources() -> str:
 KEPT = 4
 ABORT_SECONDS = 0.05  # between two calls of `abort`: a search may begin after the first
 END_SECONDS = 15.0
-SETTLED_SECONDS = (
-    1.0  # a worker that dies before its nanny has noted its start is never started again by Dask
-)
+# a worker that dies before its nanny has noted its start is never started again by Dask
+SETTLED_SECONDS = 1.0
 
 
 class OtherProgram(Exception):

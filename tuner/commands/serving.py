@@ -67,9 +67,8 @@ def serve(
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
-    server = importlib.import_module(
-        f"games.{game}.engines.{protocol}"
-    )  # loads heavy modules only when they are needed
+    # loads heavy modules only when they are needed
+    server = importlib.import_module(f"games.{game}.engines.{protocol}")
     evaluation = ServedEvaluation(read, load, settable)
     searches = server.serve(
         evaluation,

@@ -91,9 +91,8 @@ def _check(
     def problem(part: int) -> str | None:
         begin, end = part * PART, min((part + 1) * PART, len(content))
         if wrong is not None:
-            found = wrong(
-                values[part * step : (part + 1) * step + 1]
-            )  # one more, because order is checked between neighbours
+            # one more, because order is checked between neighbours
+            found = wrong(values[part * step : (part + 1) * step + 1])
             if found.any():
                 return (
                     f"entry {part * step + int(np.argmax(found))} is damaged, expected {expected}"
@@ -136,6 +135,7 @@ FORMS = {
     "shares": [(float, float)],
     "spans": [(int, int)],
 }
+# what may be missing
 NOTHING = {
     "apart": [],
     "checks": {},
@@ -143,7 +143,7 @@ NOTHING = {
     "wide": False,
     "shares": [[0, 1]],
     "spans": [],
-}  # what may be missing
+}
 LIMITS: dict[str, Callable[[Any], bool]] = {
     "phases": lambda n: 0 < n <= MOST_PHASES,
     "games": lambda n: 0 < n < 2**63,

@@ -236,10 +236,11 @@ class Engine:
         return Counter(self.composition).count(np.ascontiguousarray(positions))
 
 
+# centipawns, of finite differences; Homan's is forward
 STEPS = {
     "forward-difference": 1.0,
     "finite-difference": 0.01,
-}  # centipawns, of finite differences; Homan's is forward
+}
 
 
 @dataclass(frozen=True)

@@ -115,9 +115,8 @@ def _keep(spec: EngineSpec, engine: Engine) -> None:
 def _made(spec: EngineSpec) -> Engine:
     paths = []
     for number, file in enumerate(spec.files):
-        folder = Path(tempfile.mkdtemp(prefix="evaltune-terms-")) / str(
-            number
-        )  # kept: compiled code names its source
+        # kept: compiled code names its source
+        folder = Path(tempfile.mkdtemp(prefix="evaltune-terms-")) / str(number)
         folder.mkdir()
         (folder / file.name).write_bytes(file.content)
         paths.append(folder / file.name)

@@ -44,9 +44,8 @@ C_WORDS = frozenset(
         "xor_eq",
     )
 )
-C_RESERVED = re.compile(
-    r"(atomic|cnd|memory_order|mtx|thrd|tss)_|\w*_t\Z"
-)  # prefixes of such functions; types such as size_t
+# prefixes of such functions; types such as size_t
+C_RESERVED = re.compile(r"(atomic|cnd|memory_order|mtx|thrd|tss)_|\w*_t\Z")
 PREFIX = "term_"
 
 

@@ -91,9 +91,8 @@ def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Ite
         evaluation = problem.evaluations(weights, piece)
         outcome = problem.data.outcome[place].astype(float)
         objective, scale = problem.objective, problem.scale
-        width = (
-            weights[:, -1] @ problem.model.unscaled[:, problem.data.phase[place]]
-        )  # of a draw, if the loss models draws
+        # of a draw, if the loss models draws
+        width = weights[:, -1] @ problem.model.unscaled[:, problem.data.phase[place]]
         yield Predictions(
             place,
             objective.expected_score(scale, evaluation, width),

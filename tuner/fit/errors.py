@@ -86,9 +86,8 @@ def standard_errors(
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
     meat, names = problem.device.score_products(problem.model, weights, free)
-    meat -= (
-        np.outer(prior, prior) / names
-    )  # the scores sum to minus the prior's gradient at the optimum
+    # the scores sum to minus the prior's gradient at the optimum
+    meat -= np.outer(prior, prior) / names
     inverse = inverse_of(chosen, factor, scale)
     # the prior's gradient is precision * (mean - weights), with the variance of the weights under
     # the prior
@@ -102,9 +101,8 @@ def standard_errors(
         return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    some = problem.on(
-        problem.games[:: max(1, problem.positions // COMPARED)]
-    )  # a sample, because it is only for comparison
+    # a sample, because it is only for comparison
+    some = problem.on(problem.games[:: max(1, problem.positions // COMPARED)])
     alone = problem.device.position_products(problem.model, weights, some.ranges)[
         np.ix_(free[chosen], free[chosen])
     ]
@@ -145,9 +143,8 @@ def uncertainty_of(
 
 FAINT = 1e-7  # importance of scalar weights and of those that never apply, relative to the largest
 ROUNDING = 1e-9
-LOOSE = (
-    1e-2  # of a direction of length 1: smaller components come from weights that hardly ever apply
-)
+# of a direction of length 1: smaller components come from weights that hardly ever apply
+LOOSE = 1e-2
 
 
 @dataclass(frozen=True)

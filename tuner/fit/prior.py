@@ -204,9 +204,8 @@ def empirical_prior(
     blocks = prior_blocks(places, allowed & problem.free, units_of(problem))
     widths = [BlockPrior(width or FIRST_SD, FORMS[0])] * len(blocks)
     given = problem.precision
-    first = problem.positions / len(
-        problem.model.groups[0]
-    )  # as if the positions of a game counted as one
+    # as if the positions of a game counted as one
+    first = problem.positions / len(problem.model.groups[0])
     current = _with_prior(problem, precision_of(blocks, widths, given), first)
     weights = problem.start
     matrix: np.ndarray | None = None

@@ -65,12 +65,10 @@ class Problem:
     design_effect: float = 1.0  # positions that count as one; a factor of the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
-    progress: Callable[[int, int], None] = lambda done, total: (
-        None
-    )  # called with the positions done in a pass, and all of them
-    temporal: TemporalData | None = (
-        None  # of a problem that TD(lambda) solves: its games are complete and in order
-    )
+    # called with the positions done in a pass, and all of them
+    progress: Callable[[int, int], None] = lambda done, total: None
+    # of a problem that TD(lambda) solves: its games are complete and in order
+    temporal: TemporalData | None = None
 
     @cached_property
     def model(self) -> Model:

@@ -18,10 +18,8 @@ from tuner.fit.problem import Problem
 POSITIONS = 500_000
 DECIDED = 0.85  # |v| from which the side ahead should score 0.925 or more
 HARDLY = 0.75  # smallest score of the side ahead, in phases that are used
-FEWEST_GAMES, FEWEST_POSITIONS = (
-    10,
-    100,
-)  # games with decided positions to assess a phase; positions to fit a slope
+# games with decided positions to assess a phase; positions to fit a slope
+FEWEST_GAMES, FEWEST_POSITIONS = 10, 100
 OTHERWISE = 1.5  # ratio of two scales that is reported
 
 
@@ -138,10 +136,8 @@ def slope_of(evaluation: np.ndarray, outcome: np.ndarray) -> float | None:
     """Return half the slope of the logistic regression of (1 + outcome) / 2 on the evaluation and
     an intercept; None if it is not a plausible scale."""
     columns = np.stack([evaluation, np.ones_like(evaluation)], axis=1)
-    q, coefficients = (
-        (1 + outcome) / 2,
-        np.zeros(2),
-    )  # from 0: Newton's method diverges from a slope that is much too steep
+    # from 0: Newton's method diverges from a slope that is much too steep
+    q, coefficients = (1 + outcome) / 2, np.zeros(2)
     for _ in range(30):
         p = 1 / (1 + np.exp(-np.clip(columns @ coefficients, -500, 500)))
         hessian = columns.T @ (columns * (p * (1 - p))[:, None])

@@ -43,9 +43,8 @@ class FitOptions:
     seed: int = 1
     own_results: bool = False
     device: Device = CPU
-    progress: Callable[[int, int], None] = lambda done, total: (
-        None
-    )  # called with the positions done in a pass, and all of them
+    # called with the positions done in a pass, and all of them
+    progress: Callable[[int, int], None] = lambda done, total: None
     centipawn: float | None = None
 
     def centipawn_at(self, scale: float) -> float:

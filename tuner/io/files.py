@@ -124,9 +124,8 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
         raise InputError(f"{path}: cannot be read: {problem}") from None
 
 
-Content = (
-    bytes | mmap.mmap
-)  # of an existing file; the functions below recognise what a command wrote
+# of an existing file; the functions below recognise what a command wrote
+Content = bytes | mmap.mmap
 
 
 def _is_learned(content: Content) -> bool:

@@ -57,9 +57,8 @@ KINDS = {
         lambda value: _is_finite(value) and value >= 0 and value == int(value),
     ),
 }
-Maybe = Annotated[
-    float, Kind("a number or NaN", _is_number)
-]  # unknown values of a fit are NaN in its history
+# unknown values of a fit are NaN in its history
+Maybe = Annotated[float, Kind("a number or NaN", _is_number)]
 Count = Annotated[
     float, Kind("a number of 0 or more", lambda value: _is_finite(value) and value >= 0)
 ]

@@ -20,19 +20,20 @@ from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
-BEGINNINGS = re.compile(
-    r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp"
-)  # files that may exist before the settings are written
+# files that may exist before the settings are written
+BEGINNINGS = re.compile(r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp")
 CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
 SEARCHES, BEGUN = "searches", b'{"command": "tuner'  # of a run that was interrupted
+# sections of CONFIG
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
-)  # sections of CONFIG
+)
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
+# files of tune
 MADE = re.compile(
     r"lock|searches|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
     r"now\.json|history\.jsonl|findings\.json|\..*\.(tmp|old)"
-)  # files of tune
+)
 LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 

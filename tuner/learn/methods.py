@@ -89,9 +89,8 @@ def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptio
     )
 
 
-SEARCHED_PER_GAME = (
-    50  # positions: few positions of many games give the most information per search
-)
+# positions: few positions of many games give the most information per search
+SEARCHED_PER_GAME = 50
 # centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48,
 # automatic: 61
 SEARCH_TRUST = 20.0
@@ -111,11 +110,12 @@ OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 
 
+# in place of "auto"
 PRIORS = {
     "rootstrap": SEARCH_TRUST,
     "scores": SCORE_TRUST,
     "moves": MOVE_TRUST,
-}  # in place of "auto"
+}
 
 
 def resolved(
@@ -129,9 +129,8 @@ def resolved(
     that the method does not use, and for games that it cannot learn from. `rows`: the sources are
     rows that another program counted."""
     name = options.method
-    own_alone = (
-        options.own_games is not None and len(sources) == 1
-    )  # its games record the scores of their searches
+    # its games record the scores of their searches
+    own_alone = options.own_games is not None and len(sources) == 1
     if name == "auto" and (
         options.teacher is not None or own_alone and options.loss not in DRAW_MODELS
     ):

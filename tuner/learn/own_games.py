@@ -31,11 +31,8 @@ from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
 
-FEWEST, MOST, PART = (
-    40,
-    400,
-    15,
-)  # games of the match: one for so many own games, within these limits
+# games of the match: one for so many own games, within these limits
+FEWEST, MOST, PART = 40, 400, 15
 
 
 class RoundVerdict(NamedTuple):

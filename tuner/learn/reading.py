@@ -175,10 +175,11 @@ def read_games(
                 progress,
                 kept or retarget,
             )
+    # otherwise the outcomes are the results
     other_targets = options.method in (
         "rootstrap",
         "scores",
-    )  # otherwise the outcomes are the results
+    )
     read = Read(
         data,
         report_line(report) if report else "",

@@ -33,11 +33,12 @@ from tuner.parameters.writer import write_parameters
 from tuner.play.under_way import games_under_way
 from tuner.version import __version__
 
+# what a result says of what to do next: nothing about the learned file
 NEXT = (
     "advice",
     "compare",
     "match",
-)  # what a result says of what to do next: nothing about the learned file
+)
 
 
 def tune(

@@ -41,9 +41,8 @@ class Objective:
     loss: Formula
     residual: Formula  # dL/de
     curvature: Formula  # d2L/de2, or its Gauss-Newton part if the loss is not convex in e
-    expected_score: Callable[
-        [float, np.ndarray, np.ndarray], np.ndarray
-    ]  # (scale, evaluation, width) -> (n,) in [0, 1]
+    # (scale, evaluation, width) -> (n,) in [0, 1]
+    expected_score: Callable[[float, np.ndarray, np.ndarray], np.ndarray]
     largest_residual: float  # |dL/de| <= largest_residual * scale, for a weight of 1
     # statements that set fields of `Terms t` (tuner/fit/device/gpu/kernels/position.cu) from the
     # doubles scale, unit = 2 * scale, a = unit * evaluation, width, z and mass

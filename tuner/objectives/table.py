@@ -10,6 +10,5 @@ from tuner.objectives.squared_error import SQUARED_ERROR
 OBJECTIVES: dict[str, Objective] = {
     objective.name: objective for objective in (CROSS_ENTROPY, SQUARED_ERROR, ORDERED)
 }
-DRAW_MODELS = [
-    name for name, objective in OBJECTIVES.items() if objective.widths
-]  # losses that model draws
+# losses that model draws
+DRAW_MODELS = [name for name, objective in OBJECTIVES.items() if objective.widths]

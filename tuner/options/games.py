@@ -13,11 +13,12 @@ SECTION = "games"  # of config.yaml
 LONGEST = 10_000  # plies of a game
 ENGINE_DEPTH, ENGINE_PART, VARY = 6, 20, 0.1  # of games of an engine, by default
 USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
+# a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
 USUAL_DRAW = (
     10.0,
     16,
     80,
-)  # a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
+)
 
 
 @dataclass(frozen=True, kw_only=True)

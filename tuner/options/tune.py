@@ -209,9 +209,8 @@ class TuneSettings(TuneOptions):
     targets: str | None = None  # resolved: what the method learns from
     workers: int = 1
     own_results: bool = False  # resolved: all games are those of `tuner games`
-    own_scores: bool = (
-        False  # resolved: scores are those of the starting values themselves, on their scale
-    )
+    # resolved: scores are those of the starting values themselves, on their scale
+    own_scores: bool = False
     no_gpu: str | None = None  # why "auto" chose the CPU
     run: Path | None = None
 

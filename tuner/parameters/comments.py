@@ -22,12 +22,10 @@ from tuner.parameters.yaml_tree import Source, YamlNode
 Place = tuple[str | int, ...]
 HEADER: Place = ()  # above the first line
 FOOTER: Place = ("",)  # below the last line
-LARGEST = (
-    1 << 18
-)  # characters of all comments in a file, so that the file written is never too large to read
-LINE = re.compile(
-    "([^\r\n\x85\u2028\u2029]*)(?:\r\n|[\r\n\x85\u2028\u2029]|$)"
-)  # with the line ends of YAML
+# characters of all comments in a file, so that the file written is never too large to read
+LARGEST = 1 << 18
+# with the line ends of YAML
+LINE = re.compile("([^\r\n\x85\u2028\u2029]*)(?:\r\n|[\r\n\x85\u2028\u2029]|$)")
 
 
 @dataclass(frozen=True)

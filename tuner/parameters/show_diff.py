@@ -139,9 +139,8 @@ def _largest(console: Console, found: Comparison, view: View) -> None:
 
 def _headline(console: Console, found: Comparison, view: View) -> None:
     """Print the ratios of the first term's numbers to the first of them, a column for each file."""
-    lines = [
-        line for p in found.files if (line := headline(p)) is not None
-    ]  # of all files or of none: the layout is one
+    # of all files or of none: the layout is one
+    lines = [line for p in found.files if (line := headline(p)) is not None]
     if not lines or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
     heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[: len(lines)]

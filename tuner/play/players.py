@@ -234,9 +234,8 @@ def engine_named(text: str) -> Named | None:
     games = games_of(protocol) if separator and protocol.isalpha() else []
     if not games:
         return None
-    name = (
-        text if command.isdecimal() else _name_of(command)
-    )  # of a program whose strength is a number: gnubg:0
+    # of a program whose strength is a number: gnubg:0
+    name = text if command.isdecimal() else _name_of(command)
     return Named(protocol, command, name, None if DEFAULT_GAME in games else games[0])
 
 

@@ -281,9 +281,8 @@ def in_page(svg: str, title: str, description: str) -> str:
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
     inner = re.sub(r" font-family: [^;\"]*;", "", inner)
-    inner = re.sub(
-        r"font: ([^;\"]*?[\d.]+px) [^;\"]*", r"font: \1 var(--font)", inner
-    )  # as older versions write it
+    # as older versions write it
+    inner = re.sub(r"font: ([^;\"]*?[\d.]+px) [^;\"]*", r"font: \1 var(--font)", inner)
     inner = re.sub(r' transform="rotate\(-0 [^"]*"', "", inner)
     inner = re.sub(r"\s+", " ", inner)
     inner = re.sub(

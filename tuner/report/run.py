@@ -31,11 +31,12 @@ from tuner.report.match import Match, read_match
 
 TUNE, SELFPLAY, MATCH, NETWORK = "tune", "selfplay", "match", "network"
 START, LEARNED, NET = "start.yaml", "params.yaml", "net.yaml"
+# of the history of each kind
 LINES = {
     TUNE: Iteration,
     SELFPLAY: WeightsBatch,
     NETWORK: NetworkBatch,
-}  # of the history of each kind
+}
 FINDINGS, LARGEST_FINDINGS = "findings.json", 64 << 20  # bytes
 MOST_PHASES = 1000
 

@@ -700,10 +700,11 @@ def options_section(run: ShownRun) -> Section:
 
 
 GAMES = 2000  # of the match to play
+# by whether a network learns one roll deep
 ERRORS = {
     True: ("squares", "TD errors", "mean square of the changes of v, from −1 to 1"),
     False: ("squares", "Squared errors", "mean of a batch; values v from −1 to 1"),
-}  # by whether a network learns one roll deep
+}
 WATCHED = (
     ("plies", "Length of games", "plies, mean of a batch"),
     ("rate", "Learning rate", "at the start of a batch"),

@@ -207,9 +207,8 @@ WIDTH = 20  # centipawns: a narrow prior for learning from results
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
 MORE = 4  # times as many games, if more games are advised
 
-Interval: TypeAlias = tuple[
-    float | None, float | None, float | None
-]  # a value, None if unknown, and its ends, None if infinite
+# a value, None if unknown, and its ends, None if infinite
+Interval: TypeAlias = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,8 @@ def mean_points(
 
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-NORMALIZED_ELO = 800 / math.log(
-    10
-)  # Elo for each standard deviation of one game by which the mean score is above 1/2
+# Elo for each standard deviation of one game by which the mean score is above 1/2
+NORMALIZED_ELO = 800 / math.log(10)
 CONFIDENCE = 0.95
 SIDE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # 1.96
 

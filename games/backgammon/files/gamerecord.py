@@ -14,10 +14,8 @@ from games.reading import FileFault
 
 PLAYED, RESIGNED, DROPPED, UNFINISHED = "played", "resigned", "dropped", "unfinished"
 HIGHEST_CUBE = 1 << 15
-CUBE, RESULT = (
-    "a cube turned against the rules",
-    "a result that contradicts the moves",
-)  # kinds of faults
+# kinds of faults
+CUBE, RESULT = "a cube turned against the rules", "a result that contradicts the moves"
 
 
 @dataclass

@@ -28,6 +28,7 @@ POSITION_BYTES, POSITION_LETTERS = 10, 14
 MATCH_BYTES, MATCH_LETTERS = 9, 12
 CENTRED = 3  # owner of the cube: 0, 1, or nobody
 PLAYING = 1  # state of the game: 0 not begun, 1 playing, 2 over, 3 resigned, 4 dropped
+# of the fields of MatchState, from the lowest on
 BITS = (
     4,
     2,
@@ -43,7 +44,7 @@ BITS = (
     15,
     15,
     1,
-)  # of the fields of MatchState, from the lowest on
+)
 
 
 class MatchState(NamedTuple):
@@ -259,9 +260,8 @@ def fibs_board(words: np.ndarray) -> str:
     cube."""
     counts, turn = counts_of(words), turn_of(words)
     own, other = counts[turn], counts[1 - turn]
-    points = (
-        own - other[::-1]
-    )  # place p of the other side is our place 25 - p; the bars are places 25 and 0
+    # place p of the other side is our place 25 - p; the bars are places 25 and 0
+    points = own - other[::-1]
     points[0], points[BAR] = -other[BAR], own[BAR]
     numbers = ":".join(map(str, points.tolist()))
     larger, smaller = dice_of(words)
@@ -289,9 +289,8 @@ def from_fibs(text: str) -> np.ndarray:
             " or -1"
         )
     dice = (numbers[33], numbers[34]) if turn == colour else (numbers[35], numbers[36])
-    points = (
-        points * colour if direction < 0 else points[::-1] * colour
-    )  # ours positive, moving towards 0
+    # ours positive, moving towards 0
+    points = points * colour if direction < 0 else points[::-1] * colour
     counts = np.zeros((2, 26), np.int64)
     counts[0], counts[1] = np.maximum(points, 0), np.maximum(-points[::-1], 0)
     counts[:, OFF] = 0

@@ -116,9 +116,8 @@ def first_roll(seed: int, game: int) -> tuple[tuple[int, int], int]:
     return dice_of_way(way), int(second)
 
 
-ROLLS = [
-    (larger, smaller) for larger in range(1, SIDES + 1) for smaller in range(1, larger + 1)
-]  # that differ
+# that differ
+ROLLS = [(larger, smaller) for larger in range(1, SIDES + 1) for smaller in range(1, larger + 1)]
 WAYS = np.array([SIDES * (larger - 1) + smaller - 1 for larger, smaller in ROLLS])
 DOUBLES = np.array([larger == smaller for larger, smaller in ROLLS])
 CHANCES, FIRST_CHANCES = np.where(DOUBLES, 1, 2) / 36, np.where(DOUBLES, 0, 1) / 15

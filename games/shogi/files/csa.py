@@ -146,9 +146,8 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
     """Parse the game of lines[begin:end]."""
     game = ParsedGame([], begin=begin + 1)
     start = _Start()
-    refused: GameFault | None = (
-        None  # an illegal move, which is no fault of the file if it ends the game
-    )
+    # an illegal move, which is no fault of the file if it ends the game
+    refused: GameFault | None = None
     try:
         for number in range(begin, end):
             line = lines[number].rstrip()

@@ -240,9 +240,8 @@ def _packed_batch(
     chosen = np.flatnonzero(good)
     chosen = chosen[policy.lone(positions[chosen])]
     assert policy.select is not None, "the reader selects"
-    taken, wanted = policy.select(
-        positions[chosen]
-    )  # a resolved position keeps the score of the one that it replaces
+    # a resolved position keeps the score of the one that it replaces
+    taken, wanted = policy.select(positions[chosen])
     taken, chosen = taken[wanted], chosen[wanted]
     yield from policy.lone_batch(
         taken,

@@ -30,11 +30,12 @@ __all__ = ["WHOLE_GAMES"]
 
 LIGHT = "backgammon/classic"  # measured anyway: tables only are not much lighter
 REFERENCE = "gnubg-nn"
+# games a CPU second; million networks a CPU second
 TARGETS = {
     "td linear": 5_000,
     "td network": 1_800,
     "networks": 1.0,
-}  # games a CPU second; million networks a CPU second
+}
 POSITIONS = "all"  # quiet ones are those of a search that backgammon has not
 HIDDEN = 40  # units of the network that is measured
 GAMES, LEARNING_GAMES = 2_000, 4_000  # of self-play without learning, and with it

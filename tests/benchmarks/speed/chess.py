@@ -99,11 +99,12 @@ SEARCHED = (
     "2r3k1/pp3ppp/2n1b3/3p4/3P4/2PB1N2/P4PPP/R5K1 w - - 0 20",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 )
+# UCI engines of Debian
 ENGINES = {
     "toga2": (),
     "ethereal-chess": (),
     "stockfish": (("Use NNUE", "false"),),
-}  # UCI engines of Debian
+}
 ENGINE_SECONDS = 0.5  # per position; some engines ignore node limits
 
 

@@ -28,11 +28,8 @@ from tuner.objectives.temporal import TemporalData
 from tuner.parameters.layout import Layout, Place
 from tuner.parameters.parameters import Parameters
 
-PARAMETERS, SCALE, SPREAD = (
-    400,
-    0.00255,
-    15.0,
-)  # SPREAD of weights in centipawns, so that few games are decided
+# SPREAD of weights in centipawns, so that few games are decided
+PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0
 CHECKED, SOME = 1_000_000, 10_000_000  # positions of comparisons, and of `make bench BENCH=gpu`
 COUNTS = np.array([-2, -1, 1, 2], np.int8)
 POSITION_BYTES, EIGHT_BYTES = 16, 24  # that a pass reads per position, and per eight nonzeros

@@ -22,11 +22,12 @@ from games.streams import InputError
 
 LIGHT = "shogi/hand"  # an evaluation of tables only
 REFERENCE = "cshogi"
+# million nodes a CPU second; `light`: exact, with the light evaluation
 TARGETS = {
     "perft": 60.0,
     "exact": 1.5,
     "light": 2.5,
-}  # million nodes a CPU second; `light`: exact, with the light evaluation
+}
 REFERENCE_GAMES = 200
 MIDDLE = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
 SEARCHED = (

@@ -12,9 +12,8 @@ def test_random_words_are_those_of_numpy():
             random.integers(0, 2**64, 4, np.uint64),
             random.integers(0, 2**64, 2, np.uint64),
         )
-        expected = np.random.Philox(counter=counter, key=key).random_raw(
-            4
-        )  # NumPy counts up before it draws
+        # NumPy counts up before it draws
+        expected = np.random.Philox(counter=counter, key=key).random_raw(4)
         counter[0] += np.uint64(1)
         fill(counter, *key)
         assert (counter == expected).all()

@@ -66,9 +66,8 @@ OURS = {
 }
 FOLDER = Path(__file__).with_name("bad_pgn")
 COLLECTION = SHARED / "nasty_pgn"
-BLANK_LINES = {
-    "blank_line_in_movetext.pgn"
-}  # a blank line among the moves, at which python-chess ends the game
+# a blank line among the moves, at which python-chess ends the game
+BLANK_LINES = {"blank_line_in_movetext.pgn"}
 UTF_16 = {"utf16.pgn"}
 GOOD = (
     b"1. f4 e5 2. fxe5 d6 3. exd6 Bxd6 4. g3 Qg5 5. Nf3 0-1",

@@ -80,11 +80,12 @@ def test_swapping_off_is_what_legal_captures_give():
     [
         ("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", 100),  # nothing protects it
         ("4k3/8/4p3/3p4/8/8/8/3RK3 w - - 0 1", "d1d5", -400),  # a rook for a pawn
+        # the rook behind does not make up for it
         (
             "3rk3/3r4/8/3p4/8/8/3R4/3RK3 w - - 0 1",
             "d2d5",
             -400,
-        ),  # the rook behind does not make up for it
+        ),
         ("4k3/8/4p3/3q4/8/8/8/3RK3 w - - 0 1", "d1d5", 400),
         ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100),
         ("3rk3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0),

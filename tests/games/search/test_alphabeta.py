@@ -78,9 +78,8 @@ def test_a_limit_of_nodes_is_kept_but_for_the_last_quiescence(classic):
         for nodes in (1, 50, 400, 5000):
             one.clear()
             found = one.search([CHESS.start()], Limits(nodes=nodes))
-            assert (
-                found.nodes <= nodes + 200 or found.depth == 1
-            )  # which is always finished: there must be a move
+            # which is always finished: there must be a move
+            assert found.nodes <= nodes + 200 or found.depth == 1
             assert found.move in CHESS.legal_moves(CHESS.start())
 
 

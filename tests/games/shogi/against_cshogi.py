@@ -10,11 +10,12 @@ from games.shogi.files import sfen
 from games.shogi.files import sfen as notation
 from games.shogi.rules import endings, movegen
 
+# for the side to move
 REPEATED = {
     cshogi.REPETITION_DRAW: 0,
     cshogi.REPETITION_WIN: 1,
     cshogi.REPETITION_LOSE: -1,
-}  # for the side to move
+}
 # the same board with more or less in hand, which cshogi finds first and which are no end by the
 # rules
 BETTER_OR_WORSE = cshogi.REPETITION_SUPERIOR, cshogi.REPETITION_INFERIOR

@@ -360,10 +360,11 @@ def test_boards_handicaps_and_mates_of_kif():
     game = kif.read_game(BOARD.split("\n"))
     assert game.fault is None
     assert sfen.text(game.line[0]) == "4k4/9/4G4/9/9/9/3+l5/9/4K4 b Gr2b18p 1"
+    # the mate is the result where the file gives none
     assert (game.result, files.our_names(game)) == (
         1,
         ["G*5b"],
-    )  # the mate is the result where the file gives none
+    )
     for name in kif.HANDICAPS:
         odds = kif.read_game([f"手合割：{name}", ""])
         assert odds.fault is None

@@ -99,11 +99,12 @@ def test_a_perpetual_check_is_no_draw_for_the_losing_side():
         ("4k4/9/9/9/4p4/4P4/9/9/4K4 b - 1", "5f5e", 210),
         ("4k4/9/9/4g4/4p4/4R4/9/9/4K4 b - 1", "5f5e", 210 - 2100),
         ("4k4/9/9/4p4/4s4/4S4/9/9/4K4 b - 1", "5f5e", 0),
+        # the pawn recaptures, the lance takes it, and is not taken
         (
             "4k4/4l4/9/4p4/4s4/4S4/4L4/4R4/4K4 b - 1",
             "5f5e",
             210,
-        ),  # the pawn recaptures, the lance takes it, and is not taken
+        ),
         ("4k4/9/9/9/4P4/9/9/9/4K4 b - 1", "5e5d", 0),
         ("4k4/9/9/4P4/9/9/9/9/4K4 b - 1", "5d5c+", 500),
     ],

@@ -82,9 +82,8 @@ def test_an_interrupt_stops_tasks_at_once(cluster):
     with cluster.start(job(seconds=PATIENCE)) as running:
         threading.Timer(0.5, interrupted.set).start()
         assert list(run(running, map(Task, range(9)), interrupted)) == []
-    assert results(cluster, 4) == [
-        (number, number) for number in range(4)
-    ]  # the threads of the workers are free again
+    # the threads of the workers are free again
+    assert results(cluster, 4) == [(number, number) for number in range(4)]
     assert time.monotonic() - begun < PATIENCE / 4
 
 

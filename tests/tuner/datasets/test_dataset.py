@@ -139,9 +139,8 @@ def test_a_dataset_replaces_a_dataset_but_nothing_else(sample, copy, tmp_path):
 
 def test_nothing_can_be_learned_from_one_game_or_from_games_with_one_result(tmp_path):
     def data(outcomes):
-        lengths = np.array(
-            [2, 0, *[2] * (len(outcomes) - 1), 0]
-        )  # a game without positions says nothing, also at the end
+        # a game without positions says nothing, also at the end
+        lengths = np.array([2, 0, *[2] * (len(outcomes) - 1), 0])
         return write_sample(
             tmp_path / "data",
             np.ones((2 * len(outcomes), 1), np.int8),

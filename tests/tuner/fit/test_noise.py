@@ -171,9 +171,8 @@ def test_the_price_is_that_of_the_matches():
         (price - 1.96 * error, price + 1.96 * error), abs=0.01
     )
     chi = (weight * (elo + price * sd**2) ** 2).sum()
-    assert (
-        chi < 12.6
-    )  # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
+    # one line fits three shapes of noise: 95 % of chi-squared with 6 degrees of freedom
+    assert chi < 12.6
     assert Noise(0.0, 10.0).elo(1.0).elo == pytest.approx(100 * PRICE.elo)
 
 

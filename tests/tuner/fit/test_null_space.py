@@ -163,9 +163,8 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     options = FitOptions(only=("material", "piece_square", "space.tempo"), intercept=False)
     games = np.arange(120)
     problem = make_problem(data, parameters, options, games, parameters.scale)
-    weights, _ = learn(
-        problem, iterations=2
-    )  # few games: at the optimum some positions would be certain, without information
+    # few games: at the optimum some positions would be certain, without information
+    weights, _ = learn(problem, iterations=2)
     null_space = find_null_space(problem, problem.gauss_newton(problem.start), engine.layout.places)
 
     low, high = ranges_of(data, games)[0]

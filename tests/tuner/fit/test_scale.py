@@ -30,9 +30,8 @@ def drawn(tmp_path_factory):
     sample = write_sample(folder / "none", x, np.zeros(n), lengths, phase=phase)
     p = chances(sample.design(2) @ weights.ravel() + 30, TRUE)
     width, drawn = 0.1 * np.minimum(p, 1 - p), random.random(n)
-    outcome = np.where(
-        drawn < p - width, 1.0, np.where(drawn > p + width, -1.0, 0.0)
-    )  # draws leave the expectation as it is
+    # draws leave the expectation as it is
+    outcome = np.where(drawn < p - width, 1.0, np.where(drawn > p + width, -1.0, 0.0))
     return write_sample(folder / "data", x, outcome, lengths, phase=phase), weights
 
 

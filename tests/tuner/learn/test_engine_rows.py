@@ -287,9 +287,8 @@ def test_an_interrupt_ends_the_engine(build, tmp_path, monkeypatch):
         while not ended.wait(10):
             signal.pthread_kill(main, signal.SIGINT)
 
-    handler = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # what a shell starts in the background ignores Ctrl-C
+    # what a shell starts in the background ignores Ctrl-C
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     monkeypatch.setattr(row_engine, "PATIENCE", 60.0)
     before, threads = sorted(tmp_path.iterdir()), threading.active_count()

@@ -85,9 +85,8 @@ def rounds(monkeypatch, tmp_path):
             OnThreads(1),
             notes,
         )
-        assert (
-            len(set(matches)) == len(matches) == len(played) == len(found.matches)
-        )  # one after each round, other openings
+        # one after each round, other openings
+        assert len(set(matches)) == len(matches) == len(played) == len(found.matches)
         return found, played, learned, notes.lines
 
     return run

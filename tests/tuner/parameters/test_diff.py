@@ -181,9 +181,8 @@ def test_files_learned_from_the_same_games_are_recognised():
         return parameters(drawn(9), data=data)
 
     assert shared_sources([learned("a", "b"), learned("c", "b")]) == "b.pgn"
-    assert (
-        shared_sources([learned("a", "-"), learned("b", "-")]) is None
-    )  # standard input has no hash
+    # standard input has no hash
+    assert shared_sources([learned("a", "-"), learned("b", "-")]) is None
     assert (
         shared_sources([learned("a", "a"), parameters(drawn(9)), parameters(drawn(9), data="lost")])
         is None

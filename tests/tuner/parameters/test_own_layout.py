@@ -48,6 +48,7 @@ def test_the_file_gives_game_stages_names_and_shapes(tmp_path):
         ["discs.edge table", [2, 3]],
         ["mobility.moves", [3]],
     ]
+    # the last row of a table is on top
     assert p.weights[0].tolist() == [
         800,
         4,
@@ -59,7 +60,7 @@ def test_the_file_gives_game_stages_names_and_shapes(tmp_path):
         0,
         5,
         8,
-    ]  # the last row of a table is on top
+    ]
     assert p.fixed == ("discs.corner",)
     assert read(tmp_path, TEXT.replace("phases: 60\n", "")).phases == 24
 

@@ -61,9 +61,8 @@ def test_unknown_standard_errors_stay_unknown(tmp_path):
 
 def test_missing_parameters_are_added_as_zeros_where_asked_for(tmp_path):
     text = changed("    king: {mg: 0, eg: -0.5}\n", "").partition("  squares:\n    man")[0]
-    assert "weights lacks material.king; `tuner params" in refused(
-        tmp_path, text
-    )  # other terms take no part
+    # other terms take no part
+    assert "weights lacks material.king; `tuner params" in refused(tmp_path, text)
     p = read(tmp_path, text, add_missing=True)
     assert p.weights.tolist() == [[100, *[0] * 8], [110.25, *[0] * 8]]
     assert missing_parameters(tmp_path / "my.yaml", LAYOUT, "chess") == ["material.king"]

@@ -137,9 +137,8 @@ def test_a_line_is_where_its_numbers_are():
         for text in tree(chart.svg).iter(SVG + "text")
         if re.fullmatch(r"0\.\d+", text.text)
     ]
-    assert len(ticks) > 2 and len({value for value, _ in ticks}) == len(
-        ticks
-    )  # no two ticks say the same
+    # no two ticks say the same
+    assert len(ticks) > 2 and len({value for value, _ in ticks}) == len(ticks)
     for value, place in ticks:
         assert slope * value + offset == pytest.approx(
             place, abs=6

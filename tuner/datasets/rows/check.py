@@ -331,9 +331,8 @@ class Trial:
 
 
 MOST_WEIGHTS = 8  # columns that are corrected together
-NEAR_WHOLE = (
-    0.25  # a correction this near to a whole number is one, since engines have whole weights
-)
+# a correction this near to a whole number is one, since engines have whole weights
+NEAR_WHOLE = 0.25
 
 
 def wrong_weights(
@@ -344,17 +343,17 @@ def wrong_weights(
     counts = sample.counts
     squares = counts.multiply(counts).tocsc()
     factors = sample.factors
+    # (kinds, kinds, columns)
     gram = np.stack(
         [[squares.T @ (factors[a] * factors[b]) for b in range(kinds)] for a in range(kinds)]
-    )  # (kinds, kinds, columns)
+    )
     gram = np.moveaxis(gram, 2, 0) + 1e-6 * np.eye(kinds)
     left = searched.without_rounding(searched.difference)
     chosen: list[int] = []
     transposed = counts.T.tocsr()
     for _ in range(MOST_WEIGHTS):
-        products = np.stack(
-            [transposed @ (factor * left) for factor in factors], axis=1
-        )  # (columns, kinds)
+        # (columns, kinds)
+        products = np.stack([transposed @ (factor * left) for factor in factors], axis=1)
         gain = (products * np.linalg.solve(gram, products[:, :, None])[:, :, 0]).sum(axis=1)
         gain[chosen] = 0
         at = int(gain.argmax())

@@ -35,13 +35,14 @@ from tuner.datasets.rows.values import (
 )
 
 KEYS = frozenset((*FIELDS, "counts"))
+# with what a missing one means
 NUMBERS = {
     "eval": math.nan,
     "score": math.nan,
     "phase": math.nan,
     "rest": 0.0,
     "scale": 1.0,
-}  # with what a missing one means
+}
 BLOCK = 1 << 22
 MOST_ROWS = 1 << 13  # of a batch
 PLAIN = {int, float}

@@ -44,10 +44,11 @@ class RowEngine:
         self._rest = b""  # the line that is not complete
         self._asked: list[str] = []  # positions whose answers are awaited
         self._before = 0  # answers before theirs
+        # lines before the first answer, and the last of them
         self._greetings, self._greeting = (
             0,
             "",
-        )  # lines before the first answer, and the last of them
+        )
         self.answered = self.without_row = 0
         self.reason = ""  # of the first position without a row
 

@@ -431,9 +431,8 @@ class RowBatch(NamedTuple):
     score: np.ndarray  # (n,) float32, the score of a search; NaN if unknown, infinite for a mate
     game: np.ndarray  # (n,) uint64 identity of the game; positions of a game follow each other
     text: list[str] | None = None  # the positions, FEN for chess; "" where unknown
-    opening: np.ndarray | None = (
-        None  # (n,) uint64 identity of the opening of the game; None: each game has its own
-    )
+    # (n,) uint64 identity of the opening of the game; None: each game has its own
+    opening: np.ndarray | None = None
 
     @property
     def openings(self) -> np.ndarray:

@@ -37,9 +37,8 @@ C1, C2, C3, C4, C5, C6 = (
 )
 ONE, TWO, ZERO = np.float32(1), np.float32(2), np.float32(0)
 HIGHEST = np.float32(30)  # beyond it a sigmoid is 0 or 1 in single precision
-ROUNDS = np.float32(
-    3 << 22
-)  # a float32 plus this one is rounded to a whole number, which is in its lowest bits
+# a float32 plus this one is rounded to a whole number, which is in its lowest bits
+ROUNDS = np.float32(3 << 22)
 
 _I32 = ir.IntType(32)
 
@@ -121,10 +120,11 @@ def follow(shape, weights, outs):
     the last layer."""
     width = shape[1]
     activate(floats_at(outs, 0), width, shape[2])
+    # where the outputs of the last layer are, and the weights of the next
     first, at = (
         0,
         (shape[0] + 1) * width,
-    )  # where the outputs of the last layer are, and the weights of the next
+    )
     for k in range(3, len(shape), 2):
         before, width = width, shape[k]
         then = first + before
@@ -257,16 +257,13 @@ _I64, _INT32 = ir.IntType(64), ir.IntType(32)
 
 call_start = jit.address_call(I64, (I64, I64, I64))  # position, seed, game: the first roll
 call_way = jit.address_call(I64, (I64, I64, I64))  # seed, game, ply: a roll
-call_afterstates = jit.address_call(
-    I64, (I64, I64, I64, I64)
-)  # position, roll, positions, scratch: how many
-call_points = jit.address_call(
-    I64, (I64,)
-)  # position: points of the first player, 0 before the end
+# position, roll, positions, scratch: how many
+call_afterstates = jit.address_call(I64, (I64, I64, I64, I64))
+# position: points of the first player, 0 before the end
+call_points = jit.address_call(I64, (I64,))
 call_write = jit.address_call(I64, (I64, I64))  # position, row: how many counts
-call_choose = jit.address_call(
-    I64, (I64, I64, I64, I64)
-)  # position, afterstates, how many, data: the index of one
+# position, afterstates, how many, data: the index of one
+call_choose = jit.address_call(I64, (I64, I64, I64, I64))
 
 
 class WholeGames(Protocol):
@@ -520,10 +517,8 @@ def floats_at(array, offset):
     return array[offset:]
 
 
-LARGEST, HALF = (
-    np.float32(1 << 28),
-    np.float32(0.5),
-)  # in steps: the search clamps evaluations, and larger ones would not fit
+# in steps: the search clamps evaluations, and larger ones would not fit
+LARGEST, HALF = np.float32(1 << 28), np.float32(0.5)
 TURN = np.uint64(1)
 
 

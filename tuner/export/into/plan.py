@@ -358,9 +358,8 @@ def _beside(values: Values, i: int, definitions: Sequence[Definition]) -> Node:
     comment = source.tokens[i]
     line, start = source.line(comment.start), source.line_start(comment.start)
     rest = source.tokens[i + 1] if i + 1 < len(source.tokens) else None
-    first = bisect_left(
-        source.code, comment.start, key=attrgetter("start")
-    )  # token of code after the comment
+    # token of code after the comment
+    first = bisect_left(source.code, comment.start, key=attrgetter("start"))
     before = range(bisect_left(source.code, start, key=attrgetter("start")), first)
     ends_line = rest is None or rest.kind == SPACE and "\n" in source.of(rest) or rest.kind == "end"
     if before and ends_line:

@@ -81,6 +81,7 @@ PLAIN = re.compile(
     r"(?P<suffix>[A-Za-z_]\w*)?"
 )
 SEPARATORS = "_'"
+# suffixes that make a number a float
 FLOATS = (
     "f",
     "F",
@@ -92,7 +93,7 @@ FLOATS = (
     "f64",
     "_f32",
     "_f64",
-)  # suffixes that make a number a float
+)
 
 
 @dataclass(frozen=True)
@@ -171,9 +172,8 @@ ONE_SPACE = re.compile(r" (?![ \t\r\n\f\v\\])")
 COMMENT_MARK = re.compile(r"/\*|\*/")
 SPACES_IN_LINE = re.compile(r"(?:[ \t\f\v]|\r(?!\n)|\\\r?\n)+")
 LINE_END = re.compile(r"\r?\n")
-PLAIN_NAME = re.compile(
-    r"[A-Za-z_]\w*(?![\w\"'#$\x80-\xff])", re.ASCII
-)  # neither a prefix of a string nor the half of a name
+# neither a prefix of a string nor the half of a name
+PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(?![\w\"'#$\x80-\xff])", re.ASCII)
 NAME = re.compile(r"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*", re.ASCII)
 SIGNS = re.compile(
     r"<<=|>>=|\.\.[.=]?|::|->|=>|==|!=|<=|>=|&&|\|\||[-+*/%&|^:]=|\+\+|--|.", re.DOTALL

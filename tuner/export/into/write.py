@@ -21,9 +21,8 @@ from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text
 
-COMMENT_GAP = re.compile(
-    r"[,;)}\] ]*?( {2,})(?=//|/\*)"
-)  # from a number to a comment at the end of its line
+# from a number to a comment at the end of its line
+COMMENT_GAP = re.compile(r"[,;)}\] ]*?( {2,})(?=//|/\*)")
 
 
 @dataclass(frozen=True)

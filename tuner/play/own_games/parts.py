@@ -22,6 +22,7 @@ from tuner.play.own_games.play import Generated
 
 LEVEL = 10  # of the compression
 SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, beside their verdicts
+# keys of a line, and how many whole numbers each has
 COUNTS = {
     "games": 1,
     "plies": 1,
@@ -29,7 +30,7 @@ COUNTS = {
     "own": 3,
     **{f"end_{end.replace(' ', '_')}": 1 for end in ENDS},
     **{f"checked_{rule}": 3 for rule in BY_SCORES},
-}  # keys of a line, and how many whole numbers each has
+}
 DROPPED, IDENTITIES = "dropped", "identities"  # in lines of games of engines
 Counts = dict[str, list[int]]
 

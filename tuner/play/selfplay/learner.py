@@ -60,9 +60,8 @@ class Backup(NamedTuple):
 
     positions: Callable[[Episode], np.ndarray]
     errors: Callable[[BackupInput, np.ndarray], np.ndarray]
-    harvest: tuple[int, int | None] | None = (
-        None  # how many positions of each tree to keep, and of which iteration
-    )
+    # how many positions of each tree to keep, and of which iteration
+    harvest: tuple[int, int | None] | None = None
 
 
 def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:

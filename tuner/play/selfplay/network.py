@@ -45,16 +45,14 @@ from tuner.play.selfplay.setup import with_measuring
 
 GAMES, HIDDEN = 200_000, (40,)  # unless given
 LONGEST = 2000  # plies of a game: an untrained network needs some hundred
+# the learning rate, of networks that learn from wins only and from points,
 RATES = {
     True: 0.3,
     False: 1.0,
-}  # the learning rate, of networks that learn from wins only and from points,
+}
 SINGLE_RATE = 0.1  # and of a single neuron, which larger ones spoil
-BATCHES, SMALLEST_BATCH, LARGEST_BATCH = (
-    200,
-    50,
-    1000,
-)  # about so many lines of the history, each of so many games
+# about so many lines of the history, each of so many games
+BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 200, 50, 1000
 
 
 class NetworkLearning:

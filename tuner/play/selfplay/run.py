@@ -19,9 +19,8 @@ from tuner.play.selfplay.matches import MatchMeasurement
 from tuner.play.selfplay.measure import Measurement
 
 WRITE_SECONDS = 5.0  # between two versions of the learned file
-Batch = tuple[
-    dict[str, Any], tuple[bytes, ...]
-]  # a line of the history, and what the batch adds to the other files
+# a line of the history, and what the batch adds to the other files
+Batch = tuple[dict[str, Any], tuple[bytes, ...]]
 
 
 class LearningRun(Run):
@@ -74,9 +73,8 @@ class LearningRun(Run):
         started, written = time.process_time(), time.monotonic()
         try:
             if files.restore(self.learner):
-                write_config(
-                    folder, self.section, self.settings
-                )  # the number of games may have changed
+                # the number of games may have changed
+                write_config(folder, self.section, self.settings)
             else:
                 files.checkpoint(self.learner)
             last = (files.history() or [{"games": 0, "cpu_seconds": 0.0}])[-1]

@@ -14,6 +14,7 @@ from games.protocol.server import arguments_of_go, legal_names_in
 from games.protocol.thinking import Line, Task, legal_names, search_among
 from games.search.searcher import Clock, Found, Limits, limits_of, limits_of_move
 
+# with the smallest valid value; a clock that has run out is negative
 NUMBERS = {
     "depth": 1,
     "nodes": 1,
@@ -24,7 +25,7 @@ NUMBERS = {
     "winc": 0,
     "binc": 0,
     "movestogo": 0,
-}  # with the smallest valid value; a clock that has run out is negative
+}
 FLAGS = ("infinite", "ponder")
 MOVES = "searchmoves"
 

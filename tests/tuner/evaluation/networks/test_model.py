@@ -96,9 +96,8 @@ def positions_of(game: str) -> np.ndarray:
 
 @pytest.mark.parametrize("game", ["chess", "backgammon"])
 def test_inputs_are_counts_times_units(game, monkeypatch):
-    monkeypatch.setattr(
-        "tuner.evaluation.networks.model.POSITIONS_AT_ONCE", 25
-    )  # several parts, the last one short
+    # several parts, the last one short
+    monkeypatch.setattr("tuner.evaluation.networks.model.POSITIONS_AT_ONCE", 25)
     some = positions_of(game)
     for encoding in encodings_of(game).values():
         counts = counts_of_positions(encoding, some)

@@ -48,9 +48,8 @@ def test_tune(tmp_path, method):
         )
         assert f"passes run on {device} (" in ran.err
         learned.append(load_parameters(tmp_path / f"{device}.yaml"))
-    np.testing.assert_allclose(
-        learned[0].weights, learned[1].weights, rtol=1e-6, atol=0.02
-    )  # two decimals are written
+    # two decimals are written
+    np.testing.assert_allclose(learned[0].weights, learned[1].weights, rtol=1e-6, atol=0.02)
     if "adam" not in method:
         errors = [np.nan_to_num(parameters.standard_errors) for parameters in learned]
         np.testing.assert_allclose(*errors, rtol=1e-6, atol=0.02)

@@ -39,9 +39,8 @@ def test_random_openings_are_balanced_and_all_different(searcher):
     for words in ends:
         searcher.clear()
         values.append(searcher.search([words], Limits(depth=4)).value)
-    assert (
-        np.mean(np.abs(values) <= 50) > 0.97
-    )  # the generator has also seen the moves before, which may come back
+    # the generator has also seen the moves before, which may come back
+    assert np.mean(np.abs(values) <= 50) > 0.97
     assert np.std(values) > 10
 
 
@@ -55,9 +54,8 @@ def test_random_openings_depend_on_seed_and_pair_alone(searcher):
 def test_what_an_earlier_run_found_need_not_be_searched_again(searcher):
     made = generator(searcher)
     places = {pair: list(made.opening(pair).place) for pair in range(40)}
-    kept = {
-        pair: place for pair, place in places.items() if pair not in (7, 8, 33)
-    }  # pairs that were under way
+    # pairs that were under way
+    kept = {pair: place for pair, place in places.items() if pair not in (7, 8, 33)}
     calls = []
 
     class Counting:

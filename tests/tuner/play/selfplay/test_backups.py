@@ -54,9 +54,8 @@ def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(cl
         assert (static[unknown] == episode.scores[unknown]).all()
         for leaf, known in zip(episode.leaves[~unknown], given.known[~unknown], strict=True):
             result = engine.game.result([leaf])
-            assert (
-                result == known or known == 0 and result is None
-            )  # a draw by repetition needs the positions before
+            # a draw by repetition needs the positions before
+            assert result == known or known == 0 and result is None
             ended.append(known)
         assert (np.abs(given.known[episode.wins != 0]) == 1).all()
     assert set(ended) > {0.0} and len(ended) > 3

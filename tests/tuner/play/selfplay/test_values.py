@@ -42,9 +42,8 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
         )
         for k in range(12)
     ]
-    positions = np.concatenate(
-        [episode.line[1:-1] for episode in games]
-    )  # after a move; the evaluation does not see dice
+    # after a move; the evaluation does not see dice
+    positions = np.concatenate([episode.line[1:-1] for episode in games])
     value = np.tanh(parameters.scale * engine.evaluate_many(positions, parameters, 1))
     result = np.repeat(
         [episode.outcome for episode in games], [len(episode.line) - 2 for episode in games]

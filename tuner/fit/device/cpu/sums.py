@@ -18,10 +18,8 @@ from tuner.fit.device.cpu import kernels
 from tuner.parallel import in_order
 from tuner.unit import entry
 
-GRADIENT_GROUP, MATRIX_GROUP = (
-    16,
-    16,
-)  # pieces of a group: 1,048,576 positions, for matrices four times as many
+# pieces of a group: 1,048,576 positions, for matrices four times as many
+GRADIENT_GROUP, MATRIX_GROUP = 16, 16
 
 
 class TreeSum:
@@ -79,9 +77,8 @@ def watch(
         model.progress(done, total)
 
 
-FREQUENT = (
-    0.2  # share of the vectors: a dense product does about twenty times as many steps a second
-)
+# share of the vectors: a dense product does about twenty times as many steps a second
+FREQUENT = 0.2
 
 
 def order_of(vectors: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
@@ -267,9 +264,8 @@ GROUPS = 256  # groups of games whose scores are in memory together
 PORTIONS = 8  # of the groups, each with its own sums
 
 
-PieceOf = Callable[
-    [Model, np.ndarray, np.ndarray], Piece
-]  # from a model, weights and ranges of positions
+# from a model, weights and ranges of positions
+PieceOf = Callable[[Model, np.ndarray, np.ndarray], Piece]
 
 
 class Terms(NamedTuple):
@@ -356,9 +352,8 @@ def game_scores(
                 group, end, sorter=by_group
             )
         ]
-        members = np.sort(
-            members
-        )  # in the order of the file, so that adjacent games are read together
+        # in the order of the file, so that adjacent games are read together
+        members = np.sort(members)
         games, scores = (
             whole_games(model.data, model.games[members]),
             np.zeros((end - begin, *shape)),

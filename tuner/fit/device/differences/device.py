@@ -16,9 +16,8 @@ from tuner.fit.device.cpu.sums import watch
 from tuner.parallel import in_order
 
 PIECE = 1 << 12  # positions at a time, with some hundred moved weights each
-Function = Callable[
-    [np.ndarray, np.ndarray], np.ndarray
-]  # evaluations (m,), and which of the positions each is of
+# evaluations (m,), and which of the positions each is of
+Function = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class DoubleEvaluation(Protocol):

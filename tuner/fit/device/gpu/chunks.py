@@ -73,11 +73,12 @@ class Library:
         multiprocessors: int,
         shared: int,
     ) -> None:
+        # bytes of shared memory that a block can have
         self.arrays, self.pinned, self.shared = (
             arrays,
             pinned,
             shared,
-        )  # bytes of shared memory that a block can have
+        )
         self._most = 8 * multiprocessors  # blocks that a GPU works on at once
         module = arrays.RawModule(code=source(), options=("--std=c++17",))
         self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
@@ -210,10 +211,8 @@ def _tiles(ends: np.ndarray) -> np.ndarray:
     return np.concatenate(found)
 
 
-RESIDENT, STREAMED = (
-    1 << 23,
-    1 << 22,
-)  # positions of a chunk that stays on the GPU, or goes through a buffer
+# positions of a chunk that stays on the GPU, or goes through a buffer
+RESIDENT, STREAMED = 1 << 23, 1 << 22
 NONZEROS = 1 << 30  # of a chunk; only a single game may have more of any of these
 ROOM = 0.6  # share of the GPU's free memory, for resident data
 KEPT = 4  # choices are kept for up to this many times all positions
@@ -276,10 +275,11 @@ class Chunks:
                 yield chunk, self._choice(data, chunk, ranges)
 
     def _choice(self, data: Dataset, chunk: Chunk, ranges: np.ndarray) -> Chosen:
+        # the ranges are kept with the choice: no other array gets their id
         key = (
             id(ranges),
             chunk.first,
-        )  # the ranges are kept with the choice: no other array gets their id
+        )
         if key not in self._chosen:
             kept = sum(len(chosen.order) for _, chosen in self._chosen.values())
             while self._chosen and kept > KEPT * data.positions:

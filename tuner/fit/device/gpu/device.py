@@ -29,10 +29,8 @@ from tuner.fit.device.gpu.chunks import (
 )
 from tuner.parallel import available_cpus
 
-WARPS, GROUPS = (
-    THREADS // 32,
-    THREADS // 4,
-)  # positions of a block that has a warp, or four lanes, for each
+# positions of a block that has a warp, or four lanes, for each
+WARPS, GROUPS = THREADS // 32, THREADS // 4
 ALIGNED = 8  # row lengths are multiples of this
 ROWS_BYTES = 1 << 29  # of dense rows written at once
 
@@ -295,9 +293,8 @@ class Gpu:
                 len(chosen.order),
                 self._chunks.heaviest * model.objective.largest_residual * model.scale,
             )
-            tile = (2.0**TILE_BITS - 1 - chosen.largest) / (
-                chosen.largest * largest
-            )  # each is rounded by less than one
+            # each is rounded by less than one
+            tile = (2.0**TILE_BITS - 1 - chosen.largest) / (chosen.largest * largest)
             units = tuple(
                 map(
                     np.float64,

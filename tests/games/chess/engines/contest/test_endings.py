@@ -19,9 +19,8 @@ from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_engine
 
 GAME = find("chess")
-TABLES = (
-    REPOSITORY / "tests" / "games" / "data" / "syzygy"
-)  # KQvK, KRvK, KPvK, as python-chess has them for its own tests
+# KQvK, KRvK, KPvK, as python-chess has them for its own tests
+TABLES = REPOSITORY / "tests" / "games" / "data" / "syzygy"
 MINORS = (chess.KNIGHT, chess.BISHOP)
 
 

@@ -82,9 +82,8 @@ def test_python_chess_reads_what_was_written(seed):
         board.push(theirs)
         words = after
         assert GAME.text(words).split()[0] == board.board_fen()
-    assert (
-        back.headers["White"] == r"A \"quoted\" \\ name"
-    )  # escaped as the standard wants; python-chess keeps the escapes
+    # escaped as the standard wants; python-chess keeps the escapes
+    assert back.headers["White"] == r"A \"quoted\" \\ name"
     assert back.headers["Black"] == "B [Result]"
     assert back.headers["Result"] == ("1/2-1/2", "1-0", "0-1")[game.outcome]
     assert back.headers.get("Variant", "") == ("Chess960" if seed % len(STARTS) == 3 else "")

@@ -24,9 +24,8 @@ DEPTH = Control(depth=2)
 def engine(monkeypatch):
     """A function that starts a fake engine, ended after the test."""
     started = []
-    monkeypatch.setattr(
-        players, "START_SECONDS", 60.0
-    )  # Python and python-chess, on a busy machine
+    # Python and python-chess, on a busy machine
+    monkeypatch.setattr(players, "START_SECONDS", 60.0)
 
     def start(
         how: str,

@@ -138,9 +138,8 @@ def value(talk: Talk, *lines: str) -> float:
 def test_every_weight_and_constant_of_the_search_is_an_option_by_its_name(settable):
     settable.say("uci")
     settable.hear("uciok")
-    spins = [match.groups() for match in map(SPIN.fullmatch, settable.heard) if match][
-        1:
-    ]  # behind Hash
+    # behind Hash
+    spins = [match.groups() for match in map(SPIN.fullmatch, settable.heard) if match][1:]
     r = rounded(load_engine("classic")[1])
     assert [(name, int(default)) for name, default, *_ in spins] == [
         *((name, r.weights[s, i]) for name, s, i in each_number(r)),
