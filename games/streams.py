@@ -134,11 +134,7 @@ def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator
     InputError for more than LONGEST_LINE bytes of one line, or of empty lines and #.
     """
     # pieces of an incomplete line, and their size; bytes without text
-    begun, size, empty = (
-        [],
-        0,
-        0,
-    )
+    begun, size, empty = [], 0, 0
     for piece in (
         whole[at : at + SLICE]
         for whole in (pieces(source) if stream is None else stream)

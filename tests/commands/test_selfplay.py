@@ -139,10 +139,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")
     folder, dice = tmp_path / "killed", random.Random(4)
     # the second checkpoint is about to be written
-    arguments, changes = (
-        ["material", *settings, "--run", str(folder)],
-        14,
-    )
+    arguments, changes = ["material", *settings, "--run", str(folder)], 14
     for _ in range(6):
         ran = subprocess.run(
             [sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments],

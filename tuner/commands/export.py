@@ -152,10 +152,7 @@ def _as_text(arguments: Arguments, path: Path) -> dict:
     from tuner.io.files import EXPORT, replace_file, require_writable
 
     form, output = arguments.format, arguments.output
-    name, numbers = (
-        str(arguments.params),
-        (arguments.scale_to, arguments.decimals, arguments.flip),
-    )
+    name, numbers = str(arguments.params), (arguments.scale_to, arguments.decimals, arguments.flip)
     found = exported_file(path, name, form, *numbers, arguments.terms)
     if output is not None:
         require_writable(Path(output), EXPORT, found.files)

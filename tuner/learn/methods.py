@@ -297,11 +297,7 @@ def method_for(
 
 def require_consistent(options: TuneSettings, name: str, method: Method) -> None:
     """InputError for options that a method cannot use together."""
-    said, loss, drawn = (
-        f"--method {name}",
-        f"--loss {options.loss}",
-        options.loss in DRAW_MODELS,
-    )
+    said, loss, drawn = f"--method {name}", f"--loss {options.loss}", options.loss in DRAW_MODELS
     play, differences = options.prior == PLAY, options.gradient != "analytic"
     on_gpu = options.device not in ("auto", "cpu")
     refuse_first(

@@ -45,10 +45,7 @@ class RowEngine:
         self._asked: list[str] = []  # positions whose answers are awaited
         self._before = 0  # answers before theirs
         # lines before the first answer, and the last of them
-        self._greetings, self._greeting = (
-            0,
-            "",
-        )
+        self._greetings, self._greeting = 0, ""
         self.answered = self.without_row = 0
         self.reason = ""  # of the first position without a row
 

@@ -121,10 +121,7 @@ def follow(shape, weights, outs):
     width = shape[1]
     activate(floats_at(outs, 0), width, shape[2])
     # where the outputs of the last layer are, and the weights of the next
-    first, at = (
-        0,
-        (shape[0] + 1) * width,
-    )
+    first, at = 0, (shape[0] + 1) * width
     for k in range(3, len(shape), 2):
         before, width = width, shape[k]
         then = first + before

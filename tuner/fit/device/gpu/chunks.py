@@ -74,11 +74,7 @@ class Library:
         shared: int,
     ) -> None:
         # bytes of shared memory that a block can have
-        self.arrays, self.pinned, self.shared = (
-            arrays,
-            pinned,
-            shared,
-        )
+        self.arrays, self.pinned, self.shared = arrays, pinned, shared
         self._most = 8 * multiprocessors  # blocks that a GPU works on at once
         module = arrays.RawModule(code=source(), options=("--std=c++17",))
         self._kernels = {kernel: module.get_function(kernel) for kernel in KERNELS}
