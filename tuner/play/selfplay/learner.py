@@ -31,7 +31,7 @@ from tuner.evaluation.evaluation import Evaluation
 from tuner.evaluation.explain import known_values
 from tuner.fit.learners.steps import NEVER_NEGATIVE, RULES, State
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
-from tuner.options.selfplay import SelfplaySettings
+from tuner.options.selfplay import LearningOptions, SelfplaySettings
 from tuner.play.selfplay.folder import Expected
 from tuner.play.selfplay.games import Episode
 
@@ -281,10 +281,10 @@ class WeightsLearner:
         self.batches = batches
 
 
-def learning_rate(start: float, settings: SelfplaySettings, batches: int) -> float:
-    """Return the learning rate after some batches: from `start` it falls as 1 / (1 + batches /
-    decay), down to a floor."""
-    return start * max(settings.floor, 1 / (1 + batches / settings.decay))
+def learning_rate(start: float, settings: LearningOptions, steps: int) -> float:
+    """Return the learning rate after some steps: from `start` it falls as 1 / (1 + steps / decay),
+    down to a floor."""
+    return start * max(settings.floor, 1 / (1 + steps / settings.decay))
 
 
 def kept_share(settings: SelfplaySettings, batches: int) -> float:

@@ -39,6 +39,7 @@ from tuner.options.option import no_use, refuse, sensible
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Expected
+from tuner.play.selfplay.learner import learning_rate
 from tuner.play.selfplay.measure import WITH_DICE, MeasuredGames, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import with_measuring
@@ -84,9 +85,7 @@ class NetworkLearning:
     @property
     def rate(self) -> float:
         """The learning rate of the next game."""
-        return self.settings.rate * max(
-            self.settings.floor, 1 / (1 + self.games / self.settings.decay)
-        )
+        return learning_rate(self.settings.rate, self.settings, self.games)
 
     def play(self, games: int) -> dict:
         """Play some games and learn from each; return what a line of the history says of them.
