@@ -163,6 +163,10 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
         ),
         ("match net.yaml material --games 2", "a.npz: no such file"),
         (
+            "match net.yaml random --games 2 --terms taken.yaml",
+            "taken.yaml: no player has terms; leave it out",
+        ),
+        (
             "match other.yaml random --depth 1 --games 2",
             "other.yaml:2: chess has no encoding 'huge'; available: bitboard768",
         ),

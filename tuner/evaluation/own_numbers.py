@@ -32,6 +32,12 @@ def require_linear(name: str | Path, options: Iterable[str], more: str = "") -> 
     refuse((option, holds_network(path), f"{path} is a network{more}") for option in options)
 
 
+def require_terms(files: Iterable[str], terms: Iterable[str | Path]) -> None:
+    """InputError for files of terms if none of the evaluations of some files has terms."""
+    unused = all(holds_network(Path(file)) for file in files)
+    refuse((f"--terms {each}", unused, "no player has terms") for each in terms)
+
+
 def named_weights(name: str | Path, terms: Sequence[str | Path] = ()) -> Parameters | None:
     """Read the weights that have names as options, without compiling anything; None for a network,
     whose weights have none."""

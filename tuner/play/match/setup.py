@@ -16,6 +16,7 @@ from tuner.evaluation.evaluation import (
     load_evaluation,
     quiescence_of,
 )
+from tuner.evaluation.own_numbers import require_terms
 from tuner.io.files import bundled, sha256_of
 from tuner.options.kinds import named_values
 from tuner.options.match import Entrant, MatchSettings
@@ -194,6 +195,7 @@ def field_of(settings: AnySettings, folder: Path | None) -> Field:
             )
     game = game_of_players(sides)
     require_suitable(settings, game)
+    require_terms((side.what for side in sides if side.kind == EVALUATION), settings.terms)
     names = settings.names
     if not all(names):
         usual = names_of([introduced(side, game) for side in sides])
