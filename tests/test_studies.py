@@ -17,7 +17,7 @@ STUDIES = {  # what each table has
     "hui_krvk": "| td-leaf | 600 |",
     "hui_random_mover": "| material, without learning, depth 2 |",
     "hui_architecture": "| 1 | 384-",
-    "shogi_tdleaf": "| king_ring.attacked, square 8 | -10 | 71 |",
+    "shogi_tdleaf": "| king_ring.attacked, square 8 | -25 | 71 |",
 }
 QUICK = {"hui_krvk", "exchess"}
 PATIENCE = 900  # seconds, on a busy machine
