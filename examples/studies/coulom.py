@@ -8,7 +8,7 @@ figures are given.
 
 from __future__ import annotations
 
-from study import Study
+from study import Study, elo
 
 import tuner
 
@@ -61,7 +61,7 @@ def main() -> None:
                 loss,
                 gradient,
                 *(f"{value:.2f}" for value in values),
-                f"{match['elo']['value']:+.0f} ± {match['elo']['error']:.0f}",
+                elo(match),
             )
         )
     study.picture("knight, bishop, rook, queen", "value, in pawns", lines)

@@ -107,6 +107,12 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return found.low, found.high
 
 
+def elo(found: dict[str, Any]) -> str:
+    """Return the difference in Elo of a match as text."""
+    value, error = found["elo"]["value"], found["elo"]["error"]
+    return "unbounded" if value is None or error is None else f"{value:+.0f} ± {error:.0f}"
+
+
 def mean_sd(values: Sequence[float], digits: int = 1) -> str:
     """Return a mean and a standard deviation as text."""
     mean = sum(values) / len(values)

@@ -12,7 +12,7 @@ import numpy as np
 from games.search.context import MAX_DEPTH
 
 UNLIMITED = 1 << 62
-# in v = tanh(scale * centipawns): the margin of searchers is so many centipawns
+# in v = tanh(scale * centipawns): searchers get it in centipawns as their margin
 SMALL_ADVANTAGE = 0.2
 
 

@@ -109,7 +109,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(learned, tmp_path):
         "--run",
         str(folder),
     ]
-    for changes in (14, 5):
+    for changes in (28, 12):  # of files, those of checkpoints among them
         ran = subprocess.run(
             [sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments],
             cwd=REPOSITORY,

@@ -55,8 +55,9 @@ def run(arguments: Arguments) -> dict:
     require_linear(arguments.params, linear)
     evaluation = load_evaluation(arguments.params, arguments.terms)
     game, source = evaluation.game, _file_of(arguments)
+    score = evaluation.scorer(arguments.device)
     if source is not None:
-        return _scores(game, evaluation.scorer(arguments.device), source, arguments.json)
+        return _scores(game, score, source, arguments.json)
     words = _position(game, arguments)
     found = evaluation.explain(words)
     if not arguments.json:

@@ -27,6 +27,7 @@ EXAMPLE = """examples:
                                               Elo by games learned from
 """
 PAGE = "report.html"
+MOST_BESIDE = 3  # runs on the charts of another
 
 
 TABLE: Table = (
@@ -77,8 +78,16 @@ def run(arguments: Arguments) -> dict:
             (f"--beside {path}", True, f"a page of {kind} has no such charts")
             for path in arguments.beside
         )
+    if len(arguments.beside) > MOST_BESIDE:
+        raise InputError(
+            f"--beside: found {len(arguments.beside)} runs, expected at most {MOST_BESIDE}"
+        )
     others = [Path(path) for path in arguments.beside]
     found = None if kind else read_run(folder, [Path(match) for match in arguments.match], others)
+    refuse(
+        (f"--beside {path}", found and found.kind != "selfplay", "is for runs of self-play")
+        for path in arguments.beside
+    )
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")

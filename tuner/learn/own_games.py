@@ -31,7 +31,7 @@ from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
 
-# games of the match: one for so many own games, within these limits
+# games of the match, at least and at most; own games for each of them in between
 FEWEST, MOST, PART = 40, 400, 15
 
 

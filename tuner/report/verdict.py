@@ -98,6 +98,7 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
 
 
 KINDS = ("learned", "contrast", "initial", "line")  # of lines
+STYLES = (("initial", "dashed"), ("contrast", "plain"), ("learned", "with points"))
 
 
 def _won(run: ShownRun) -> Iterator[tuple[Chart | None, str]]:
@@ -164,7 +165,7 @@ def _won_by_games(
 def _won_by_ply(opponent: str, found: list[tuple[float, MeasuredMatch]]) -> tuple[Chart, str]:
     chosen = [found[0], found[(len(found) - 1) // 2], found[-1]][-min(len(found), 3) :]
     series, said = [], []
-    for kind, (games, match) in zip(("initial", "contrast", "learned"), chosen, strict=False):
+    for (kind, _), (games, match) in zip(STYLES, chosen, strict=False):
         shares = [(i + 1) / match.games for i in range(len(match.plies))]
         series.append(Series(kind, match.plies, shares))
         said.append(f"after {whole(games)} games {percent(match.wins / match.games)}")
@@ -176,8 +177,10 @@ def _won_by_ply(opponent: str, found: list[tuple[float, MeasuredMatch]]) -> tupl
         ", ".join(said) + " in all.",
         percent=True,
     )
-    after = ", ".join(whole(games) for games, _ in chosen)
-    return chart, f"By ply: what had learned from {after} games (dashed, plain, with points)."
+    after = ", ".join(
+        f"{whole(games)} ({style})" for (_, style), (games, _) in zip(STYLES, chosen, strict=False)
+    )
+    return chart, f"By ply: after {after} games of training."
 
 
 def _matches(run: ShownRun) -> tuple[Chart | None, str]:

@@ -52,7 +52,7 @@ RATES = {
     False: 1.0,
 }
 SINGLE_RATE = 0.1  # and of a single neuron, which larger ones spoil
-# about so many lines of the history, each of so many games
+# lines of the history, about; games of a line, at least and at most
 BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 200, 50, 1000
 
 

@@ -91,12 +91,13 @@ class LearningRun(Run):
                         line |= {self.measurement.key: measured.plain} if measured else {}
                         aside = self.measurement.seconds
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)
+                    if measured:  # before the line that tells of it
+                        (folder / CHECKPOINTS).mkdir(exist_ok=True)
+                        self.write(folder / CHECKPOINTS / f"{line['games']}.yaml", line)
                     files.append(self.learner, line, *pieces)
                     last = line
                     if measured:
                         self.display.note(f"after {line['games']:,} games: {measured.text}")
-                        (folder / CHECKPOINTS).mkdir(exist_ok=True)
-                        self.write(folder / CHECKPOINTS / f"{line['games']}.yaml", line)
                     self.display.playing(self.progress(line), line["games"])
                     if time.monotonic() - written > WRITE_SECONDS:
                         self.write(folder / self.learned, line)

@@ -137,7 +137,10 @@ class WeightsRun(LearningRun):
         """See `Run`."""
         settings = self.settings
         if self.output is not None:
-            reads = (settings.start, settings.openings, *settings.opponents, *settings.terms)
+            reads = (
+                *(settings.start, settings.openings),
+                *(*settings.opponents, *settings.terms, *settings.measure),
+            )
             copy = folder / START if folder else None
             start = str(copy) if copy and copy.exists() else settings.start
             require_evaluation_writable(start, self.output, reads, folder)

@@ -73,9 +73,21 @@ def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp
     [
         (("--measure-every", 5), "--measure-every: is for --measure PLAYER"),
         (("--measure", "uci:/no/such/engine"), "/no/such/engine"),
+        (("--measure", "mine.yaml", "-o", "mine.yaml"), "mine.yaml"),
         (("--measure", "random", "--measure-games", 7), "--measure-games 7: expected an even"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)
+    done("params", "--new", "material", "-o", "mine.yaml")
+    before = Path("mine.yaml").read_bytes()
     assert said in refused(*RUN, *words)
+    assert Path("mine.yaml").read_bytes() == before
+
+
+def test_runs_beside_another_are_of_self_play_and_three_at_most(measured, tmp_path):
+    many = [word for _ in range(4) for word in ("--beside", measured)]
+    assert "found 4 runs, expected at most 3" in refused("report", measured, *many)
+    played = tmp_path / "match"
+    done("match", "material", "zero", "--games", 2, "--depth", 1, "--run", played)
+    assert "is for runs of self-play" in refused("report", played, "--beside", measured)
