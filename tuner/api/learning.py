@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from games.streams import InputError
 from tuner.api.arguments import KeptNotes, takes, typed
@@ -16,7 +16,7 @@ from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.findings.records import Result
-from tuner.io.records import record
+from tuner.io.records import to_json
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
@@ -27,34 +27,37 @@ from tuner.parameters.writer import write_parameters
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
-NEXT = ("compare", "match")  # commands of a result, with the names of its files
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What `tune` learned: the `evaluation`; `result`, what `tuner tune --json` prints; and the
-    `notes` taken on the way."""
+    """What `tune` learned: the `evaluation`, what the fit is, and the `notes` taken on the way."""
 
     evaluation: Evaluation
-    result: dict[str, Any]
+    fit: Result
     notes: tuple[str, ...]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What `tuner tune --json` prints."""
+        return cast("dict[str, Any]", to_json(self.fit))
 
     @property
     def run(self) -> Path | None:
         """The folder of the run, for `tuner.write_report`, if it was kept."""
-        return Path(self.result["run"]) if self.result.get("run") else None
+        return Path(self.fit.run) if self.fit.run else None
 
     def save(self, path: str | Path) -> Path:
         """Write the learned parameter file."""
         return self.evaluation.save(path)
 
     def __str__(self) -> str:
-        return "\n".join(found_lines(record(Result, self.result, "the result")))
+        return "\n".join(found_lines(self.fit))
 
     def __repr__(self) -> str:
         return (
-            f"<Tuned {self.evaluation.game} by {self.result['method']}: {self.result['games']:,}"
-            f" games, {self.result['positions']:,} positions>"
+            f"<Tuned {self.evaluation.game} by {self.fit.method}: {self.fit.games:,} games,"
+            f" {self.fit.positions:,} positions>"
         )
 
 
@@ -108,16 +111,16 @@ def tune(
         result = tuning.tune(begun, sources, written, settings, "tuner.tune", notes)
         learned = load(written, evaluation.terms).parameters
     if evaluation.path is None:  # neither a temporary name nor commands with it are left
-        result["start"] = evaluation.name
+        result = replace(result, start=evaluation.name)
         learned = learned.with_weights(
             learned.weights, learned={**learned.learned, "start": evaluation.name}
         )
         if output is not None:
             write_parameters(written, learned)
-    for key in NEXT if evaluation.path is None or output is None else ():
-        result.pop(key, None)
+    if evaluation.path is None or output is None:
+        result = replace(result, compare=None, match=None)
     if output is None:
-        del result["output"]
+        result = replace(result, output=None)
     path = None if output is None else str(written)
     found = Evaluation(evaluation.counted_by, learned, path or "learned", path, evaluation.terms)
     return Tuned(found, result, tuple(notes.lines))

@@ -73,6 +73,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
+    from tuner.io.records import to_json
     from tuner.learn.methods import settings_for
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
@@ -104,22 +105,18 @@ def run(arguments: Arguments) -> dict:
         executor_of(arguments.cluster, settings.workers, display) as executor,
         _kept_searches(settings.run, display),
     ):
-        result = (
-            dry_run(arguments.params, games, settings, display)
-            if arguments.dry_run
-            else tune(
-                arguments.params,
-                games,
-                Path(arguments.output),
-                settings,
-                arguments.text,
-                display,
-                executor,
+        if arguments.dry_run:
+            plain = dry_run(arguments.params, games, settings, display)
+            lines = dry_run_lines(plain)
+        else:
+            output = Path(arguments.output)
+            result = tune(
+                arguments.params, games, output, settings, arguments.text, display, executor
             )
-        )
+            plain, lines = to_json(result), result_lines(result)
     if not arguments.json:
-        show_result(dry_run_lines(result) if arguments.dry_run else result_lines(result))
-    return result
+        show_result(lines)
+    return plain
 
 
 @contextlib.contextmanager

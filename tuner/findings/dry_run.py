@@ -12,6 +12,7 @@ from tuner.findings.identifiability import identify
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
+from tuner.io.records import to_json
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 
@@ -39,7 +40,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
         "games": len(problem.games),
         "positions": problem.positions,
         "held_out_games": len(held),
-        **identify(problem, matrix, null_space, data.layout, parameters.stages),
+        **to_json(identify(problem, matrix, null_space, data.layout, parameters.stages)),
         "expected": [
             {"parameter": place.path}
             | {
@@ -48,7 +49,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
             }
             for place in (data.layout.headline if words.ratios else [])
         ],
-        "ratios": ratios_of(found, problem.start, data.layout) if words.ratios else [],
+        "ratios": to_json(ratios_of(found, problem.start, data.layout) if words.ratios else []),
         "unit": words.unit,
         "median": (
             _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan))))

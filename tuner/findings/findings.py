@@ -13,13 +13,25 @@ import numpy as np
 from games.record import Wording
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
-from tuner.findings.records import Bin, Calibrations, NoiseCost, Sides
+from tuner.findings.records import (
+    Bin,
+    Calibrations,
+    Change,
+    DataSummary,
+    Draws,
+    Findings,
+    NoiseCost,
+    Outcomes,
+    PointsError,
+    Ratio,
+    Result,
+    Sides,
+)
 from tuner.fit.errors import Uncertainty, ratios
 from tuner.fit.noise import PRICED_DEPTH, noise_of
 from tuner.fit.prior import with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
-from tuner.io.records import to_json
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.layout import Layout
 from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quantile
@@ -27,23 +39,18 @@ from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quanti
 
 def error_in_points(
     result: FitResult, on_results: tuple[Problem, Problem | None] | None, most: int
-) -> dict:
-    """Return, as plain data, the root mean square error of the expected points before and after a
-    fit, of held-out positions if there are any, and the standard deviation of what they are
-    compared with: the results of `on_results`, or else the targets of the fit. `most` is what an
-    outcome of 1 stands for."""
+) -> PointsError:
+    """Return the root mean square error of the expected points before and after a fit, of held-out
+    positions if there are any, and the standard deviation of what they are compared with: the
+    results of `on_results`, or else the targets of the fit. `most` is what an outcome of 1 stands
+    for."""
     learned, held_out = on_results or (result.problem, result.held_out)
     is_held_out = held_out is not None and held_out.positions > 0
     problem = held_out if held_out is not None and is_held_out else learned
     positions, before, deviation = _errors(problem, result.reference)
     after = _errors(problem, result.weights)[1]
-    return {
-        "before": round(most * before, 4),
-        "after": round(most * after, 4),
-        "deviation": round(most * deviation, 4),
-        "positions": positions,
-        "held_out": is_held_out,
-    }
+    before, after, deviation = (round(most * each, 4) for each in (before, after, deviation))
+    return PointsError(before, after, deviation, positions, is_held_out)
 
 
 def _errors(problem: Problem, weights) -> tuple[int, float, float]:
@@ -202,20 +209,18 @@ NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is 
 COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
 
-def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[dict]:
+def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[Ratio]:
     """Return the weights of the headline as multiples of the first one, with 95 % intervals."""
     places = layout.headline
     if found is None or len(places) < 2:
         return []
     names = {place.first: place.path for place in places}
     return [
-        {
-            "parameter": names[line.column],
-            "to": places[0].path,
-            "ratio": round(line.ratio, 4),
-            "low": round(line.low, 4),
-            "high": round(line.high, 4),
-        }
+        Ratio(
+            names[line.column],
+            places[0].path,
+            *(round(value, 4) for value in (line.ratio, line.low, line.high)),
+        )
         for line in ratios(found, weights, [place.first for place in places])
     ]
 
@@ -236,7 +241,7 @@ def results_problems(
     return on_them(result.problem), None if result.held_out is None else on_them(result.held_out)
 
 
-def held_out_change(result: FitResult) -> dict | None:
+def held_out_change(result: FitResult) -> Change | None:
     """Return the change of the mean loss of held-out positions on the targets of the fit, with an
     interval."""
     return _change(result, result.held_out)
@@ -244,25 +249,19 @@ def held_out_change(result: FitResult) -> dict | None:
 
 def held_out_results(
     result: FitResult, on_results: tuple[Problem, Problem | None] | None
-) -> dict | None:
+) -> Change | None:
     """Return the same on the results of the games; see `results_problems`."""
     return _change(result, on_results[1] if on_results else result.held_out)
 
 
-def _change(result: FitResult, held_out: Problem | None) -> dict | None:
+def _change(result: FitResult, held_out: Problem | None) -> Change | None:
     if held_out is None or not held_out.positions:
         return None
     change: LossChange = change_of_loss(held_out, result.reference, result.weights)
-    low, high = change.difference.low, change.difference.high
-    return {
-        "before": round(change.before, 7),
-        "after": round(change.after, 7),
-        "difference": round(change.difference.value, 7),
-        "low": _known(low) if low < high else None,
-        "high": _known(high) if low < high else None,
-        "games": change.games,
-        "positions": change.positions,
-    }
+    value, low, high = change.difference
+    ends = (_known(low), _known(high)) if low < high else (None, None)
+    before, after, difference = (round(each, 7) for each in (change.before, change.after, value))
+    return Change(before, after, difference, *ends, change.games, change.positions)
 
 
 def loss_as_given(
@@ -278,7 +277,7 @@ def loss_as_given(
     return round(change_of_loss(given, given.start, given.start).before, 7)
 
 
-def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
+def draws_of(result: FitResult, stages: tuple[str, ...]) -> Draws | None:
     """Return the widths of a draw by stage in centipawns; None if the loss does not model draws."""
     if result.width is None:
         return None
@@ -287,42 +286,39 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> dict | None:
         if result.uncertainty
         else [math.nan] * len(stages)
     )
-    return {
-        "model": result.problem.objective.name,
-        "scale": round(result.problem.scale, 8),
-        "width": {
-            stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)
-        },
-        "errors": {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)},
-    }
+    return Draws(
+        result.problem.objective.name,
+        round(result.problem.scale, 8),
+        {stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)},
+        {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)},
+    )
 
 
 def findings(
     result: FitResult,
-    plain: dict,
+    described: Result,
     summary: dict,
     layout: Layout,
     on_results: tuple[Problem, Problem | None] | None,
-) -> dict:
-    """Return, as plain data, all diagnostics that do not need the games themselves; `plain`
-    describes the fit (see `tuner.learn.result`), `summary` the dataset (see
-    `tuner.datasets.summary`)."""
-    stages = result.parameters.stages
+) -> Findings:
+    """Return all diagnostics that do not need the games themselves; `described` is the result of
+    `tuner.learn.result.describe`, `summary` that of `tuner.datasets.summary`."""
     own = (result.problem, result.held_out)
-    return {
-        "result": plain,
-        **{key: plain.get(key) for key in ("held_out_change", "ratios", "draws", "advice")},
-        "calibration": to_json(
-            Calibrations(
-                results=_calibration(result, on_results or own),
-                targets=_calibration(result, own) if on_results else None,
-            )
+    return Findings(
+        result=described,
+        held_out_change=described.held_out_change,
+        ratios=described.ratios,
+        draws=described.draws,
+        advice=described.advice,
+        calibration=Calibrations(
+            results=_calibration(result, on_results or own),
+            targets=_calibration(result, own) if on_results else None,
         ),
-        "identifiability": identify(
-            result.problem, result.matrix, result.null_space, layout, stages
+        identifiability=identify(
+            result.problem, result.matrix, result.null_space, layout, result.parameters.stages
         ),
-        "summary": {"results": summary["games_by_result"], "phases": summary["positions_by_phase"]},
-    }
+        summary=DataSummary(Outcomes(**summary["games_by_result"]), summary["positions_by_phase"]),
+    )
 
 
 def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> Sides:
@@ -334,7 +330,7 @@ def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) ->
     )
 
 
-def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
+def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
     """Return what sampling noise does to evaluations of held-out positions (of training positions
     without held-out ones), in centipawns, and what it costs in Elo if one of them is worth
     `centipawn` of `classic` (see `tuner.fit.errors`); None without errors, and if no weight was
@@ -347,17 +343,16 @@ def noise_found(result: FitResult, centipawn: float | None) -> dict | None:
     found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
     if found is None or found.evaluations == 0:
         return None
-    plain = {"evaluations": round(found.evaluations, 2)}
+    noise = NoiseCost(round(found.evaluations, 2))
     cost = found.elo(centipawn) if centipawn is not None else None
     if found.differences is not None:
-        plain["differences"] = round(found.differences, 2)
+        noise = replace(noise, differences=round(found.differences, 2))
         if cost and centipawn is not None and centipawn != 1:
-            plain["of_classic"] = round(centipawn * found.differences, 2)
-    return plain | (
-        {"elo": round(cost.elo, 1), "low": round(cost.low, 1), "high": round(cost.high, 1)}
-        if cost
-        else {}
-    )
+            noise = replace(noise, of_classic=round(centipawn * found.differences, 2))
+    if cost:
+        elo, low, high = (round(end, 1) for end in (cost.elo, cost.low, cost.high))
+        noise = replace(noise, elo=elo, low=low, high=high)
+    return noise
 
 
 def noise_line(noise: NoiseCost, unit: str) -> str:
@@ -402,8 +397,8 @@ def better_targets(rows: bool, scores: bool, searchable: bool = True, counted: b
 
 def advice(
     result: FitResult,
-    change: dict | None,
-    noise: dict | None,
+    change: Change | None,
+    noise: NoiseCost | None,
     method: str,
     better: str,
     words: Wording,
@@ -434,25 +429,26 @@ def advice(
             )
         if games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
-    if change and change["high"] is not None:
-        if change["low"] <= 0 <= change["high"]:
+    if change and change.low is not None and change.high is not None:
+        if change.low <= 0 <= change.high:
             lines.append(
                 f"the held-out {of} do not show whether the learned values predict "
                 f"{results} better or worse; whether they play better is another question"
             )
-        elif change["low"] > 0:
+        elif change.low > 0:
             lines.append(
                 f"the learned values predict the {results} of held-out {of} worse than the starting"
                 " values"
             )
     if (
         noise
+        and noise.evaluations is not None
         and method == "logistic"
-        and (noise["elo"] > COSTLY if "elo" in noise else noise["evaluations"] > NOISY)
+        and (noise.evaluations > NOISY if noise.elo is None else noise.elo > COSTLY)
     ):
-        expected = "expect to lose a match: " if "elo" in noise else ""
+        expected = "" if noise.elo is None else "expect to lose a match: "
         lines.append(
-            f"{expected}sampling noise alone moves evaluations by {noise['evaluations']:.0f}"
+            f"{expected}sampling noise alone moves evaluations by {noise.evaluations:.0f}"
             f" {words.unit} (standard deviation), because the {results} of {games:,} {of} set"
             f" {_learned(result):,} weights; learn from"
             f" {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, qr
 
+from tuner.findings.records import Collinear, Direction, Identifiability, Rare
 from tuner.fit.errors import NullSpace
 from tuner.fit.learners.solvers import factorise, inverse_of
 from tuner.fit.problem import Problem
@@ -33,10 +34,10 @@ def identify(
     null_space: NullSpace,
     layout: Layout,
     stages: tuple[str, ...],
-) -> dict:
-    """Return, as plain data, the number of `free` weights, the `rank` and `condition` number of
-    their matrix, the `effective` number of parameters under the prior, `null_directions`, weights
-    that `never` or `rare`ly apply, and `collinear` pairs.
+) -> Identifiability:
+    """Return the number of `free` weights, the `rank` and `condition` number of their matrix, the
+    `effective` number of parameters under the prior, `null_directions`, weights that `never` or
+    `rare`ly apply, and `collinear` pairs.
 
     `matrix` is the Gauss-Newton matrix (d, d) per position, scaled to a diagonal of ones for the
     condition number."""
@@ -44,29 +45,29 @@ def identify(
     part = matrix[np.ix_(free, free)]
     applies = _positions(problem)
     positions = applies.ravel()[free]
-    return {
-        "free": len(free),
-        "rank": len(free) - null_space.dimension,
-        "condition": _condition(part, null_space),
-        "effective": float(_effective(part, problem.precision_of(free))),
-        "null_directions": _merged(
+    return Identifiability(
+        free=len(free),
+        rank=len(free) - null_space.dimension,
+        condition=_condition(part, null_space),
+        effective=float(_effective(part, problem.precision_of(free))),
+        null_directions=_merged(
             [
                 _described(direction, free, names, applies > 0, layout, stages)
                 for direction in _directions(null_space, positions > 0)
             ],
             stages,
         ),
-        "never": [names[place] for place in free[positions == 0]],
-        "rare": [
-            {"parameter": names[free[i]], "positions": int(positions[i])}
+        never=[names[place] for place in free[positions == 0]],
+        rare=[
+            Rare(names[free[i]], int(positions[i]))
             for i in np.argsort(positions, kind="stable")
             if 0 < positions[i] < RARE
         ],
-        "collinear": [
-            {"a": names[free[i]], "b": names[free[j]], "correlation": round(float(value), 4)}
+        collinear=[
+            Collinear(names[free[i]], names[free[j]], round(float(value), 4))
             for i, j, value in _collinear(part, null_space, positions)
         ],
-    }
+    )
 
 
 def _positions(problem: Problem) -> np.ndarray:
@@ -146,7 +147,7 @@ def _described(
     return tuple(numbers)
 
 
-def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[dict]:
+def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[Direction]:
     """Return `numbers` and a `text` of each direction; one that is the same in several stages once,
     with its stages."""
     found: dict[tuple[str, ...], list[str]] = {}
@@ -156,7 +157,7 @@ def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[
         )
         found.setdefault(tuple(one.removesuffix(f" {stage}") for one in numbers), []).append(stage)
     return [
-        {"numbers": list(numbers), "text": _text(numbers) + f" ({', '.join(of)})" * any(of)}
+        Direction(list(numbers), _text(numbers) + f" ({', '.join(of)})" * any(of))
         for numbers, of in found.items()
     ]
 

@@ -16,21 +16,13 @@ class Change:
     """A mean loss before and after, the difference with its 95 % interval, None if unknown, and of
     how much it is the mean."""
 
+    before: float | None = None
+    after: float | None = None
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    before: float | None = None
-    after: float | None = None
     games: Count | None = None
     positions: Count | None = None
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A mean loss before and after."""
-
-    before: float | None = None
-    after: float | None = None
 
 
 @dataclass(frozen=True)
@@ -47,12 +39,12 @@ class NoiseCost:
     """What sampling noise does to evaluations and to differences of neighbouring positions, and its
     price in Elo."""
 
-    evaluations: Count | None = None
-    differences: Count | None = None
-    of_classic: Count | None = None
-    elo: Count | None = None
-    low: Count | None = None
-    high: Count | None = None
+    evaluations: Count | None = optional()
+    differences: Count | None = optional()
+    of_classic: Count | None = optional()
+    elo: Count | None = optional()
+    low: Count | None = optional()
+    high: Count | None = optional()
 
 
 @dataclass(frozen=True)
@@ -80,14 +72,16 @@ class PointsError:
 
 @dataclass(frozen=True)
 class RoundMatch:
-    """The match after a round of own games; `moved` is how far the round moved values."""
+    """The match after a round of own games: the score of the learned weights from 0 to 1, and their
+    Elo with half of its 95 % interval, None if all pairs ended alike; how far the round moved
+    values, and the change of the loss of the results of held-out games."""
 
     games: Count
     score: Count
     elo: float | None = None
     error: Count | None = None
     moved: Count | None = None
-    held_out: Loss = field(default_factory=Loss)
+    held_out: Change | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ class DataSource:
     """A file that was learned from."""
 
     file: str
-    sha256: str | None = None
+    sha256: str | None = optional()
 
 
 @dataclass(frozen=True)
@@ -106,34 +100,54 @@ class Choices:
 
     before: float
     before_error: float
+    best_before: float
     after: float
     after_error: float
-    best_before: float
     best_after: float
     rolls: Count
     held_out: bool
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a fit is: its data, method and losses, and the commands to run next. Also `learned` of
-    the parameter file."""
+class Draws:
+    """A model of draws: its width by stage in centipawns."""
 
-    output: str = ""
-    run: str | None = None
+    model: str | None = None
+    scale: float | None = None
+    width: dict[str, float | None] = field(default_factory=dict)
+    errors: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit is: its data, method and losses, and the commands to run next. `tuner tune --json`
+    prints it, `findings.json` has it, and the learned file what is not about files.
+
+    `play` are share, gain and cost of the step of --prior play, `slopes` its slopes by phase.
+    Losses are means per position. What is false is not written."""
+
+    command: str = ""
+    version: str = ""
+    seed: Scalar | None = None
     start: str | None = None
+    output: str | None = optional()
+    run: str | None = optional()
     data: list[DataSource] = field(default_factory=list)
     method: str | None = None
+    targets: str | None = optional()
+    teacher: str | None = optional()
+    nodes: Count | None = optional()
+    depth: float | None = optional()
+    lambda_: float | None = optional()
+    max_difference: float | None = optional()
+    score_scale: float | None = optional()
+    gradient: str | None = optional()
+    step: Scalar | None = optional()
     loss: str | None = None
     learner: str | None = None
     iterations: Count | None = None
     converged: bool | None = None
     gradient_norm: float | None = None
-    seed: Scalar | None = None
-    prior: Scalar | None = None
-    depth: float | None = None
-    scale: float | None = None
-    design_effect: float | None = None
     games: Count | None = None
     positions: Count | None = None
     loss_before: float | None = None
@@ -143,26 +157,33 @@ class Result:
     held_out_before: float | None = None
     held_out_after: float | None = None
     held_out_results: Change | None = None
+    held_out_as_given: AsGiven | None = optional()
+    scale: float | None = None
+    intercept: list[float] = field(default_factory=list)
+    prior: Scalar | None = None
+    design_effect: float | None = None
+    null_directions: Count | None = None
+    never_applied: Count | None = None
     held_out_change: Change | None = None
-    held_out_as_given: AsGiven | None = None
-    noise: NoiseCost | None = None
-    slopes: list[float] | None = None
-    points: PointsError | None = None
-    choices: Choices | None = None
-    teacher: str | None = None
+    noise: NoiseCost | None = optional()
+    play: dict[str, float] | None = optional()
+    slopes: list[float] | None = optional()
+    draws: Draws | None = optional()
     ratios: list[Ratio] = field(default_factory=list)
-    unit: str | None = None
-    labelled: bool = False
-    rows: bool = False
-    scores: bool = False
-    counted: bool = False
-    own_games: Count | None = None
-    own_rounds: int = 0
-    own_matches: list[RoundMatch] = field(default_factory=list)
+    labelled: bool | None = optional()
+    unit: str | None = optional()
+    points: PointsError | None = optional()
+    choices: Choices | None = optional()
+    rows: bool | None = optional()
+    scores: bool | None = optional()
+    counted: bool | None = optional()
     advice: list[str] = field(default_factory=list)
-    compare: str = ""
-    match: str | None = None
-    into: str | None = None
+    compare: str | None = optional()
+    match: str | None = optional()
+    into: str | None = optional()
+    own_games: Count | None = optional()
+    own_rounds: int | None = optional()
+    own_matches: list[RoundMatch] | None = optional()
 
 
 @dataclass(frozen=True)
@@ -266,8 +287,8 @@ class Identifiability:
     rank: Count | None = None
     condition: Count | None = None
     effective: Count | None = None
-    never: list[str] = field(default_factory=list)
     null_directions: list[Direction] = field(default_factory=list)
+    never: list[str] = field(default_factory=list)
     rare: list[Rare] = field(default_factory=list)
     collinear: list[Collinear] = field(default_factory=list)
 
@@ -279,6 +300,7 @@ class Outcomes:
     win: Count | None = None
     draw: Count | None = None
     loss: Count | None = None
+    other: Count | None = optional()
 
 
 @dataclass(frozen=True)
@@ -290,26 +312,17 @@ class DataSummary:
 
 
 @dataclass(frozen=True)
-class Draws:
-    """A model of draws: its width by stage in centipawns."""
-
-    model: str | None = None
-    width: dict[str, float | None] = field(default_factory=dict)
-    errors: dict[str, float | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Findings:
     """The contents of `findings.json`."""
 
     result: Result | None = None
     held_out_change: Change | None = None
     ratios: list[Ratio] = field(default_factory=list)
+    draws: Draws | None = None
+    advice: list[str] = field(default_factory=list)
     calibration: Calibrations | None = None
     identifiability: Identifiability | None = None
     summary: DataSummary = field(default_factory=DataSummary)
-    draws: Draws | None = None
-    advice: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

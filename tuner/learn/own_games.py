@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +15,11 @@ from games.streams import InputError
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.findings.findings import held_out_results, results_problems
+from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
+from tuner.learn.result import changed
 from tuner.learn.rounds import FAR, Fitted, value_change
 from tuner.learn.start import Start
 from tuner.options.games import GamesSettings
@@ -35,29 +38,6 @@ from tuner.play.run import new_run
 FEWEST, MOST, PART = 40, 400, 15
 
 
-class RoundVerdict(NamedTuple):
-    """What a match of some games found: the score of the learned weights from 0 to 1, and their Elo
-    with half of its 95 % interval; None if all pairs ended alike."""
-
-    games: int
-    score: float
-    elo: float | None
-    error: float | None
-
-    @property
-    def better(self) -> bool:
-        """Whether the learned weights are more likely better than not."""
-        return self.score > 0.5
-
-    def __str__(self) -> str:
-        elo = (
-            ""
-            if self.elo is None or self.error is None
-            else f" ({self.elo:+.0f} +/- {self.error:.0f} Elo)"
-        )
-        return f"{100 * self.score:.1f} % of {self.games:,} games at depth {DEFAULT_DEPTH}{elo}"
-
-
 def played(
     before: Parameters,
     after: Parameters,
@@ -67,7 +47,7 @@ def played(
     executor: Executor,
     command: str,
     display: Display,
-) -> RoundVerdict:
+) -> RoundMatch:
     """Play the learned weights `after` against those `before`, on the executor. KeyboardInterrupt
     if the match is interrupted."""
     games = min(max(own_games // PART // 2 * 2, FEWEST), MOST)
@@ -81,20 +61,25 @@ def played(
         found = new_run(MatchRun(settings, None, display), None, executor, command)
     if found.interrupted:
         raise KeyboardInterrupt
-    return RoundVerdict(
-        games, found.plain["score"], found.plain["elo"]["value"], found.plain["elo"]["error"]
-    )
+    elo = found.plain["elo"]
+    return RoundMatch(games, found.plain["score"], elo["value"], elo["error"])
+
+
+def _match_text(match: RoundMatch) -> str:
+    text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
+    if match.elo is None or match.error is None:
+        return text
+    return f"{text} ({match.elo:+.0f} +/- {match.error:.0f} Elo)"
 
 
 class OwnRounds(NamedTuple):
     """The result of the last round that is kept, the sources that it learned from, the number of
-    rounds kept, and of all rounds, the last of which may have been undone, their match, how far
-    values moved, and the change of the loss of the results of held-out games (None without any)."""
+    rounds kept, and the matches of all rounds, the last of which may have been undone."""
 
     fitted: Fitted
     sources: list[str]
     rounds: int
-    matches: list[dict]
+    matches: list[RoundMatch]
 
 
 def learn_from_own_games(
@@ -114,7 +99,7 @@ def learn_from_own_games(
     assert options.own_games is not None and begun.engine is not None, "required above"
     most = options.own_rounds or OWN_ROUNDS
     kept: OwnRounds | None = None
-    matches: list[dict] = []
+    matches: list[RoundMatch] = []
     for number in range(1, most + 1):
         games = folder / f"own-games-{number}"
         resign, draw = default_rules(begun.engine.game)
@@ -163,10 +148,13 @@ def learn_from_own_games(
             command,
             display,
         )
-        matches.append({**match._asdict(), "moved": round(moved, 4), "held_out": change})
+        matches.append(replace(match, moved=round(moved, 4), held_out=change))
+        better = match.score > 0.5
         rival = start if number == 1 else f"the weights of round {number - 1}"
-        display.note(f"round {number}: the learned weights score {match} against {rival}")
-        if kept is not None and not match.better:
+        display.note(
+            f"round {number}: the learned weights score {_match_text(match)} against {rival}"
+        )
+        if kept is not None and not better:
             display.note(f"round {number} is undone: it does not win its match")
             shutil.rmtree(place)
             shutil.rmtree(games)
@@ -174,12 +162,12 @@ def learn_from_own_games(
         if kept is not None:
             _move_up(place, folder)
         kept = OwnRounds(fitted, read_from, number, matches)
-        if number < most and not (match.better and moved > FAR):
+        if number < most and not (better and moved > FAR):
             display.note(
                 "no further round: "
                 + (
                     f"values move by {FAR:g} or less"
-                    if match.better
+                    if better
                     else f"round {number} does not win its match"
                 )
             )
@@ -235,21 +223,15 @@ def require_playable(
         games.unlink()
 
 
-def _change(fitted: Fitted) -> dict | None:
+def _change(fitted: Fitted) -> Change | None:
     """Return the change of the log loss of the results of held-out games; None without any."""
     return held_out_results(fitted.result, results_problems(fitted.result, fitted.read.results))
 
 
-def _change_text(change: dict | None) -> str:
+def _change_text(change: Change | None) -> str:
     if change is None:
         return "no games were held out"
-    interval = (
-        f" [{change['low']:+.5f}, {change['high']:+.5f}]" if change["low"] is not None else ""
-    )
-    return (
-        f"loss of the results of {change['games']:,} held-out games {change['before']:.5f} ->"
-        f" {change['after']:.5f}, change {change['difference']:+.5f}{interval}"
-    )
+    return f"loss of the results of {change.games:,} held-out games {changed(change)}"
 
 
 def _move_up(place: Path, folder: Path) -> None:

@@ -1,10 +1,12 @@
-"""Reports of reading and of a fit: plain data, and lines of text."""
+"""What a fit is, as a record and as lines of text."""
 
 from __future__ import annotations
 
 import math
 import shlex
 from pathlib import Path
+
+import numpy as np
 
 from games.record import Game, Wording, available, find
 from tuner.datasets.rows.build import TERMS
@@ -21,13 +23,13 @@ from tuner.findings.findings import (
     noise_line,
     ratios_of,
 )
-from tuner.findings.records import Change, Result
+from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result
+from tuner.fit.noise import PlayStep
 from tuner.fit.prior import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.fit.siblings import SiblingsDevice
 from tuner.fit.tied import TiedDevice
-from tuner.io.records import record
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.reading import Read
 from tuner.learn.start import Start
@@ -93,19 +95,29 @@ def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
     )
 
 
-def choices_of(result: FitResult) -> dict:
-    """Return what the choices before and after a fit to moves lose, as plain data, see
-    `tuner.findings.records.Choices`."""
+def choices_of(result: FitResult) -> Choices:
+    """Return what the choices before and after a fit to moves lose."""
     held = result.held_out if result.held_out is not None else result.problem
     device = held.device.device if isinstance(held.device, TiedDevice) else held.device
     assert isinstance(device, SiblingsDevice), "moves are learned on such a device"
-    found: dict[str, float] = {}
-    for when, weights in (("before", result.reference), ("after", result.weights)):
-        lost = TEMPERATURE * device.lost(held.model, weights)
-        found[when] = round(float(lost.mean()), 5)
-        found[f"{when}_error"] = round(float(1.96 * lost.std() / len(lost) ** 0.5), 5)
-        found[f"best_{when}"] = round(float((lost == 0).mean()), 4)
-    return {**found, "rolls": len(lost), "held_out": result.held_out is not None}
+    before, after = (
+        TEMPERATURE * device.lost(held.model, weights)
+        for weights in (result.reference, result.weights)
+    )
+
+    def error(lost: np.ndarray) -> float:
+        return round(float(1.96 * lost.std() / len(lost) ** 0.5), 5)
+
+    return Choices(
+        before=round(float(before.mean()), 5),
+        before_error=error(before),
+        best_before=round(float((before == 0).mean()), 4),
+        after=round(float(after.mean()), 5),
+        after_error=error(after),
+        best_after=round(float((after == 0).mean()), 4),
+        rolls=len(before),
+        held_out=result.held_out is not None,
+    )
 
 
 def describe(
@@ -117,13 +129,9 @@ def describe(
     begun: Start,
     on_results: tuple[Problem, Problem | None] | None,
     command: str,
-) -> dict:
-    """Return a fit as plain data, for the parameter file and for --json; options are resolved."""
+) -> Result:
+    """Return what a fit is; options are resolved."""
     data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
-
-    def known(value: float) -> float | None:
-        return None if math.isnan(value) else round(value, 7)
-
     moves = options.method == "moves"  # their losses are of choices, not of positions
     on_own = None if moves else held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
@@ -133,93 +141,76 @@ def describe(
     labelled = not rows and data.games == data.positions and is_labelled(data)
     centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None
     noise = noise_found(result, centipawn) if options.gradient == "analytic" else None
-    loss = None if moves else loss_as_given(result, on_results, begun.parameters.scale)
-    beside = [
-        name
-        for name, there in (
-            ("scale", result.problem.scale != begun.parameters.scale),
-            ("slopes by phase", result.step is not None),
-            ("intercept", result.intercept.any()),
-        )
-        if there
-    ]
-    as_given = (
-        {"held_out_as_given": {"loss": loss, "by": beside}} if loss is not None and beside else {}
-    )
-    used = {
-        "targets": options.targets,
-        "teacher": options.teacher,
-        "nodes": options.nodes,
-        "depth": options.depth,
-        "lambda": options.lambda_,
-        "max_difference": options.max_difference,
-        "score_scale": score_scale and round(score_scale.value, 8),
-        "gradient": options.gradient,
-        "step": options.step,
-    }
     moved = result.step is None or result.share > 0
     match = _match_command(start, output, options, result.parameters.game, game) if moved else None
     if match and options.run:
         match += f" --run {shlex.quote(f'{options.run}-match')}"
-    into = (
-        f"tuner export {shlex.quote(str(output))} --into SOURCE" if moved and game is None else None
-    )
-    return {
-        "command": command,
-        "version": __version__,
-        "seed": options.seed,
-        "start": str(start),
-        "output": str(output),
-        **({"run": str(options.run)} if options.run else {}),
-        "data": data.manifest["sources"],
-        "method": options.method,
-        **{key: value for key, value in used.items() if value not in (None, "analytic")},
-        "loss": "choices" if moves else result.problem.objective.name,
-        "learner": options.learner,
-        "iterations": len(result.history) - 1,
-        "converged": result.convergence.converged,
-        "gradient_norm": float(f"{result.convergence.gradient_norm:.3g}"),
-        "games": result.games,
-        "positions": result.positions,
-        "loss_before": known(result.loss_before),
-        "loss_after": known(result.loss_after),
-        "held_out_games": result.held_out_games,
-        "held_out_positions": result.held_out_positions,
-        "held_out_before": known(result.held_out_before),
-        "held_out_after": known(result.held_out_after),
-        "held_out_results": change and dict(change),
-        **as_given,
-        "scale": round(result.parameters.scale, 8),
-        "intercept": [round(float(v), 2) for v in result.intercept],
-        "prior": options.prior or "none",
-        "design_effect": round(result.problem.design_effect, 3),
-        "null_directions": result.null_space.dimension,
-        "never_applied": int((result.problem.use[0].sum(axis=0) == 0).sum()),
-        "held_out_change": on_own,
-        **({"noise": noise} if noise else {}),
-        **step_found(result, centipawn),
-        **(
-            {"draws": draws_of(result, result.parameters.stages)}
-            if result.problem.objective.widths
-            else {}
+    step, slopes = result.step, result.problem.data
+    return Result(
+        command=command,
+        version=__version__,
+        seed=options.seed,
+        start=str(start),
+        output=str(output),
+        run=str(options.run) if options.run else None,
+        data=[DataSource(**source) for source in data.manifest["sources"]],
+        method=options.method,
+        targets=options.targets,
+        teacher=options.teacher,
+        nodes=options.nodes,
+        depth=options.depth,
+        lambda_=options.lambda_,
+        max_difference=options.max_difference,
+        score_scale=score_scale and round(score_scale.value, 8),
+        gradient=options.gradient if options.gradient != "analytic" else None,
+        step=options.step,
+        loss="choices" if moves else result.problem.objective.name,
+        learner=options.learner,
+        iterations=len(result.history) - 1,
+        converged=result.convergence.converged,
+        gradient_norm=float(f"{result.convergence.gradient_norm:.3g}"),
+        games=result.games,
+        positions=result.positions,
+        loss_before=_known(result.loss_before),
+        loss_after=_known(result.loss_after),
+        held_out_games=result.held_out_games,
+        held_out_positions=result.held_out_positions,
+        held_out_before=_known(result.held_out_before),
+        held_out_after=_known(result.held_out_after),
+        held_out_results=change,
+        held_out_as_given=None if moves else _as_given(result, on_results, begun.parameters.scale),
+        scale=round(result.parameters.scale, 8),
+        intercept=[round(float(value), 2) for value in result.intercept],
+        prior=options.prior or "none",
+        design_effect=round(result.problem.design_effect, 3),
+        null_directions=result.null_space.dimension,
+        never_applied=int((result.problem.use[0].sum(axis=0) == 0).sum()),
+        held_out_change=on_own,
+        noise=noise,
+        play=_play(step, centipawn) if step else None,
+        slopes=(
+            [round(slope, 6) for slope in slopes.slopes]
+            if step and isinstance(slopes, SlopedDataset)
+            else None
         ),
-        "ratios": (
+        draws=draws_of(result, result.parameters.stages),
+        ratios=(
             ratios_of(result.uncertainty, result.weights, result.parameters.layout)
             if words.ratios
             else []
         ),
-        **({"labelled": True} if labelled else {}),
-        **({"unit": words.unit} if words.unit != Wording().unit else {}),
-        **(
-            {"points": error_in_points(result, on_results, game.points)}
+        labelled=labelled or None,
+        unit=words.unit if words.unit != Wording().unit else None,
+        points=(
+            error_in_points(result, on_results, game.points)
             if game and game.in_points and not moves
-            else {}
+            else None
         ),
-        **({"choices": choices_of(result)} if moves else {}),
-        **({"rows": True} if rows else {}),
-        **({"scores": True} if scored else {}),
-        **({"counted": True} if counted else {}),
-        "advice": advice(
+        choices=choices_of(result) if moves else None,
+        rows=rows or None,
+        scores=scored or None,
+        counted=counted or None,
+        advice=advice(
             result,
             change,
             noise,
@@ -228,10 +219,43 @@ def describe(
             words,
             labelled,
         ),
-        "compare": _command("diff", start, output, options),
-        **({"match": match} if match else {}),
-        **({"into": into} if into else {}),
-    }
+        compare=_command("diff", start, output, options),
+        match=match,
+        into=(
+            f"tuner export {shlex.quote(str(output))} --into SOURCE"
+            if moved and game is None
+            else None
+        ),
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 7)
+
+
+def _as_given(
+    result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float
+) -> AsGiven | None:
+    """Return the loss by the starting values as their file has them, with its `scale`; None where
+    the fit changed weights alone, or the loss is not known."""
+    beside = [
+        name
+        for name, there in (
+            ("scale", result.problem.scale != scale),
+            ("slopes by phase", result.step is not None),
+            ("intercept", result.intercept.any()),
+        )
+        if there
+    ]
+    loss = loss_as_given(result, on_results, scale)
+    return None if loss is None or not beside else AsGiven(loss, beside)
+
+
+def _play(step: PlayStep, centipawn: float | None) -> dict[str, float]:
+    """Return the step of --prior play; gain and cost in Elo are known only with the worth of a
+    `centipawn`."""
+    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
+    return {"share": round(step.share, 3), **elo}
 
 
 def _match_command(
@@ -249,23 +273,6 @@ def _match_command(
     return f"tuner match {how}:NEW {how}:OLD --nodes {ENGINE_NODES} --games {MATCH_GAMES}"
 
 
-def step_found(result: FitResult, centipawn: float | None) -> dict:
-    """Return the step of --prior play and its slopes by phase as plain data, {} with another prior;
-    gain and cost in Elo are known only with the worth of a `centipawn`."""
-    if result.step is None:
-        return {}
-    step, data = result.step, result.problem.data
-    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
-    return {
-        "play": {"share": round(step.share, 3), **elo},
-        **(
-            {"slopes": [round(slope, 6) for slope in data.slopes]}
-            if isinstance(data, SlopedDataset)
-            else {}
-        ),
-    }
-
-
 def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
     """Return a command line on two parameter files, with the term files that they need."""
     return shlex.join(
@@ -279,9 +286,8 @@ def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
     )
 
 
-def result_lines(plain: dict) -> list[str]:
+def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
-    result = record(Result, plain, "the result")
     games = "" if result.labelled else f"{result.games:,} games, "
     lines = [
         (
@@ -314,7 +320,7 @@ def found_lines(result: Result) -> list[str]:
         loss = "log loss of their results" if other else loss
         of = "positions" if result.labelled else "games of other openings"
         lines.append(
-            f"{'labels ' if result.labelled else 'results'}   {_changed(results)}  "
+            f"{'labels ' if result.labelled else 'results'}   {changed(results)}  "
             f"({results.games:,} held-out {of}, {loss})"
         )
     if results and (given := result.held_out_as_given):
@@ -325,7 +331,7 @@ def found_lines(result: Result) -> list[str]:
             "by weights of the evaluation)"
         )
     if result.held_out_change and other:
-        lines.append(f"{other:<9} {_changed(result.held_out_change)}  (the same positions, {how})")
+        lines.append(f"{other:<9} {changed(result.held_out_change)}  (the same positions, {how})")
     if points := result.points:
         of = (
             f"{points.positions:,} held-out positions"
@@ -372,25 +378,26 @@ def found_lines(result: Result) -> list[str]:
 
 def rounds_lines(result: Result) -> list[str]:
     """Return a line for each round of own games: its match, and whether it was undone."""
-    lines = []
-    for number, match in enumerate(result.own_matches, 1):
+    lines, kept = [], result.own_rounds or 0
+    for number, match in enumerate(result.own_matches or [], 1):
         rival = result.start if number == 1 else f"round {number - 1}"
         elo = (
             ""
             if match.elo is None or match.error is None
             else f", {match.elo:+.0f} +/- {match.error:.0f} Elo"
         )
-        undone = "; undone" if number > result.own_rounds else ""
+        undone = "; undone" if number > kept else ""
         lines.append(
             f"round {number}   {100 * match.score:.1f} % of {match.games:,} games against"
             f" {rival}{elo}{undone}"
         )
     if len(lines) > 1:
-        lines.append(f"losses and values are those of round {result.own_rounds}, which is written")
+        lines.append(f"losses and values are those of round {kept}, which is written")
     return lines
 
 
-def _changed(change: Change) -> str:
+def changed(change: Change) -> str:
+    """Return a loss before and after, and the change with its interval."""
     interval = (
         ""
         if change.low is None

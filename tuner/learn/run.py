@@ -13,9 +13,11 @@ from pathlib import Path
 from games.streams import InputError
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
+from tuner.findings.records import Findings, Result
 from tuner.fit.result import FitResult
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
+from tuner.io.records import to_json
 from tuner.io.run_folder import SEARCHES, new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
@@ -31,14 +33,9 @@ from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.play.under_way import games_under_way
-from tuner.version import __version__
 
 # what a result says of what to do next: nothing about the learned file
-NEXT = (
-    "advice",
-    "compare",
-    "match",
-)
+NEXT = ("advice", "compare", "match")
 
 
 def tune(
@@ -49,8 +46,8 @@ def tune(
     command: str,
     display: Display,
     executor: Executor | None = None,
-) -> dict:
-    """Fit and write; return the result as plain data. InputError for a user's mistake.
+) -> Result:
+    """Fit and write; return the result. InputError for a user's mistake.
 
     `command` is recorded in the learned file and the run's folder. Games are played and positions
     searched on the executor; None: on the threads that the options name."""
@@ -78,22 +75,28 @@ def tune(
         parameters = begun.parameters
         display.begin("computing losses and errors")
         on_results = results_problems(result, None if options.method == "moves" else read.results)
-        plain = describe(start, output, read, options, result, begun, on_results, command)
+        described = describe(start, output, read, options, result, begun, on_results, command)
         if rounds:
-            plain["own_games"], plain["own_rounds"] = options.own_games, rounds.rounds
-            plain["own_matches"] = rounds.matches
+            described = replace(
+                described,
+                own_games=options.own_games,
+                own_rounds=rounds.rounds,
+                own_matches=rounds.matches,
+            )
         learned = {
-            key: value for key, value in plain.items() if key not in ("output", "run", *NEXT)
+            key: value
+            for key, value in to_json(described).items()
+            if key not in ("output", "run", *NEXT)
         }
         write_parameters(
             output, result.parameters.with_weights(result.parameters.weights, learned=learned)
         )
         if options.run:
             display.begin("computing diagnostics")
-            found = findings(result, plain, summary, read.data.layout, on_results)
-            _write_run(options.run, plain, options, result, parameters, output, found)
+            found = findings(result, described, summary, read.data.layout, on_results)
+            _write_run(options.run, options, result, parameters, output, found)
             (folder / SEARCHES).unlink(missing_ok=True)
-    return plain
+    return described
 
 
 def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: Display) -> dict:
@@ -176,24 +179,21 @@ def _folder(run: Path | None, display: Display) -> Iterator[tuple[Path, Display]
 
 def _write_run(
     run: Path,
-    plain: dict,
     options: TuneSettings,
     result: FitResult,
     start: Parameters,
     output: Path,
-    found: dict,
+    found: Findings,
 ) -> None:
     import yaml
 
+    plain = to_json(found)
     config = {
-        "command": plain["command"],
-        "version": __version__,
-        "start": plain["start"],
-        "data": plain["data"],
+        **{key: plain["result"][key] for key in ("command", "version", "start", "data")},
         "options": options.plain,
     }
     replace_file(run / "config.yaml", yaml.safe_dump(config, sort_keys=False))
     replace_file(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
-    replace_file(run / "findings.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
+    replace_file(run / "findings.json", json.dumps(plain, indent=1, allow_nan=False) + "\n")
     write_parameters(run / "start.yaml", start)
     replace_file(run / "params.yaml", output.read_bytes())

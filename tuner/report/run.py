@@ -140,7 +140,7 @@ class ShownLearningRun(ShownRun):
     @property
     def labelled(self) -> bool:
         """Whether the run learned from labelled positions, each a game of its own."""
-        return self.result.labelled
+        return bool(self.result.labelled)
 
     @property
     def games_word(self) -> str:

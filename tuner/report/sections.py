@@ -262,7 +262,8 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
     tiles = []
     if results is not None and results.after is not None:
         games = f", {whole(results.games)} {run.games_word}" if results.games is not None else ""
-        games += f" of round {whole(result.own_rounds)}" if len(result.own_matches) > 1 else ""
+        rounds = result.own_matches or []
+        games += f" of round {whole(result.own_rounds)}" if len(rounds) > 1 else ""
         tiles.append(
             Tile(
                 f"Held-out loss on {'labels' if run.labelled else 'results'}",
@@ -391,7 +392,7 @@ def match_section(match: Match, i: int) -> Section:
 
 
 def _own_rounds(run: ShownLearningRun) -> Section | None:
-    rows = [{**vars(match), "text": round_text(match)} for match in run.result.own_matches]
+    rows = [{**vars(match), "text": round_text(match)} for match in run.result.own_matches or []]
     return (
         Section(
             "rounds",
@@ -631,7 +632,7 @@ def _draws(run: ShownLearningRun) -> Section | None:
 def _data(run: ShownLearningRun) -> Section | None:
     summary, listed = run.findings.summary, run.result.data
     results = summary.results
-    total = sum(n for n in vars(results).values() if n is not None)
+    total = sum(n for n in (results.win, results.draw, results.loss) if n is not None)
     shares = [
         (name, n, n / total)
         for n, name in (

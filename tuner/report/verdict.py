@@ -444,7 +444,7 @@ def rounds_verdict(run: ShownRun) -> Verdict | None:
     """What the matches after the rounds of own games say; None for a run without any."""
     if not isinstance(run, ShownLearningRun):
         return None
-    matches, kept = run.result.own_matches, run.result.own_rounds
+    matches, kept = run.result.own_matches or [], run.result.own_rounds or 0
     if not matches[:kept]:
         return None
     start = str(run.result.start or run.chosen.start or "the start")
@@ -526,7 +526,9 @@ def reasons(run: ShownLearningRun) -> list[str]:
     method, prior, games = run.result.method, run.result.prior, run.result.games
     rows, lines = run.result.rows, []
     searchable, unit = run.game is None or not run.game.has_dice, run.wording.unit
-    better = better_targets(rows, run.result.scores, searchable, run.result.counted)
+    better = better_targets(
+        bool(rows), bool(run.result.scores), searchable, bool(run.result.counted)
+    )
     if run.labelled:
         lines.append(
             f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of"

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.findings.identifiability import identify
+from tuner.findings.records import Rare
 from tuner.fit.errors import find_null_space
 from tuner.parameters.layout import Layout, Place
 
@@ -61,19 +62,19 @@ def test_rank_and_null_directions(sample, stages, names):
     matrix = problem.gauss_newton(problem.start)
     null_space = find_null_space(problem, matrix, LAYOUT.places)
     found = identify(problem, matrix, null_space, LAYOUT, names)
-    assert found["free"] == stages * 14
-    assert found["rank"] == np.linalg.matrix_rank(sample.design(stages))
+    assert found.free == stages * 14
+    assert found.rank == np.linalg.matrix_rank(sample.design(stages))
     suffixes = [""] if stages == 1 else [" mg", " eg"]
-    assert found["never"] == [f"list.rare[2]{suffix}" for suffix in suffixes]
-    texts = {line["text"] for line in found["null_directions"]}
+    assert found.never == [f"list.rare[2]{suffix}" for suffix in suffixes]
+    texts = {line.text for line in found.null_directions}
     of = "" if stages == 1 else " (mg, eg)"
     assert texts == {f"material.man against all of table.man{of}", f"twin.a against twin.b{of}"}
     for suffix in suffixes:
-        assert {"parameter": f"list.rare[1]{suffix}", "positions": 2} in found["rare"]
-    pairs = {frozenset((line["a"], line["b"])) for line in found["collinear"]}
+        assert Rare(f"list.rare[1]{suffix}", 2) in found.rare
+    pairs = {frozenset((line.a, line.b)) for line in found.collinear}
     assert pairs == {frozenset((f"close.a{suffix}", f"close.b{suffix}")) for suffix in suffixes}
     values = np.linalg.eigvalsh(_scaled(matrix))
-    assert found["condition"] == pytest.approx(values[-1] / values[values > 1e-9].min(), rel=1e-6)
+    assert found.condition == pytest.approx(values[-1] / values[values > 1e-9].min(), rel=1e-6)
 
 
 def _scaled(matrix: np.ndarray) -> np.ndarray:
@@ -98,6 +99,6 @@ def test_effective_parameters_are_the_trace_of_the_smoother(sample):
     matrix = problem.gauss_newton(problem.start)
     null_space = find_null_space(problem, matrix, LAYOUT.places)
     expected = np.trace(np.linalg.solve(matrix + np.diag(precision), matrix))
-    assert identify(problem, matrix, null_space, LAYOUT, ("all",))["effective"] == pytest.approx(
+    assert identify(problem, matrix, null_space, LAYOUT, ("all",)).effective == pytest.approx(
         expected, rel=1e-9
     )

@@ -8,27 +8,21 @@ import pytest
 
 from games.streams import InputError
 from tuner.evaluation.loading import load_engine
+from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn import own_games
-from tuner.learn.own_games import RoundVerdict, learn_from_own_games
+from tuner.learn.own_games import learn_from_own_games
 from tuner.learn.rounds import FAR, Fitted
 from tuner.learn.start import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 
 BETTER, EQUAL, WORSE = (
-    RoundVerdict(400, 0.53, 21.0, 30.0),
-    RoundVerdict(400, 0.5, 0.0, 30.0),
-    RoundVerdict(400, 0.47, -21.0, 30.0),
+    RoundMatch(400, 0.53, 21.0, 30.0),
+    RoundMatch(400, 0.5, 0.0, 30.0),
+    RoundMatch(400, 0.47, -21.0, 30.0),
 )
-CHANGE = {
-    "before": 0.5,
-    "after": 0.498,
-    "difference": -0.002,
-    "low": -0.003,
-    "high": -0.001,
-    "games": 60,
-}
+CHANGE = Change(0.5, 0.498, -0.002, -0.003, -0.001, games=60)
 
 
 class Notes(Display):
