@@ -17,7 +17,7 @@ def main() -> None:
     study = Study(__doc__)
     games, number, seeds = (16, 8, [1]) if study.quick else (308, 60, [1, 2, 3, 4, 5])
     start = study.material("equal", 100, 100, 100, 100, 100)
-    rows, lines = [], {}
+    rows, lines, ratings = [], {}, {}
     for seed in seeds:
         run = study.new(f"seed-{seed}")
         study.tuner(
@@ -61,11 +61,17 @@ def main() -> None:
             "--depth",
             3,
             "--games",
-            number if seed == seeds[0] else 8,
+            number,
         )
         kept = [one for one in ladder["players"] if one["name"].startswith(run.name)]
         kept.sort(key=lambda one: int(one["name"].split()[-1]))
         first, end = (one["rating"]["value"] for one in (kept[0], kept[-1]))
+        ratings[f"seed {seed}"] = [
+            (int(name.split()[-1]), value, value - (error or 0), value + (error or 0))
+            for name, value, error in (
+                (one["name"], one["rating"]["value"], one["rating"]["error"]) for one in kept
+            )
+        ]
         rows.append(
             (
                 seed,
@@ -81,9 +87,16 @@ def main() -> None:
             for piece, found in lines.items()
         },
     )
+    study.picture("games", "Elo, with 95 % interval", ratings, "ratings")
     study.finish(
         ("seed", *PIECES, "Elo, first to last checkpoint"),
         rows,
+        *(
+            f"Elo of {name} by games: "
+            + ", ".join(f"{at}: {value:+.0f} ± {value - low:.0f}" for at, value, low, _ in points)
+            + "."
+            for name, points in ratings.items()
+        ),
         "All pieces begin with the value of a pawn; opponents are `material` and `pesto` in turn.",
     )
 

@@ -86,7 +86,13 @@ class Study:
         (self.folder / "table.md").write_text("\n".join(lines) + "\n")
         print("\n".join(lines))
 
-    def picture(self, x: str, y: str, lines: dict[str, Sequence[tuple[float, ...]]]) -> None:
+    def picture(
+        self,
+        x: str,
+        y: str,
+        lines: dict[str, Sequence[tuple[float, ...]]],
+        name: str = "picture",
+    ) -> None:
         """Draw lines of points (x, y) or (x, y, low, high)."""
         figure, axes = plt.subplots(figsize=(8, 4.5))
         for name, points in lines.items():
@@ -97,7 +103,7 @@ class Study:
         axes.set(xlabel=x, ylabel=y, title=self.title)
         axes.legend()
         figure.tight_layout()
-        figure.savefig(self.folder / "picture.png", dpi=120)
+        figure.savefig(self.folder / f"{name}.png", dpi=120)
         plt.close(figure)
 
 
