@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -36,7 +35,7 @@ from tuner.io.terminal import Display, duration
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
-from tuner.play.journal import GrowingFiles, json_line, json_object
+from tuner.play.journal import GrowingFiles, cut_torn, read_sealed, sealed
 from tuner.play.match.results import require_few_faults
 from tuner.play.run import Run, RunResult
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
@@ -70,17 +69,19 @@ class LoopStep:
     found: Annotated[dict, Kind("an object", lambda value: isinstance(value, dict))]
 
 
-def require_sense(step: LoopStep) -> None:
-    """ValueError for a step without what the loop takes from its result."""
+def _step_of(plain: dict) -> LoopStep:
+    """Read a line; ValueError for a step without what the loop takes from its result."""
+    step = record(LoopStep, plain, "the step")
     found, kind = step.found, step.step.rpartition(" ")[2]
     numbers: list[Any] = [found.get(name) for name in ("games", "match")] if kind == PACE else []
     if "match" in step.step.split():
         pairs = found.get("pentanomial")
         numbers = [found.get("games"), *(pairs if isinstance(pairs, list) else [None])]
     if kind == "build" and not isinstance(found.get("changed"), bool):
-        raise ValueError("changed")
+        raise ValueError("a build that does not say whether it changed")
     if any(not NUMBER.holds(number) or number < 0 for number in numbers):
-        raise ValueError("changed")
+        raise ValueError(f"{step.step!a} without its numbers")
+    return step
 
 
 class Steps:
@@ -93,34 +94,15 @@ class Steps:
         self.done: dict[tuple[int, str], LoopStep] = {}
         self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
         with self._files.opened():
-            self._read(folder / HISTORY)
+            for step in read_sealed(folder / HISTORY, _step_of, chained=False)[0]:
+                self.done[step.round, step.step] = step
+            cut_torn(folder / HISTORY)
 
     def __enter__(self) -> Steps:
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._files.close()
-
-    def _read(self, path: Path) -> None:
-        """Read the steps that were done, and cut off a line that a kill left unfinished."""
-        content = path.read_bytes() if path.exists() else b""
-        whole = content.rfind(b"\n") + 1
-        for number, raw in enumerate(content[:whole].splitlines(), 1):
-            try:
-                plain = json_object(raw)
-                if plain.pop("crc", None) != zlib.crc32(json_line(plain)):
-                    raise ValueError("changed")
-                step = record(LoopStep, plain, "a step")
-                require_sense(step)
-                self.done[step.round, step.step] = step
-            except (ValueError, InputError):
-                raise InputError(
-                    f"{path}:{number}: damaged, expected a step; restore the file, or start another"
-                    " run"
-                ) from None
-        if whole < len(content):
-            with open(path, "r+b") as stream:
-                stream.truncate(whole)
 
     def once(self, number: int, name: str, command: str, do: Callable[[], dict]) -> dict:
         """Do a step of a round unless it was done; return what it found."""
@@ -133,8 +115,7 @@ class Steps:
                 place, again = f"{self._place(number)}, {name}", self._again(number)
                 raise InputError(f"{place}: {problem}; {again}") from None
             step = LoopStep(number, name, round(time.monotonic() - begun, 1), command, found)
-            line = json_line(asdict(step))
-            self._files.append(json_line({**asdict(step), "crc": zlib.crc32(line)}))
+            self._files.append(sealed(asdict(step))[0])
             self._files.sync()
             self.done[number, name] = step
         return self.done[number, name].found

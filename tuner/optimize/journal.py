@@ -4,20 +4,16 @@ sides played with and a checksum."""
 from __future__ import annotations
 
 import json
-import time
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from games.streams import InputError
 from tuner.io.run_folder import HISTORY, fits
-from tuner.play.journal import GrowingFiles, json_line, json_object
+from tuner.play.journal import GrowingFiles, cut_torn, json_line, read_sealed, sealed
 from tuner.play.match.journal import PairLine
 
 ESTIMATES = "estimates.jsonl"
-SYNC_SECONDS = 1.0
 
 
 class TunedPair(NamedTuple):
@@ -50,33 +46,23 @@ class TunedPair(NamedTuple):
         theirs = list(filter(None, self.other.forfeits)) if self.other else []
         return ours + theirs
 
-    def encoded(self, before: int) -> bytes:
-        """Return the line of the file after one with this checksum."""
-        plain = {
+    def to_json(self) -> dict:
+        """Return it as plain data."""
+        return {
             "pair": self.line.pair,
             "a": list(self.a),
             "b": list(self.b),
             "line": _short(self.line),
             **({} if self.other is None else {"other": _short(self.other)}),
         }
-        return json_line({**plain, "crc": zlib.crc32(json_line(plain), before)})
 
 
 def _short(line: PairLine) -> dict:
     return replace(line, reasons=None).to_json()
 
 
-def _checksum(raw: bytes) -> int:
-    """Return the checksum that a line of the file ends with."""
-    return json_object(raw)["crc"]
-
-
-def _decoded(raw: bytes, before: int, numbers: int, opponent: bool, points: int) -> TunedPair:
-    """Decode a line of the file after one with a checksum; ValueError says what is wrong."""
-    plain = json_object(raw)
-    check = plain.pop("crc", None)
-    if check != zlib.crc32(json_line(plain), before):
-        raise ValueError("its checksum is wrong: it, or the lines before it, were changed")
+def _from_json(plain: dict, numbers: int, opponent: bool, points: int) -> TunedPair:
+    """Decode a line of the file; ValueError says what is wrong."""
     sides = []
     for name in ("a", "b"):
         if not fits(plain.get(name), tuple[float, ...]) or len(plain[name]) != numbers:
@@ -99,23 +85,16 @@ def read_pairs(
 ) -> tuple[list[TunedPair], int]:
     """Read the whole lines of a file, in their order, and the checksum of the last; each checksum
     is of all lines so far. InputError for a damaged line."""
-    content = path.read_bytes() if path.exists() else b""
-    pairs: list[TunedPair] = []
     seen: set[int] = set()
-    last = 0
-    for number, raw in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
-        try:
-            pair = _decoded(raw, last, numbers, opponent, points)
-            last = _checksum(raw)
-            if pair.line.pair in seen:
-                raise ValueError(f"pair {pair.line.pair} is there twice")
-        except (ValueError, TypeError) as problem:
-            raise InputError(
-                f"{path}:{number}: damaged, {problem}; restore the file, or start another run"
-            ) from None
+
+    def decode(plain: dict) -> TunedPair:
+        pair = _from_json(plain, numbers, opponent, points)
+        if pair.line.pair in seen:
+            raise ValueError(f"pair {pair.line.pair} is there twice")
         seen.add(pair.line.pair)
-        pairs.append(pair)
-    return pairs, last
+        return pair
+
+    return read_sealed(path, decode, chained=True)
 
 
 class TunedJournal:
@@ -126,21 +105,14 @@ class TunedJournal:
         history, estimates = self._files.paths
         with self._files.opened():
             self.pairs, self._last = read_pairs(history, len(numbers), opponent, points)
-            for path in (history, estimates):  # a kill may leave the beginning of a line
-                if path.exists():
-                    content = path.read_bytes()
-                    with open(path, "r+b") as stream:
-                        stream.truncate(content.rfind(b"\n") + 1)
-        self._synced = time.monotonic()
+            for path in (history, estimates):
+                cut_torn(path)
 
     def append(self, pair: TunedPair) -> None:
         """Append a finished pair."""
-        line = pair.encoded(self._last)
+        line, self._last = sealed(pair.to_json(), self._last)
         self._files.append(line, b"")
-        self._last = _checksum(line)
-        if time.monotonic() - self._synced > SYNC_SECONDS:
-            self._files.sync()
-            self._synced = time.monotonic()
+        self._files.sync_sometimes()
 
     def note(self, estimate: dict) -> None:
         """Append an estimate."""

@@ -9,14 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from games.streams import InputError
 from tuner.io.run_folder import locked, write_all
 
+T = TypeVar("T")
 LARGEST_NUMBER = 1 << 53  # below it, numbers of JSON are whole
+SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
+CHECK = "crc"
 
 
 def json_line(plain: Mapping[str, Any]) -> bytes:
@@ -40,6 +45,43 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < LARGEST_NUMBER
 
 
+def sealed(plain: Mapping[str, Any], before: int = 0) -> tuple[bytes, int]:
+    """Return a line of a history that ends with a checksum of it and of the line with the checksum
+    `before`; and its checksum."""
+    check = zlib.crc32(json_line(plain), before)
+    return json_line({**plain, CHECK: check}), check
+
+
+def read_sealed(
+    path: Path, decode: Callable[[dict[str, Any]], T], chained: bool
+) -> tuple[list[T], int]:
+    """Return what the whole lines of a file stand for, and the checksum of the last; `chained`:
+    each has that of the line before. `decode` raises ValueError or InputError for what no run
+    writes; InputError for a damaged line."""
+    content = path.read_bytes() if path.exists() else b""
+    found, last = [], 0
+    for number, raw in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            plain = json_object(raw)
+            check = plain.pop(CHECK, None)
+            if check != sealed(plain, last if chained else 0)[1]:
+                raise ValueError("its checksum is wrong: it, or the lines before it, were changed")
+            last = check
+            found.append(decode(plain))
+        except (ValueError, TypeError, InputError) as problem:
+            raise InputError(
+                f"{path}:{number}: damaged, {problem}; restore the file, or start another run"
+            ) from None
+    return found, last
+
+
+def cut_torn(path: Path) -> None:
+    """Cut off the beginning of a line that a kill left at the end of a file."""
+    content = path.read_bytes() if path.exists() else b""
+    if content and not content.endswith(b"\n"):
+        os.truncate(path, content.rfind(b"\n") + 1)
+
+
 class GrowingFiles:
     """Files of a folder to which batches of bytes are appended; the folder is locked until they are
     closed. `kept` says what is there even if nothing more can be written."""
@@ -48,6 +90,7 @@ class GrowingFiles:
         self.folder, self.paths, self._kept = folder, [folder / name for name in names], kept
         self._streams: list[IO[bytes]] = []
         self._lock = locked(folder)
+        self._synced = time.monotonic()
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -76,6 +119,11 @@ class GrowingFiles:
             for stream, piece in zip(self._streams, pieces, strict=True):
                 write_all(stream, piece)
 
+    def sync_sometimes(self) -> None:
+        """Write everything to disk, if that was done some time ago."""
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """InputError for what cannot be written in the block."""
@@ -90,6 +138,7 @@ class GrowingFiles:
         """Write everything to disk, in the order of the files."""
         for stream in self._streams:
             os.fsync(stream.fileno())
+        self._synced = time.monotonic()
 
     def close(self) -> None:
         """Close the files, and unlock the folder."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -16,9 +15,15 @@ from typing import IO, Any, get_type_hints
 from games.streams import InputError
 from tuner.io.files import replace_file, replaced
 from tuner.io.run_folder import HISTORY, fits, keep_beside, write_all
-from tuner.play.journal import LARGEST_NUMBER, GrowingFiles, is_count, json_line, json_object
+from tuner.play.journal import (
+    CHECK,
+    LARGEST_NUMBER,
+    GrowingFiles,
+    is_count,
+    json_line,
+    json_object,
+)
 
-CHECK = "crc"
 BEGINNING = b'{"leg":'
 MOST_TORN = 1 << 16  # bytes: all lines are shorter
 MOST_LUCK = 1e9  # points
@@ -164,7 +169,6 @@ def read_pairs(path: Path, points: int) -> list[PairLine]:
     return lines
 
 
-SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
 LEAST_PAIR = 1 << 14  # bytes: games of a pair up to this size are no sign of damage
 
 
@@ -192,7 +196,6 @@ class Journal:
         self.follower: Path | None = None  # a file to which finished games are appended, too
         self._follower: IO[bytes] | None = None
         self._place = self._files.sizes[0]
-        self._synced = time.monotonic()
 
     def append(self, line: PairLine, texts: list[str]) -> PairLine:
         """Append a finished pair: the texts of its games, if kept, then its line, which is returned
@@ -204,8 +207,7 @@ class Journal:
             self._place += len(games)
             self._follow(games)
         self._files.append(games, encoded(line, games))
-        if time.monotonic() - self._synced > SYNC_SECONDS:
-            self.sync()
+        self._files.sync_sometimes()
         return line
 
     def _follow(self, games: bytes) -> None:
@@ -226,7 +228,6 @@ class Journal:
     def sync(self) -> None:
         """Write everything to disk: games before the lines that refer to them."""
         self._files.sync()
-        self._synced = time.monotonic()
 
     def close(self) -> None:
         self.sync()
