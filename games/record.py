@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 import games
-from games.search.constants import SearchConstant
+from games.search.context import SearchConstant
 from games.search.searcher import Searcher
 from games.streams import InputError
 

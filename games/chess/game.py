@@ -9,12 +9,12 @@ from itertools import chain
 
 import numpy as np
 
-from games.chess.engines.book import book
-from games.chess.engines.client import UciEvaluator
 from games.chess.engines.endings import drawn_ending, tablebase
 from games.chess.engines.gametext import reason
 from games.chess.engines.gametext import text as game_text
+from games.chess.engines.openings import book
 from games.chess.engines.openings import read as read_openings
+from games.chess.engines.players import UciEvaluator
 from games.chess.files import content, epd, pgn
 from games.chess.files.fen import LETTERS, fen, fens, position
 from games.chess.files.san import san
@@ -43,7 +43,7 @@ from games.record import (
     ReadReport,
     Wording,
 )
-from games.search.constants import CONSTANTS
+from games.search.context import CONSTANTS
 from games.streams import beginning, pieces
 
 OPENING_PLIES = 8  # skipped by default: book or random moves

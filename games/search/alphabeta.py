@@ -7,7 +7,7 @@ the position.
 
 *Playing*: adds null move pruning, late move reductions, check extensions, internal iterative
 reductions, reverse futility pruning, and late move, futility and SEE pruning near the leaves, by
-the constants of `games.search.constants`. Depths are remaining depths."""
+the constants of `games.search.context`. Depths are remaining depths."""
 
 from __future__ import annotations
 

@@ -9,8 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from games.search.alphabeta import LENGTH, NODES, PV, VALUE
-from games.search.constants import in_context
-from games.search.context import DECIDED, LINE, MATE, MAX_DEPTH, MORE, ROWS, SEEN, UNIT, Context
+from games.search.context import (
+    DECIDED,
+    LINE,
+    MATE,
+    MAX_DEPTH,
+    MORE,
+    ROWS,
+    SEEN,
+    UNIT,
+    Context,
+    in_context,
+)
 from games.search.searcher import Found, Limits, Searcher
 
 SAMPLED = 1000  # entries of the transposition table that `hashfull` samples
@@ -51,7 +61,7 @@ class AlphaBetaSearcher:
         self._memory.bind(function, weights)
 
     def set_constants(self, values: Mapping[str, int]) -> None:
-        """Search with these values of the constants of `games.search.constants`, and the usual ones
+        """Search with these values of the constants of `games.search.context`, and the usual ones
         of all others, from now on."""
         for name, value in in_context(values, int(self._context[0]["margin"])).items():
             self._context[name] = value

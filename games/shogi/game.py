@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from games.record import Contest, Files, Game, Wording
-from games.search.constants import CONSTANTS
+from games.search.context import CONSTANTS
 from games.shogi.engines.contest import evaluator, external, openings
 from games.shogi.files import reading, sfen
 from games.shogi.files.csa import game_text, reason
-from games.shogi.files.picture import picture
+from games.shogi.files.sfen import picture
 from games.shogi.rules.endings import result
 from games.shogi.rules.movegen import moves_of, play
 from games.shogi.rules.position import START, STATE, WORDS

@@ -13,7 +13,7 @@ from games.streams import pieces
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import evaluation_spec, load_engine
-from tuner.learn import searches
+from tuner.learn import targets
 
 SAMPLE = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 
@@ -35,7 +35,7 @@ def games(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """Counts the games that are searched, and interrupts after so many, if that is set."""
-    count, add = {"games": 0, "last": None}, searches.SearchLog.add
+    count, add = {"games": 0, "last": None}, targets.SearchLog.add
 
     def added(log, key, found):
         add(log, key, found)
@@ -43,7 +43,7 @@ def counted(monkeypatch):
         if count["games"] == count["last"]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(searches.SearchLog, "add", added)
+    monkeypatch.setattr(targets.SearchLog, "add", added)
     return count
 
 
@@ -75,13 +75,13 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
 def test_a_torn_or_damaged_record_is_searched_again(tmp_path):
     path, dice = tmp_path / "searches", np.random.default_rng(1)
     found = [
-        searches.GameSearches(
+        targets.GameSearches(
             3, dice.integers(0, 1 << 60, (n, 9)).astype(np.uint64), dice.normal(size=n), np.ones(n)
         )
         for n in (1, 4, 2)
     ]
     for i, each in enumerate(found):
-        searches.SearchLog(path, "tuner tune").add(bytes([i]) * 16, each)
+        targets.SearchLog(path, "tuner tune").add(bytes([i]) * 16, each)
     whole = path.read_bytes()
     for damage, kept in (
         (whole[:-3], 2),
@@ -89,7 +89,7 @@ def test_a_torn_or_damaged_record_is_searched_again(tmp_path):
         (whole[:300] + b"x" + whole[301:], 1),
     ):
         path.write_bytes(damage)
-        log = searches.SearchLog(path, "tuner tune")
+        log = targets.SearchLog(path, "tuner tune")
         for i, each in enumerate(found):
             known = log.get(bytes([i]) * 16, 3, 9)
             assert (known is not None) == (i < kept)
@@ -100,11 +100,11 @@ def test_a_torn_or_damaged_record_is_searched_again(tmp_path):
 def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path):
     engine, classic = load_engine("classic")
     log, positions = (
-        searches.SearchLog(tmp_path / "searches", ""),
+        targets.SearchLog(tmp_path / "searches", ""),
         engine.game.position(chess.STARTING_FEN)[None],
     )
     specs = [
-        searches.SearchSpec(evaluation_spec(engine, p), True, depth)
+        targets.SearchSpec(evaluation_spec(engine, p), True, depth)
         for p in (classic, classic.with_weights(classic.weights + 1))
         for depth in (1, 2)
     ]

@@ -38,7 +38,7 @@ from tuner.evaluation.networks.files import (
 )
 from tuner.export.text import FORMATS, exported
 from tuner.io.files import LEARNED, require_writable
-from tuner.parameters import diff, show_diff
+from tuner.parameters import diff
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -266,9 +266,9 @@ class Evaluation(Player):
                 f"{other.name} and {self.name} have different terms; load both with the same terms"
                 " and add_missing"
             )
-        view = show_diff.View((self.name, other.name), 1, False, False)
+        view = diff.View((self.name, other.name), 1, False, False)
         return _printed(
-            lambda console: show_diff.show(
+            lambda console: diff.show(
                 console, diff.compare([self.parameters, other.parameters]), view
             )
         )

@@ -100,7 +100,7 @@ def run(arguments: Arguments) -> dict:
 
         print(json.dumps(result, indent=1, allow_nan=False))
     elif not arguments.json:
-        from tuner.parameters.show_diff import View, show
+        from tuner.parameters.diff import View, show
 
         view = View(
             tuple(one_line(name) for name in names),

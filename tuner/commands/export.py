@@ -148,7 +148,7 @@ def _as_text(arguments: Arguments, path: Path) -> dict:
     import sys
 
     from tuner.commands.display import show_note
-    from tuner.evaluation.exported import exported_file
+    from tuner.evaluation.own_numbers import exported_file
     from tuner.io.files import EXPORT, replace_file, require_writable
 
     form, output = arguments.format, arguments.output

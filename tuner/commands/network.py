@@ -120,8 +120,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.fit.device.choose import arrays_named
     from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.io.records import to_json
-    from tuner.network.learn import Shape, learned_network, lines_of, repeats_line
-    from tuner.network.sample import read_sample
+    from tuner.network import Shape, learned_network, lines_of, read_sample, repeats_line
     from tuner.parameters.reader import game_of
 
     output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)

@@ -65,8 +65,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, finish
     from tuner.optimize.best import decided
     from tuner.optimize.run import OptimizeRun
-    from tuner.optimize.settable import list_text
-    from tuner.optimize.settings import settings_for
+    from tuner.optimize.settable import list_text, settings_for
     from tuner.play.run import new_run, resumed_run
 
     settings = None

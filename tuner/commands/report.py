@@ -61,8 +61,8 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
     from tuner.io.records import to_json
+    from tuner.report.live import PAGES
     from tuner.report.page import render
-    from tuner.report.pages import PAGES
     from tuner.report.run import read_run, settings_of
 
     folder = Path(arguments.run)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.options.match import TournamentOptions
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, options_in
 from tuner.options.shared import TERMS, cluster, resume
-from tuner.options.tournament import TournamentOptions
 
 USAGE = "A B C ... [--games N] [options]"
 EXAMPLE = """examples:
@@ -56,8 +56,8 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import play
+    from tuner.play.match.settings import tournament_settings
     from tuner.play.match.tournament import TournamentRun
-    from tuner.play.match.tournament_settings import tournament_settings
 
     settings = None
     if arguments.resume is not None:

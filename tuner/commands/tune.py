@@ -135,7 +135,7 @@ def _kept_searches(folder: Path | None, display: Display) -> Iterator[None]:
 def _interrupted(arguments: Arguments) -> Arguments:
     """Return the arguments of the run in a folder, given where they were given first."""
     from tuner.io.run_folder import SEARCHES
-    from tuner.learn.searches import interrupted_command
+    from tuner.learn.targets import interrupted_command
 
     folder = Path(arguments.resume).absolute()
     command, place = interrupted_command(folder / SEARCHES)

@@ -19,7 +19,7 @@ from tuner.options.option import Arguments, Option, Table, options_in, refuse
 from tuner.options.shared import Reading, held_out, output
 
 if TYPE_CHECKING:
-    from tuner.export.wdl import WdlCode
+    from tuner.export.text import WdlCode
     from tuner.learn.wdl import Loss, WdlResult
 
 USAGE = "GAMES [GAMES ...] [--page FILE.html] [-o FILE] [options]"
@@ -42,7 +42,7 @@ TABLE: Table = (
     Option(
         ("--format",),
         "code of -o: c (default), rust, yaml",
-        choices=KeysOf("tuner.export.wdl", "WDL_FORMATS"),
+        choices=KeysOf("tuner.export.text", "WDL_FORMATS"),
     ),
     output("write a function for an engine"),
     *options_in(Reading, "min_elo skip_start skip_end per_game duplicates strict seed"),
@@ -55,7 +55,7 @@ def run(arguments: Arguments) -> dict:
     from games.record import find
     from tuner.commands.display import TerminalDisplay, show_result
     from tuner.evaluation.loading import games_path
-    from tuner.export.wdl import WDL_FORMATS
+    from tuner.export.text import WDL_FORMATS
     from tuner.io.files import EXPORT, PAGE, replace_file, require_writable
     from tuner.learn.wdl import learn_wdl
 
@@ -162,7 +162,7 @@ def _loss_text(loss: Loss) -> str:
 
 def code_of(found: WdlResult, command: str) -> WdlCode:
     """Return what the code for an engine has."""
-    from tuner.export.wdl import WdlCode
+    from tuner.export.text import WdlCode
 
     stock, model = found.game.stock, found.fit.model
     return WdlCode(

@@ -1,18 +1,21 @@
-"""The numbers of our own players by the names that they have as options of an engine: weights such
-as material.knight.mg, and constants of the search such as Search.LmrDivisor."""
+"""The numbers of evaluations as text for engines; and those of our own players by the names that
+they have as options of an engine: weights such as material.knight.mg, and constants of the search
+such as Search.LmrDivisor."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from evalterms.framework.encoding import encoding_named
 from games.record import Game
 from games.streams import InputError
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.evaluation.networks.files import holds_network
-from tuner.export.numbers import each_number, rounded
+from tuner.evaluation.networks.files import c_text, holds_network, read_network, weights_path
+from tuner.export.numbers import each_number, heading, rounded, rounding_errors, rounding_line
+from tuner.export.text import FORMATS, exported
 from tuner.options.option import refuse
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
@@ -85,3 +88,44 @@ def with_numbers(
     if parameters is not None and weights is not None:
         parameters = parameters.with_weights(weights)
     return OwnNumbers(parameters, chosen)
+
+
+class Exported(NamedTuple):
+    """A text with the files that it was made from, how much it holds in words and as plain data,
+    how it was rounded, if it was, and notes that the text itself has no place for."""
+
+    text: str
+    files: tuple[str, ...]
+    holds: str
+    plain: dict[str, Any]
+    rounding: str = ""
+    notes: Sequence[str] = ()
+
+
+def exported_file(
+    path: Path,
+    name: str,
+    form: str,
+    scale_to: float | None,
+    decimals: int,
+    flip: bool,
+    terms: Sequence[str],
+) -> Exported:
+    """Return the evaluation of a file, called `name`, in a format; InputError for options that the
+    format has no use for."""
+    if holds_network(path):
+        network = read_network(path, lambda game, encoding: encoding_named(game, encoding).size)
+        text = c_text(network, encoding_named(network.game, network.encoding), name)
+        size = network.network.size
+        files = (str(path), str(weights_path(path)))
+        return Exported(text, files, f"{size:,} weights for {form}", {"numbers": size})
+    text, r = exported(load_parameters(path, terms), name, form, scale_to, decimals, flip)
+    rounding = rounding_line(r)
+    return Exported(
+        text,
+        (str(path), *terms),
+        f"{r.weights.size:,} numbers for {form}, {rounding}",
+        {"numbers": int(r.weights.size), **rounding_errors(r)},
+        rounding,
+        () if FORMATS[form].heading else heading(r, name, tables=False),
+    )

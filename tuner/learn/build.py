@@ -21,8 +21,7 @@ from tuner.evaluation.engine import Counter, Engine
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
-from tuner.learn.searches import Retarget
-from tuner.learn.targets import TARGETS, Unscored
+from tuner.learn.targets import TARGETS, Retarget, Unscored
 from tuner.parallel import Executor, Job, run
 from tuner.version import __version__
 

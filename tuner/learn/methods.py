@@ -21,7 +21,7 @@ from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, Method
 from tuner.learn.moves import Moves, played_choices, rated_choices
-from tuner.learn.searches import (
+from tuner.learn.targets import (
     Leaves,
     Retarget,
     Searched,

@@ -20,7 +20,7 @@ from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import evaluation_spec
 from tuner.fit.device.base import Device
 from tuner.fit.siblings import SiblingsDevice, siblings_device, usual_temperature
-from tuner.learn.searches import Searched, SearchSpec, searches
+from tuner.learn.targets import Searched, SearchSpec, searches
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters

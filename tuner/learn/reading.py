@@ -1,8 +1,10 @@
-"""Read the sources of `tuner tune` into one dataset, and report what was read."""
+"""What `tuner tune` starts from, parameters and what counts their terms; and its sources, read into
+one dataset, with a report of what was read."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,27 +12,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from games.record import USUAL_SCALE, ReadReport, scale_of
+from games.record import USUAL_SCALE, Game, ReadReport, available, find, scale_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
-from tuner.datasets.rows.build import rows_of_sources
+from tuner.datasets.rows.build import of_rows, rows_of_sources
+from tuner.datasets.rows.formats import is_rows
 from tuner.datasets.summary import summarise, summary_lines
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.evaluation.loading import load_engine
+from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.device.base import Device
 from tuner.fit.device.choose import device_named
 from tuner.fit.device.cpu.device import RangedCpu
-from tuner.fit.device.differences.device import Differences
+from tuner.fit.device.differences import Differences
 from tuner.io.terminal import Display
 from tuner.learn.build import Kept, dataset_of, require_learnable
 from tuner.learn.moves import Moves
 from tuner.learn.scores import ScoreTargets, source_of, with_score_targets
-from tuner.learn.searches import Retarget
+from tuner.learn.targets import Retarget
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.parameters import DEFAULT_GAME, Parameters, require_names, untapered
 from tuner.statistics.intervals import FEW_GAMES
 
 SEED = 1
@@ -299,3 +302,65 @@ def report_reading(
     if read.data.games < FEW_GAMES:
         display.note(f"only {read.data.games} games: the standard errors are rough")
     return summary
+
+
+class Start(NamedTuple):
+    """The parameters to start from, and the engine that counts their terms; None if the sources are
+    rows. `game` is None if the learned file cannot play."""
+
+    engine: Engine | None
+    game: Game | None
+    parameters: Parameters
+
+
+def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
+    """Return what a run starts from. InputError if the sources are not what the parameter file
+    needs."""
+    rows = [source for source in sources if _holds_rows(source)]
+    parameters = load_parameters(start, options.terms)
+    others = [source for source in sources if source not in rows]
+    if others and parameters.of_rows:
+        raise InputError(
+            f"{others[0]}: not rows, but another program counts the terms of {start}; name rows, or"
+            f" let it count: tuner dataset {shlex.quote(others[0])} --engine COMMAND --params"
+            f" {shlex.quote(str(start))} -o rows.ds"
+        )
+    if others and rows:
+        raise InputError(
+            f"{rows[0]}: rows, beside {others[0]}, which is not; name one or the other"
+        )
+    if rows:
+        playable = not parameters.of_rows and parameters.game in available()
+        engine, game = None, find(parameters.game) if playable else None
+    else:
+        engine, parameters = load_engine(start, options.terms)
+        game = engine.game
+    if options.untapered:
+        parameters = untapered(parameters)
+        require_names(parameters, start, "--untapered there is one number for all stages")
+    if options.scale is not None:
+        parameters = parameters.with_weights(parameters.weights, scale=options.scale)
+    _check_names(parameters, options)
+    return Start(engine, game, parameters)
+
+
+def _holds_rows(source: str) -> bool:
+    """Return whether a source is a file or dataset of rows."""
+    return source != "-" and (of_rows(source) if is_dataset(source) else is_rows(source))
+
+
+def _check_names(parameters: Parameters, options: TuneSettings) -> None:
+    for option, names in (("--fixed", options.fixed), ("--only", options.only)):
+        for name in names:
+            if not parameters.mask((name,)).any():
+                raise InputError(
+                    f"{option} {name}: names no parameter; try a glob such as 'material.*'"
+                )
+    free = ~parameters.mask((*parameters.fixed, *options.fixed))
+    if options.only:
+        free &= parameters.mask(options.only)
+    if not free.any():
+        raise InputError(
+            "every parameter is fixed, by --fixed, --only or `fixed` in the file: nothing to learn;"
+            " free some"
+        )

@@ -31,8 +31,7 @@ from tuner.fit.result import FitResult
 from tuner.fit.siblings import SiblingsDevice
 from tuner.fit.tied import TiedDevice
 from tuner.learn.moves import TEMPERATURE
-from tuner.learn.reading import Read
-from tuner.learn.start import Start
+from tuner.learn.reading import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.version import __version__

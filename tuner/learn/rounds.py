@@ -24,10 +24,17 @@ from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.methods import fitting_of, resolved, retarget_of
 from tuner.learn.moves import Moves
-from tuner.learn.reading import Read, device_of, read_games, read_rows, report_reading, why_here
+from tuner.learn.reading import (
+    Read,
+    Start,
+    device_of,
+    read_games,
+    read_rows,
+    report_reading,
+    why_here,
+)
 from tuner.learn.result import method_line
-from tuner.learn.searches import Leaves, SearchLog
-from tuner.learn.start import Start
+from tuner.learn.targets import Leaves, SearchLog
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters

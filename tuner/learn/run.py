@@ -22,17 +22,16 @@ from tuner.io.run_folder import SEARCHES, new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.own_games import learn_from_own_games
-from tuner.learn.reading import device_of, read_games, read_rows, report_reading
+from tuner.learn.reading import device_of, read_games, read_rows, report_reading, started
 from tuner.learn.result import describe
 from tuner.learn.rounds import fitted_in_rounds, without_gpu
-from tuner.learn.searches import SearchLog
-from tuner.learn.start import started
+from tuner.learn.targets import SearchLog
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
-from tuner.play.under_way import games_under_way
+from tuner.play.game import games_under_way
 
 # what a result says of what to do next: nothing about the learned file
 NEXT = ("advice", "compare", "match")

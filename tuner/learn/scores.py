@@ -18,9 +18,9 @@ from tuner.fit.device.base import Device
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.learn.build import Scores, recorded_scores, selected
 from tuner.learn.methods import fitting_of
-from tuner.learn.searches import Searched
 from tuner.learn.targets import (
     ScoreScale,
+    Searched,
     blended,
     close,
     fit_score_scale,

@@ -1,22 +1,311 @@
-"""Scores of searches as numbers: their scale in values, and blends of them with results.
-
-A centipawn of another engine is not ours, so scores are turned into values by a fit of the results
-on them: value = tanh(scale * score), by least squares on the values, so that a few drawn games with
-huge scores do not decide it. A target is the blend (1 - lambda) * value + lambda * result. All
-arrays are of positions (n,): `scores` in centipawns of the first player's view, infinite for forced
-wins, NaN if unknown; `results` in [-1, 1]; `games` any identity of the game, as results of one game
-are one observation.
-"""
+"""Searches of positions as targets: the values that they find, or the positions at their leaves."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from games.record import PositionBatch
+from games.search.searcher import Limits
 from games.streams import InputError
+from tuner.cluster.worker import program
+from tuner.evaluation.engine import Engine
+from tuner.evaluation.explain import known_values, leaf_of
+from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
+from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.options.option import no_use
+from tuner.parallel import Executor, Job, run
+from tuner.parameters.parameters import Parameters
+
+MEGABYTES = 1
+Retarget = Callable[[PositionBatch], PositionBatch]  # replaces outcomes or positions of a batch
+AHEAD = 4  # games submitted for each thread, so that threads do not idle
+Searched = Callable[[], None]  # called for each position that was searched
+
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """Searches of positions: an evaluation, whether they prune as in play (else they are exact),
+    and their depth."""
+
+    evaluation: EvaluationSpec
+    playing: bool
+    depth: int
+
+
+class GamePositions(NamedTuple):
+    """A task: the positions (n, words) of a game, and the place of the first of them in its
+    batch."""
+
+    place: int
+    positions: np.ndarray
+
+
+class GameSearches(NamedTuple):
+    """The leaves (n, words) of the searches of a game's positions, their scores (n,) in centipawns
+    and `wins` (n,), see `tuner.evaluation.explain.Leaf`."""
+
+    place: int
+    leaves: np.ndarray
+    scores: np.ndarray
+    wins: np.ndarray
+
+
+class PositionSearcher:
+    """One thread's searcher."""
+
+    def __init__(self, spec: SearchSpec, stopped: Callable[[], bool]) -> None:
+        self.engine, self.limits, self.stopped = (
+            engine_of(spec.evaluation.engine),
+            Limits(depth=spec.depth),
+            stopped,
+        )
+        self.searcher = self.engine.searcher(spec.evaluation.parameters, spec.playing, MEGABYTES)
+
+    def ready(self) -> None:
+        """Nothing is started later."""
+
+    def abort(self) -> None:
+        self.searcher.stop()
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+
+def search_game(searcher: PositionSearcher, task: GamePositions) -> GameSearches | None:
+    """Search the positions of a game; None if that was stopped. The table is cleared before each
+    game, so that results do not depend on where games are searched."""
+    leaves, scores = np.empty_like(task.positions), np.empty(len(task.positions))
+    wins = np.zeros(len(task.positions))
+    searcher.searcher.clear()
+    for i, words in enumerate(task.positions):
+        found = searcher.searcher.search(task.positions[i : i + 1], searcher.limits)
+        if searcher.stopped():
+            return None
+        leaves[i], scores[i], wins[i] = leaf_of(searcher.engine.game, words, found)
+    return GameSearches(task.place, leaves, scores, wins)
+
+
+def place_text(task: GamePositions) -> str:
+    """Name the positions of a game."""
+    return (
+        f"the search of {len(task.positions)} positions from position {task.place + 1} of its"
+        " batch on"
+    )
+
+
+HEAD = np.dtype([("key", "V16"), ("size", "<u4"), ("check", "<u4")])
+LONGEST_LINE = 1 << 20  # bytes
+
+
+class SearchLog:
+    """The searches of whole games that a run has done, in a file of its folder, so that the same
+    command, given again after an interruption, need not repeat them. The file begins with a line:
+    the command, and the folder in which it was given."""
+
+    def __init__(self, path: Path, command: str) -> None:
+        """Read what is there, and cut off a record that a kill left unfinished."""
+        self._path = path
+        self._line = json.dumps({"command": command, "folder": os.getcwd()}).encode() + b"\n"
+        self._known: dict[bytes, bytes] = {}
+        whole = 0
+        if path.exists():
+            with open(path, "rb") as stream:
+                whole = len(stream.readline(LONGEST_LINE))
+                while len(head := stream.read(HEAD.itemsize)) == HEAD.itemsize:
+                    key, size, check = np.frombuffer(head, HEAD)[0]
+                    body = stream.read(int(size))
+                    if len(body) < size or zlib.crc32(body) != check:
+                        break
+                    self._known[key.tobytes()], whole = body, stream.tell()
+            os.truncate(path, whole)
+
+    def key(self, spec: SearchSpec, positions: np.ndarray) -> bytes:
+        """Return a hash of everything on which the searches of a game depend."""
+        p = spec.evaluation.parameters
+        about = (spec.evaluation.engine, spec.playing, spec.depth, p.stages, program()["sources"])
+        parts = (repr(about).encode(), p.weights.tobytes(), positions.tobytes())
+        return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+
+    def get(self, key: bytes, place: int, words: int) -> GameSearches | None:
+        """Return the searches of the game at a place of its batch; None if they are not known."""
+        if (body := self._known.get(key)) is None:
+            return None
+        rows = np.frombuffer(body, np.uint64).reshape(-1, words + 2)
+        numbers = rows[:, words:].copy().view(np.float64)
+        return GameSearches(place, rows[:, :words], numbers[:, 0], numbers[:, 1])
+
+    def add(self, key: bytes, found: GameSearches) -> None:
+        """Write the searches of a game."""
+        numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
+        body = np.hstack([found.leaves, numbers]).tobytes()
+        head = np.array([(np.void(key), len(body), zlib.crc32(body))], HEAD)
+        with open(self._path, "ab") as stream:
+            stream.write((b"" if stream.tell() else self._line) + head.tobytes() + body)
+
+
+def interrupted_command(path: Path) -> tuple[str, str]:
+    """Return the command of the run that left a log of searches, and the folder in which it was
+    given. InputError if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            found = json.loads(stream.readline(LONGEST_LINE))
+        if found["command"].startswith("tuner tune "):
+            return found["command"], str(found["folder"])
+        raise ValueError(found["command"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(
+            f"{path.parent}: holds no searches of an interrupted run; give its command again"
+        ) from None
+
+
+def searches(
+    spec: SearchSpec,
+    batch: PositionBatch,
+    executor: Executor,
+    searched: Searched,
+    log: SearchLog | None = None,
+) -> GameSearches:
+    """Return the searches of all positions of a batch; `log` has those that are known."""
+    found = GameSearches(
+        0,
+        np.empty_like(batch.positions),
+        np.empty(len(batch.positions)),
+        np.zeros(len(batch.positions)),
+    )
+
+    def put(some: GameSearches) -> None:
+        part = slice(some.place, some.place + len(some.scores))
+        found.leaves[part], found.scores[part], found.wins[part] = (
+            some.leaves,
+            some.scores,
+            some.wins,
+        )
+        for _ in range(len(some.scores)):
+            searched()
+
+    games, keys = [], {}
+    for begin, end in zip(
+        batch.first, np.append(batch.first[1:], len(batch.positions)), strict=True
+    ):
+        if begin < end:
+            game = GamePositions(int(begin), batch.positions[begin:end])
+            keys[game.place] = key = log.key(spec, game.positions) if log else b""
+            known = log and log.get(key, game.place, batch.positions.shape[1])
+            if known:
+                put(known)
+            else:
+                games.append(game)
+    with executor.start(Job(PositionSearcher, search_game, spec, place_text), AHEAD) as running:
+        for some in run(running, games):
+            put(some)
+            if log:
+                log.add(keys[some.place], some)
+    return found
+
+
+def search_values(
+    engine: Engine,
+    parameters: Parameters,
+    depth: int,
+    executor: Executor,
+    searched: Searched = lambda: None,
+    log: SearchLog | None = None,
+) -> Callable[[PositionBatch], np.ndarray]:
+    """Return a function from a batch to the search values (n,) of its positions, in [-1, 1], first
+    player's view.
+
+    The search is the one that plays matches.
+    """
+    spec = SearchSpec(evaluation_spec(engine, parameters), True, depth)
+
+    def values(batch: PositionBatch) -> np.ndarray:
+        found = searches(spec, batch, executor, searched, log)
+        return np.where(found.wins == 0, np.tanh(parameters.scale * found.scores), found.wins)
+
+    return values
+
+
+class Leaves:
+    """Replaces positions by the leaves of exact searches, and records the data that TD(lambda)
+    needs.
+
+    Without a search (`depth` 0) positions are not replaced.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        parameters: Parameters,
+        depth: int,
+        lambda_: float,
+        executor: Executor,
+        searched: Searched = lambda: None,
+        log: SearchLog | None = None,
+    ) -> None:
+        self._engine, self._parameters, self._lambda = engine, parameters, lambda_
+        self._executor, self._searched, self._log = executor, searched, log
+        self._decay: list[np.ndarray] = []
+        self._known: list[np.ndarray] = []
+        self._spec = (
+            SearchSpec(evaluation_spec(engine, parameters), False, depth) if depth else None
+        )
+
+    def __call__(self, batch: PositionBatch) -> PositionBatch:
+        ends = np.append(batch.first[1:], len(batch.positions))
+        for begin, end in zip(batch.first, ends, strict=True):
+            if begin < end:
+                self._decay.append(
+                    decays(self._lambda, self._engine.game.plies(batch.positions[begin:end]))
+                )
+        if self._spec is None:
+            self._known.append(np.full(len(batch.positions), np.nan))
+            return batch
+        found = searches(self._spec, batch, self._executor, self._searched, self._log)
+        self._known.append(
+            known_values(
+                found.scores, found.wins, self._engine.evaluate(found.leaves, self._parameters)
+            )
+        )
+        return replace(batch, positions=found.leaves)
+
+    @property
+    def data(self) -> TemporalData:
+        """The data of all batches so far."""
+        return TemporalData(np.concatenate(self._decay), np.concatenate(self._known))
+
+
+def retarget_by_search(
+    engine: Engine, values: Callable[[PositionBatch], np.ndarray], lambda_: float
+) -> Retarget:
+    """Return a function that replaces the outcomes of a batch by lambda-returns of search
+    values."""
+
+    def retarget(batch: PositionBatch) -> PositionBatch:
+        found = values(batch) if lambda_ < 1 else batch.outcomes.astype(float)
+        targets = found.copy()
+        ends = np.append(batch.first[1:], len(found))
+        for begin, end in zip(batch.first, ends, strict=True):
+            if lambda_ > 0 and begin < end:
+                part, plies = found[begin:end], engine.game.plies(batch.positions[begin:end])
+                decay = decays(lambda_, plies)
+                # the search value has weight 1 - lambda^plies, later values the remainder
+                targets[begin:end] += decay * errors(
+                    differences(part, float(batch.outcomes[begin])), decay
+                )
+        return replace(batch, outcomes=targets.astype(np.float32))
+
+    return retarget
+
 
 LOWEST, HIGHEST = 1e-5, 0.1  # plausible scales, as for evaluations
 STEPS = 41  # of the grid on which the fit begins: the sum of squares may have several minima

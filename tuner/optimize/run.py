@@ -19,18 +19,18 @@ from games.streams import InputError
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import write_config
 from tuner.io.terminal import Display
-from tuner.optimize.best import write_best
-from tuner.optimize.journal import TunedJournal, TunedPair
-from tuner.optimize.methods import METHODS
-from tuner.optimize.methods.base import Estimate, Method
-from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
-from tuner.optimize.show import (
+from tuner.optimize.best import (
     plain_estimate,
     progress_text,
     summary_lines,
     table_lines,
     unit_of,
+    write_best,
 )
+from tuner.optimize.journal import TunedJournal, TunedPair
+from tuner.optimize.methods import METHODS
+from tuner.optimize.methods.base import Estimate, Method
+from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.match import MatchRun

@@ -11,8 +11,8 @@ import numpy as np
 
 from games.record import USUAL_SCALE, Wording, available, wording_of
 from games.streams import InputError
-from tuner.parameters.comments import Comment
 from tuner.parameters.layout import Layout, Spans, Stages
+from tuner.parameters.yaml_tree import Comment
 
 LOG = logging.getLogger(__name__)
 DEFAULT_GAME = "chess"  # whose bundled files need no prefix

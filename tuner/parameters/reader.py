@@ -16,7 +16,6 @@ import numpy as np
 from games.record import available, find, scale_of, wording_of
 from games.streams import InputError, one_line
 from tuner.io.files import BUNDLED, bundled
-from tuner.parameters.comments import comments_of
 from tuner.parameters.layout import Layout, Place, Spans, fault_of_spans
 from tuner.parameters.parameters import (
     DEFAULT_GAME,
@@ -28,7 +27,15 @@ from tuner.parameters.parameters import (
     UNKNOWN,
     Parameters,
 )
-from tuner.parameters.yaml_tree import Checks, YamlNode, plain, read_source, read_tree, shown
+from tuner.parameters.yaml_tree import (
+    Checks,
+    YamlNode,
+    comments_of,
+    plain,
+    read_source,
+    read_tree,
+    shown,
+)
 
 
 class Heading(NamedTuple):

@@ -13,9 +13,9 @@ import numpy as np
 import yaml
 
 from tuner.io.files import plain_text, replaced, unwritable
-from tuner.parameters.comments import OF_SCALE, Place, of_scale, with_comments
 from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Parameters
 from tuner.parameters.reader import ROWS, read_parameters
+from tuner.parameters.yaml_tree import OF_SCALE, Place, of_scale, with_comments
 
 
 def write_parameters(path: Path, p: Parameters) -> None:

@@ -25,7 +25,7 @@ from tuner.io.run_folder import (
 )
 from tuner.io.terminal import Display
 from tuner.parallel import Executor, Job, Running
-from tuner.play.under_way import games_under_way
+from tuner.play.game import games_under_way
 
 
 @dataclass(frozen=True)

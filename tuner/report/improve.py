@@ -10,8 +10,7 @@ from games.streams import InputError
 from tuner.evaluation.loading import load_parameters
 from tuner.io.records import read_lines
 from tuner.io.run_folder import HISTORY
-from tuner.report.charts import points_chart
-from tuner.report.formatting import number, signed, whole
+from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.page import page_of
 from tuner.report.run import ShownRun, settings_of
 from tuner.report.sections import Section, Tile, options_section

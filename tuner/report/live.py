@@ -10,7 +10,7 @@ import hashlib
 import re
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,16 +23,25 @@ from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, NOW, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, CONFIG, HISTORY, kind_of
 from tuner.io.terminal import duration
-from tuner.report.charts import Chart, own_names
-from tuner.report.formatting import capital, percent, whole
-from tuner.report.improve import IMPROVE
-from tuner.report.optimize import ESTIMATES
+from tuner.options.match import TOURNAMENT_SECTION
+from tuner.report.charts import Chart, capital, own_names, percent, whole
+from tuner.report.improve import IMPROVE, improve_page
+from tuner.report.optimize import ESTIMATES, OPTIMIZE, optimize_page
 from tuner.report.page import Fragments, page_of, render
-from tuner.report.pages import PAGES
 from tuner.report.run import FINDINGS, LEARNED, NET, ShownRun, read_run
 from tuner.report.run_charts import learning_curves
 from tuner.report.sections import Section
+from tuner.report.tournament import tournament_page
 from tuner.version import __version__
+
+# each makes the page and its sections from a folder and, of a page that lives, what the run does
+# now; InputError for damage
+PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]] = {
+    IMPROVE: improve_page,
+    OPTIMIZE: optimize_page,
+    TOURNAMENT_SECTION: tournament_page,
+}
+
 
 Made = TypeVar("Made")
 FILES = (CONFIG, HISTORY, LEARNED, FINDINGS, NET, ESTIMATES)  # what the report shows of a folder

@@ -13,11 +13,9 @@ import yaml
 from games.streams import InputError
 from tuner.io.records import read_lines
 from tuner.io.run_folder import CONFIG
-from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import number, signed, whole
-from tuner.report.match import Match, read_match
+from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of
-from tuner.report.run import ShownRun, settings_of
+from tuner.report.run import Match, ShownRun, read_match, settings_of
 from tuner.report.sections import Section, Tile
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL

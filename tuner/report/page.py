@@ -10,8 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from games.record import Wording
-from tuner.report.charts import Chart, own_names
-from tuner.report.formatting import FILTERS, outcomes_of
+from tuner.report.charts import FILTERS, Chart, outcomes_of, own_names
 from tuner.report.run import MATCH, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.report.sections import (
     Section,

@@ -14,11 +14,15 @@ from tuner.report.charts import (
     Series,
     bar_chart,
     calibration_chart,
+    capital,
     line_chart,
+    percent,
     points_chart,
+    short,
+    signed,
+    whole,
 )
-from tuner.report.formatting import capital, percent, short, signed, whole
-from tuner.report.match import Match
+from tuner.report.run import Match
 
 
 def column(history: Sequence[object], name: str) -> list[float]:

@@ -21,13 +21,15 @@ from tuner.findings.records import (
 )
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
-from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import (
+from tuner.report.charts import (
     MISSING,
+    Chart,
+    Series,
     calibration_question,
     capital,
     counted,
     known,
+    line_chart,
     number,
     percent,
     short,
@@ -35,8 +37,16 @@ from tuner.report.formatting import (
     together,
     whole,
 )
-from tuner.report.match import Match
-from tuner.report.run import MATCH, NET, SELFPLAY, TUNE, ShownLearningRun, ShownNetworkRun, ShownRun
+from tuner.report.run import (
+    MATCH,
+    NET,
+    SELFPLAY,
+    TUNE,
+    Match,
+    ShownLearningRun,
+    ShownNetworkRun,
+    ShownRun,
+)
 from tuner.report.run_charts import column, smoothed, thinned, watched_chart
 from tuner.report.verdict import (
     MOST,

@@ -7,11 +7,11 @@ from pathlib import Path
 from games.record import Game
 from games.streams import InputError
 from tuner.io.run_folder import CONFIG, HISTORY, read_config
-from tuner.options.tournament import SECTION, TournamentSettings
+from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.journal import PairLine, read_pairs
 from tuner.play.match.results import Tally, openings_text
 from tuner.play.match.setup import game_of_folder
-from tuner.play.match.standings import (
+from tuner.play.match.tournament import (
     Standings,
     crosstable_of,
     list_of,
@@ -19,8 +19,7 @@ from tuner.play.match.standings import (
     standings_of,
     table_of,
 )
-from tuner.report.charts import points_chart
-from tuner.report.formatting import percent, whole
+from tuner.report.charts import percent, points_chart, whole
 from tuner.report.page import page_of
 from tuner.report.run import ShownRun, settings_of
 from tuner.report.sections import Section, Tile, options_section
@@ -33,12 +32,14 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
     """Return the page of a tournament, which may still be running, and its sections; `now` is the
     one of a page that lives. InputError for damage."""
     config = settings_of(folder)
-    settings = read_config(folder, SECTION, TournamentSettings)
+    settings = read_config(folder, TOURNAMENT_SECTION, TournamentSettings)
     game = game_of_folder(settings, folder)
     lines = read_pairs(folder / HISTORY, game.points) if (folder / HISTORY).exists() else []
     standings = standings_of(settings, game, _tallies(folder, settings, game, lines))
     texts = [str(config.get(key, "")) for key in ("command", "version")]
-    run = ShownRun(folder, SECTION, texts[0], texts[1], config[SECTION], [], [])
+    run = ShownRun(
+        folder, TOURNAMENT_SECTION, texts[0], texts[1], config[TOURNAMENT_SECTION], [], []
+    )
     sections = [
         section
         for section in (

@@ -22,10 +22,20 @@ from tuner.parameters.reader import game_of, read_parameters
 from tuner.play.match.results import Difference
 from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 from tuner.report import run_charts
-from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import capital, known, number, percent, short, signed, together, whole
-from tuner.report.match import Match
-from tuner.report.run import NET, SELFPLAY, ShownLearningRun, ShownNetworkRun, ShownRun
+from tuner.report.charts import (
+    Chart,
+    Series,
+    capital,
+    known,
+    line_chart,
+    number,
+    percent,
+    short,
+    signed,
+    together,
+    whole,
+)
+from tuner.report.run import NET, SELFPLAY, Match, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tuner.learn.wdl import HIGHEST, WdlResult
-from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import number, whole
+from tuner.report.charts import Chart, Series, line_chart, number, whole
 from tuner.report.page import page_of
 from tuner.report.run import ShownRun
 from tuner.report.sections import Section, Tile

@@ -17,8 +17,7 @@ from tuner.parameters.diff import Comparison, errors_used, reach
 from tuner.parameters.layout import Place
 from tuner.parameters.parameters import Parameters
 from tuner.play.selfplay.learner import kept_share, learning_rate
-from tuner.report.charts import Chart, Series, line_chart
-from tuner.report.formatting import known, number, signed, together, whole
+from tuner.report.charts import Chart, Series, known, line_chart, number, signed, together, whole
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
 WALKS, SEED = 1000, 1

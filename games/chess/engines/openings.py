@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Callable, Iterator
 from itertools import chain
 
 import numpy as np
 
+from games.chess.engines.gametext import is_chess960
 from games.chess.files import faults
 from games.chess.files.content import POSITIONS, START, by_name, of_start
-from games.chess.files.fen import position
+from games.chess.files.fen import fen, position
 from games.chess.files.pgn import fault_text, parsed
 from games.chess.files.tokens import FAULT, FIRST_MOVE, PLIES
-from games.chess.rules.movegen import has_moves
+from games.chess.rules.movegen import has_moves, move_named
 from games.chess.rules.position import WORDS
 from games.reading import MOST_OF_OPENINGS, Notes
-from games.record import Openings
+from games.record import BookMoves, Openings
 from games.streams import InputError, beginning, lines, pieces, plain_name
 
 MOST_WITHOUT = 100_000  # lines without a position, empty or not, after which a file is refused
@@ -92,3 +95,36 @@ def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None])
         np.concatenate(moves) if moves else np.zeros(0, np.uint32),
         np.cumsum([len(line) for line in moves], dtype=np.int64),
     )
+
+
+SUFFIX, ENTRY = ".bin", 16  # bytes of a move and its weight
+PIECE = 1 << 20  # entries that are looked at together
+
+
+def book(path: str) -> BookMoves | None:
+    """Return a function that draws a move of the book by the weights, None where it has none; None
+    for a file of another name. InputError for one that is no book."""
+    if not path.lower().endswith(SUFFIX):
+        return None
+    import chess
+    import chess.polyglot
+
+    try:
+        size = os.path.getsize(path)
+        keys = np.memmap(path, ">u8", "r")[::2] if size and size % ENTRY == 0 else np.empty(0)
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
+    pieces = (keys[at : at + PIECE + 1] for at in range(0, len(keys), PIECE))
+    if not len(keys) or any((piece[1:] < piece[:-1]).any() for piece in pieces):
+        raise InputError(f"{path}: not a Polyglot book, whose entries are sorted by position")
+    reader = chess.polyglot.open_reader(path)
+
+    def move(words: np.ndarray, dice: random.Random) -> int | None:
+        board = chess.Board(fen(words), chess960=is_chess960(words))
+        entries = [entry for entry in reader.find_all(board) if board.is_legal(entry.move)]
+        if not entries:
+            return None
+        chosen = dice.choices(entries, [entry.weight for entry in entries])[0].move
+        return move_named(words, chosen.uci())
+
+    return move

@@ -24,10 +24,11 @@ import chess.engine
 import numpy as np
 
 from games.chess.engines.gametext import is_chess960
-from games.chess.files.fen import fen
-from games.chess.rules.movegen import move_name, move_named
+from games.chess.files.fen import START, fen
+from games.chess.rules.movegen import has_moves, in_check, move_name, move_named
 from games.process import RestartedPlayer, alive, guard, kill_group, words_of
-from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Choice, Control, Forfeit
+from games.protocol.client import EngineEvaluator, Speech
+from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Asked, Choice, Control, Forfeit
 from games.streams import InputError
 
 LONGEST_LINE = 1 << 20  # bytes
@@ -351,3 +352,24 @@ def _thought(info: dict) -> tuple[float | None, int | None, int]:
     if mate is None:
         return float(score.relative.score()), None, depth
     return None, 2 * mate - 1 if mate > 0 else 2 * mate, depth
+
+
+def _asked(positions: np.ndarray) -> Asked:
+    """Prepare positions (n, 10)."""
+    return Asked(
+        [fen(words).encode() for words in positions],
+        positions[:, 8] & np.uint64(1) != 0,
+        np.array([in_check(words) for words in positions], np.bool_),
+        np.array([has_moves(words) for words in positions], np.bool_),
+        any(map(is_chess960, positions)),
+    )
+
+
+UCI = Speech("uci", "ucinewgame", "position fen", START, _asked, variant="UCI_Chess960")
+
+
+class UciEvaluator(EngineEvaluator):
+    """A UCI engine in a process of its own, see `games.protocol.client`."""
+
+    def __init__(self, command: str, values: Mapping[str, object]) -> None:
+        super().__init__(UCI, command, values)

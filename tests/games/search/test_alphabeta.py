@@ -8,7 +8,7 @@ from games.chess.files.fen import position
 from games.chess.game import GAME, after, moves_of, result
 from games.record import find
 from games.search.alphabeta_searcher import search_root_moves
-from games.search.constants import CONSTANTS
+from games.search.context import CONSTANTS
 from games.search.searcher import Found, Limits, Searcher
 from tests.benchmarks.speed.chess import SEARCHED
 from tests.games.search.leaves import violations

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from games.shogi.files import sfen
-from games.shogi.files.picture import picture
+from games.shogi.files.sfen import picture
 from games.shogi.rules.position import START
 
 SVG = "{http://www.w3.org/2000/svg}"

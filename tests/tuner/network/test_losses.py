@@ -8,7 +8,7 @@ from scipy.stats import entropy as scipy_entropy
 
 from tuner.findings.findings import mean_of_clusters
 from tuner.findings.records import Interval
-from tuner.network.losses import (
+from tuner.network import (
     MOST_BLOCKS,
     STEEPEST,
     ResampledSums,

@@ -12,10 +12,10 @@ from tests.tuner.parameters.support import GOOD, random_parameters, read
 from tests.tuner.support import LAYOUT
 from tuner.cli import main
 from tuner.io.files import bundled
-from tuner.parameters.comments import LARGEST
 from tuner.parameters.parameters import untapered
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text, write_parameters
+from tuner.parameters.yaml_tree import MOST_COMMENTS
 
 COMMENTED = """\
 
@@ -265,14 +265,15 @@ def test_comments_of_files_of_terms_stay_with_their_file(tmp_path):
 def test_as_many_comments_as_are_read_can_be_written(tmp_path):
     with pytest.raises(
         InputError,
-        match=rf"my.yaml: {LARGEST + 1:,} characters of comments, expected at most {LARGEST:,}",
+        match=f"my.yaml: {MOST_COMMENTS + 1:,} characters of comments, expected at most"
+        f" {MOST_COMMENTS:,}",
     ):
-        read(tmp_path, GOOD + "#" * (LARGEST + 1) + "\n")
-    p = read(tmp_path, GOOD.replace("  material:", "#\n" * LARGEST + "  material:"))
+        read(tmp_path, GOOD + "#" * (MOST_COMMENTS + 1) + "\n")
+    p = read(tmp_path, GOOD.replace("  material:", "#\n" * MOST_COMMENTS + "  material:"))
     write_parameters(tmp_path / "out.yaml", p)
-    assert (tmp_path / "out.yaml").read_text().split().count("#") == LARGEST + 1  # with ours
+    assert (tmp_path / "out.yaml").read_text().split().count("#") == MOST_COMMENTS + 1  # with ours
     with pytest.raises(InputError, match="characters of comments"):
-        read(tmp_path, GOOD + " " * LARGEST + "#\n")
+        read(tmp_path, GOOD + " " * MOST_COMMENTS + "#\n")
 
 
 def done(capsys, *words) -> None:

@@ -3,9 +3,16 @@
 import pytest
 
 from games.record import Choice, Forfeit, find
-from tuner.play.game import UNDER_WAY, Course, Stopped, by_length, by_rules, play_out
+from tuner.play.game import (
+    UNDER_WAY,
+    Course,
+    Stopped,
+    by_length,
+    by_rules,
+    games_under_way,
+    play_out,
+)
 from tuner.play.openings import Opening
-from tuner.play.under_way import games_under_way
 
 
 class Telling:

@@ -12,8 +12,7 @@ from tuner.findings.records import Sides
 from tuner.io.records import record
 from tuner.play.match.results import HALVES, Difference
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
-from tuner.report.match import read_match
-from tuner.report.run import read_run
+from tuner.report.run import read_match, read_run
 from tuner.report.run_charts import (
     calibration_charts,
     health_charts,

@@ -11,8 +11,7 @@ from tests.tuner.statistics.support import count_games
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.results import result_block
-from tuner.report.match import read_match
-from tuner.report.run import read_run
+from tuner.report.run import read_match, read_run
 from tuner.report.run_charts import match_charts
 from tuner.report.verdict import verdict, verdicts_of
 from tuner.statistics.pentanomial import mean_points, summarise

@@ -11,9 +11,8 @@ import pytest
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tests.tuner.statistics.support import count_games
 from tuner.parameters.writer import write_parameters
-from tuner.report.match import read_match
 from tuner.report.page import render
-from tuner.report.run import read_run
+from tuner.report.run import read_match, read_run
 from tuner.report.verdict import (
     match_to_play,
     reasons,

@@ -21,7 +21,7 @@ from tuner.io.run_folder import write_config
 from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
-from tuner.play.adjudication import adjudication_of
+from tuner.play.game import adjudication_of
 from tuner.play.match.journal import Journal, PairLine
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
 from tuner.play.match.results import Tally, first_forfeit_text, progress_text, result_texts

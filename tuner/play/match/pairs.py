@@ -9,8 +9,17 @@ from typing import NamedTuple, TypeVar
 
 from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
 from games.streams import InputError
-from tuner.play.adjudication import Adjudication, Adjudicator
-from tuner.play.game import Course, Luck, Rolling, Stopped, by_length, by_rules, play_out
+from tuner.play.game import (
+    Adjudication,
+    Adjudicator,
+    Course,
+    Luck,
+    Rolling,
+    Stopped,
+    by_length,
+    by_rules,
+    play_out,
+)
 from tuner.play.match.journal import PairLine
 from tuner.play.openings import Opening
 from tuner.play.players import PlayerSpec, make_player, searcher_of

@@ -1,17 +1,28 @@
-"""The settings of matches: what was given, and else what is usual for the game."""
+"""The settings of matches and of tournaments: what was given for all players and for each, and else
+what is usual for the game."""
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from games.streams import InputError
 from tuner.evaluation.loading import games_path
 from tuner.io.files import require_other
-from tuner.options.match import DEFAULT_GAMES, MatchOptions, MatchSettings, PairsOptions
+from tuner.io.run_folder import CHECKPOINTS
+from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, time_control
+from tuner.options.match import (
+    DEFAULT_GAMES,
+    MatchOptions,
+    MatchSettings,
+    PairsOptions,
+    TournamentOptions,
+    TournamentSettings,
+)
 from tuner.options.option import refuse_first, sensible
 from tuner.play.match.setup import (
     AnySettings,
@@ -22,7 +33,8 @@ from tuner.play.match.setup import (
     test_of,
     usual_of,
 )
-from tuner.play.players import options_of_file, understood
+from tuner.play.players import introduced, names_of, options_of_file, understood
+from tuner.statistics.ratings import FARTHEST
 
 Settings = TypeVar("Settings", bound="AnySettings")
 
@@ -133,3 +145,165 @@ def _options_of(
     if pgn is not None:
         require_other(Path(pgn), [str(path)])
     return options_of_file(player, Path(path), option)
+
+
+LIMITS = {
+    "depth": POSITIVE_COUNT,
+    "nodes": POSITIVE_COUNT,
+    "movetime": POSITIVE,
+    "byoyomi": POSITIVE,
+}
+OPTION, CLOCK, NAME = "option.", "tc", "name"
+RATED, LIMITED = "UCI_Elo", "UCI_LimitStrength"  # options of UCI: a rating, and whether it applies
+MOST_LEVELS = 100
+
+
+class Seat(NamedTuple):
+    """A player with its own name, limits and options of its engine, where it has some."""
+
+    text: str
+    name: str | None
+    control: dict[str, float | None]
+    options: tuple[str, ...]
+
+
+def seat_of(words: Sequence[str]) -> Seat:
+    """Read a player and what follows it, such as `option.Hash=16 depth=5`; InputError for what is
+    unknown."""
+    text, *more = words
+    name, options = None, []
+    control: dict[str, float | None] = {}
+    for word in more:
+        key, separator, value = word.partition("=")
+        try:
+            if key in LIMITS:
+                control[key] = LIMITS[key](value)
+            elif key == CLOCK:
+                control["base"], control["increment"] = time_control(value)
+            elif key == NAME and value:
+                name = value
+            elif key.startswith(OPTION) and separator:
+                options.append(word.removeprefix(OPTION))
+            else:
+                raise InputError(
+                    f"--player {text} {word}: expected name=NAME, option.NAME=VALUE, tc=BASE+INC or"
+                    f" one of {', '.join(f'{limit}=N' for limit in LIMITS)}"
+                )
+        except argparse.ArgumentTypeError as problem:
+            raise InputError(f"--player {text} {word}: {problem}") from None
+    return Seat(text, name, control, tuple(options))
+
+
+def players_of(text: str) -> list[tuple[str, str | None]]:
+    """Return a player, or those of the folder of a run: what had learned after some games of
+    self-play, with names."""
+    folder = Path(text)
+    kept = [path for path in (folder / CHECKPOINTS).glob("*.yaml") if path.stem.isdecimal()]
+    return [
+        (str(path), f"{folder.name} {path.stem}")
+        for path in sorted(kept, key=lambda path: int(path.stem))
+    ] or [(text, None)]
+
+
+def levels_of(player: str, levels: str) -> Iterator[tuple[Seat, str | None]]:
+    """Yield the levels of a player, such as `depth=1:5` or `UCI_Elo=1400:2000:200`, each with its
+    rating if the engine declares one."""
+    name, _, numbers = levels.partition("=")
+    parts = numbers.split(":")
+    ok = name and 2 <= len(parts) <= 3 and all(part.lstrip("-").isdecimal() for part in parts)
+    first, last, step = (*map(int, parts), 1)[:3] if ok else (0, -1, 1)
+    if not ok or step < 1 or not 0 <= (last - first) // step < MOST_LEVELS:
+        raise InputError(
+            f"--ladder {player} {levels}: expected NAME=FROM:TO or NAME=FROM:TO:STEP with 1 to"
+            f" {MOST_LEVELS} levels, such as depth=1:5 or UCI_Elo=1400:2400:200"
+        )
+    for level in range(first, last + 1, step):
+        words = f"{name}={level}" if name in LIMITS else f"{OPTION}{name}={level}"
+        rated = name == RATED
+        seat = seat_of([player, words, *([f"{OPTION}{LIMITED}=true"] if rated else [])])
+        called = f"{understood(player).name} {name} {level}"
+        yield seat._replace(name=called), f"{called}={level}" if rated else None
+
+
+def tournament_settings(
+    texts: Sequence[str], given: Mapping[str, Any], terms: Iterable[str | Path] = ()
+) -> TournamentSettings:
+    """Return the settings of a new tournament between players: what was given, and else what is
+    usual for their game. InputError for options that no tournament can have."""
+    options = TournamentOptions(**given)
+    seats = [Seat(text, name, {}, ()) for each in texts for text, name in players_of(each)] + [
+        seat_of(words) for words in options.player
+    ]
+    levels = list(levels_of(*options.ladder)) if options.ladder else []
+    refuse_first(
+        (
+            (
+                options.games % 2,
+                f"--games {options.games}: expected an even number, because games are played in"
+                " pairs",
+            ),
+            (
+                options.openings is not None and options.random_plies is not None,
+                "--random-plies and --openings: both choose openings; leave one out",
+            ),
+            (
+                levels and len(seats) != 1,
+                f"--ladder: places one player, found {len(seats)}: name one beside it",
+            ),
+            (
+                levels and (options.gauntlet or options.anchor),
+                "--ladder: is a gauntlet with its own ratings; leave --gauntlet and --anchor out",
+            ),
+            (len(seats) + len(levels) < 2, "tournament: expected two players or more"),
+        )
+    )
+    seats += [seat for seat, _ in levels]
+    named = [understood(seat.text) for seat in seats]
+    game = game_of_players(named)
+    usual = usual_of(game)
+    usual_names = names_of([introduced(one, game) for one in named])
+    names = tuple(seat.name or usual_names[i] for i, seat in enumerate(seats))
+    anchors = (*options.anchor, *(anchor for _, anchor in levels if anchor))
+    settings = TournamentSettings(
+        **{
+            **vars(options),
+            **paths_of(options, game.name),
+            "players": tuple(seat.text for seat in seats),
+            "names": names,
+            "gauntlet": options.gauntlet or bool(levels),
+            "anchor": anchors,
+            "controls": tuple(control_of(options, seat.control, usual.depth) for seat in seats),
+            "options": tuple(seat.options for seat in seats),
+            "random_plies": (
+                usual.random_plies if options.random_plies is None else options.random_plies
+            ),
+            "terms": tuple(os.path.abspath(path) for path in terms),
+            "luck": options.luck or usual.luck,
+        }
+    )
+    if double := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{double}: the name of two players; name them with --player and name=")
+    anchors_of(settings)
+    require_suitable(sensible(settings), game)
+    return with_files(settings)
+
+
+def anchors_of(settings: TournamentSettings) -> dict[int, float]:
+    """Return the ratings that are given, by the numbers of the players; InputError for another
+    form."""
+    found = {}
+    for text in settings.anchor:
+        name, _, value = text.rpartition("=")
+        try:
+            player, rating = settings.names.index(name), float(value)
+        except ValueError:
+            raise InputError(
+                f"--anchor {text}: expected NAME=ELO with one of the names"
+                f" {', '.join(settings.names)}"
+            ) from None
+        if not abs(rating) <= FARTHEST:
+            raise InputError(
+                f"--anchor {text}: expected a rating from {-FARTHEST:,.0f} to {FARTHEST:,.0f}"
+            )
+        found[player] = rating
+    return found

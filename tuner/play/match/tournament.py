@@ -1,17 +1,319 @@
 """`tuner tournament`: all players against each other, or one against all, as a match with many
-legs."""
+legs; ratings with intervals, the table of who scored what against whom, and faults, as text and as
+a dict for `--json`."""
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from tuner.options.tournament import SECTION, TournamentSettings
+import numpy as np
+
+from games.record import Game
+from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.match import PairsRun, Score
+from tuner.play.match.results import Tally, openings_text, pace_text
+from tuner.play.match.settings import anchors_of
 from tuner.play.match.setup import field_of
-from tuner.play.match.standings import progress_line, standings_of, standings_texts
+from tuner.statistics.ratings import (
+    AT_LEAST,
+    AT_MOST,
+    ELO,
+    ESTIMATED,
+    GIVEN,
+    POINTS_A_GAME,
+    UNKNOWN,
+    PairsBetween,
+    Rated,
+    ratings_of,
+)
+
+SIGNS = {AT_LEAST: "≥ ", AT_MOST: "≤ "}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a player scored, against all others or one: points are halves of draws and whole wins,
+    or points won less points lost in games that win several."""
+
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+
+    def turned(self, in_points: bool) -> Counted:
+        """Return the same for the opponent."""
+        points = -self.points if in_points else self.games - self.points
+        return Counted(self.games, self.losses, self.draws, self.wins, points)
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The players of a tournament by rating: `order` are their numbers from the best on, `against`
+    what each scored against each opponent, `faults` the games that each lost by each fault."""
+
+    names: tuple[str, ...]
+    rated: Rated
+    order: list[int]
+    against: Mapping[tuple[int, int], Counted]
+    faults: Mapping[tuple[int, str], int]
+    in_points: bool
+
+    @property
+    def unit(self) -> str:
+        """The unit of ratings."""
+        return "points a game" if self.in_points else "Elo"
+
+    def all_of(self, player: int) -> Counted:
+        """Return what a player scored against all others."""
+        own = [counted for (a, _), counted in self.against.items() if a == player]
+        games, wins, draws, losses = (
+            sum(getattr(each, name) for each in own)
+            for name in ("games", "wins", "draws", "losses")
+        )
+        return Counted(games, wins, draws, losses, sum(each.points for each in own))
+
+    def superiority(self, place: int) -> float | None:
+        """Return the likelihood that the player at a place is better than the next one."""
+        if place + 1 == len(self.order):
+            return None
+        return self.rated.superiority(self.order[place], self.order[place + 1])
+
+    def rating_text(self, player: int) -> str:
+        """Return the rating of a player, with its interval."""
+        value, how = self.rated.values[player], self.rated.how[player]
+        error = self.rated.error(player)
+        digits = 3 if self.in_points else 1
+        if how == UNKNOWN:
+            return "-"
+        sign = "" if GIVEN in self.rated.how else "+"
+        text = f"{SIGNS.get(how, '')}{round(value, digits) + 0.0:{sign}.{digits}f}"
+        return text if error is None else f"{text} ± {error:.{digits}f}"
+
+
+def standings_of(settings: TournamentSettings, game: Game, tallies: Sequence[Tally]) -> Standings:
+    """Return the standings by all pairs so far."""
+    against: dict[tuple[int, int], Counted] = {}
+    faults: Counter[tuple[int, str]] = Counter()
+    played = []
+    for (a, b), tally in zip(settings.pairings, tallies, strict=True):
+        against[a, b] = counted = _counted(tally, game)
+        against[b, a] = counted.turned(game.in_points)
+        for forfeit, number in tally.forfeits.items():
+            faults[(a, b)["ab".index(forfeit[0])], forfeit[2:]] += number
+        played.append(PairsBetween(a, b, _results(tally, game)))
+    model = POINTS_A_GAME if game.in_points else ELO
+    rated = ratings_of(len(settings.names), played, model, anchors_of(settings))
+    order = sorted(
+        range(len(settings.names)),
+        key=lambda i: (math.isnan(rated.middles[i]), -np.nan_to_num(rated.middles[i]), i),
+    )
+    return Standings(settings.names, rated, order, against, faults, game.in_points)
+
+
+def _counted(tally: Tally, game: Game) -> Counted:
+    results = tally.results
+    net = float(sum(points * count for points, count in tally.games.items()))
+    points = net if game.in_points else results.points
+    return Counted(results.games, results.wins, results.draws, results.losses, points)
+
+
+def _results(tally: Tally, game: Game) -> np.ndarray:
+    """Return the mean results of the pairs of a leg, in points with luck subtracted where it is
+    known."""
+    found = tally.point_results
+    points = found.points.reshape(-1, 2).astype(np.float64)
+    if game.in_points:
+        return np.asarray((points if found.luck is None else points - found.luck).mean(1))
+    return np.asarray((points.mean(1) + 1) / 2)
+
+
+def progress_line(standings: Standings, player: int, rate: float | None) -> str:
+    """Return the state of a tournament in one line: the games, and where a player stands; `rate`
+    are pairs a second."""
+    games = sum(each.games for each in standings.against.values()) // 2
+    shown = f"{standings.names[player]} {standings.rating_text(player)}"
+    return f"{games:,} games  {shown}{pace_text(rate)}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _points_text(standings: Standings, counted: Counted) -> str:
+    if not counted.games:
+        return "-"
+    return f"{counted.points:+.0f}" if standings.in_points else f"{counted.points:g}"
+
+
+def table_of(standings: Standings) -> list[list[str]]:
+    """Return the table as rows of text, the first of headings."""
+    rows = [["", "player", standings.unit, "games", "points" if standings.in_points else "score %"]]
+    rows[0] += ["won %" if standings.in_points else "draws %", "LOS % to next"]
+    for place, i in enumerate(standings.order):
+        own = standings.all_of(i)
+        share = (
+            _points_text(standings, own)
+            if standings.in_points
+            else _percent(own.points / own.games if own.games else None)
+        )
+        other = own.wins if standings.in_points else own.draws
+        rows.append(
+            [
+                str(place + 1),
+                standings.names[i],
+                standings.rating_text(i),
+                f"{own.games:,}",
+                share,
+                _percent(other / own.games if own.games else None),
+                _percent(standings.superiority(place)),
+            ]
+        )
+    return rows
+
+
+def crosstable_of(standings: Standings) -> list[list[str]]:
+    """Return the points of each player against each other, as rows of text in order of rank, the
+    first of headings."""
+    order = standings.order
+    played = sorted({each.games for each in standings.against.values()})
+    of = f"points of {played[0]}" + (f" to {played[-1]}" if len(played) > 1 else "")
+    rows = [["", f"{of} games", *(str(place) for place in range(1, len(order) + 1))]]
+    for place, i in enumerate(order, 1):
+        cells = [
+            ""
+            if i == j
+            else _points_text(standings, standings.against[i, j])
+            if (i, j) in standings.against
+            else "-"
+            for j in order
+        ]
+        rows.append([str(place), standings.names[i], *cells])
+    return rows
+
+
+def list_of(standings: Standings, player: int) -> list[list[str]]:
+    """Return what a player scored against each other in order of rank, as rows of text, the first
+    of headings."""
+    rows = [["", f"{standings.names[player]} against", "games", "points", "LOS %"]]
+    for place, i in enumerate(standings.order, 1):
+        if i != player:
+            own = standings.against[player, i]
+            better = _percent(standings.rated.superiority(player, i))
+            cells = [standings.names[i], f"{own.games:,}", _points_text(standings, own), better]
+            rows.append([str(place), *cells])
+    return rows
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines, all columns right-aligned but for that of names."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 1 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
+    """Return what the tables do not say: where numbers come from, and faults."""
+    rated = standings.rated
+    found = []
+    if settings.ladder and settings.anchor:
+        found.append(f"Ratings are those that {settings.ladder[0]} declares for its levels.")
+    elif settings.anchor:
+        found.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
+    elif ESTIMATED in rated.how:
+        alone = {AT_LEAST, AT_MOST, UNKNOWN} & set(rated.how)
+        found.append(f"The mean rating {'of those with an interval ' if alone else ''}is 0.")
+    if any(rated.error(i) is not None for i in range(len(standings.names))):
+        luck = (
+            f", luck by {settings.judge} subtracted"
+            if standings.in_points and settings.judge
+            else ""
+        )
+        found.append(f"Intervals are of 95 %, from pairs of games{luck}.")
+    if {AT_LEAST, AT_MOST} & set(rated.how):
+        found.append(
+            "≥ and ≤: won or lost every game against the players rated, which a rating nearer to"
+            " them would make less than 5 % likely."
+        )
+    if any(
+        rated.how[i] == ESTIMATED and rated.error(i) is None for i in range(len(standings.names))
+    ):
+        found.append("Without ±: the pairs of games do not differ, so that there is no interval.")
+    if UNKNOWN in rated.how:
+        found.append("A dash: no games against the players rated so far.")
+    for (i, fault), number in sorted(standings.faults.items()):
+        found.append(f"Forfeits: {standings.names[i]} lost {number} by {fault}")
+    return found
+
+
+def standings_texts(
+    standings: Standings, settings: TournamentSettings, game: Game, about: dict
+) -> tuple[list[str], dict]:
+    """Return the standings for people and as plain data, with what else there is to say `about`
+    them."""
+    openings = openings_text(settings, game)
+    kind = "gauntlet" if settings.gauntlet else "round robin"
+    games = sum(each.games for each in standings.against.values()) // 2
+    lines = [
+        f"{kind.capitalize()} of {len(settings.names)} players, {games:,} games"
+        f" ({settings.conditions}, {openings}):",
+        *columns(table_of(standings)),
+        "",
+        *columns(list_of(standings, 0) if settings.gauntlet else crosstable_of(standings)),
+        "",
+        *remarks_of(standings, settings),
+    ]
+    plain = {
+        "kind": kind,
+        "games": games,
+        "games_of_each_pairing": settings.games,
+        "unit": standings.unit,
+        "players": [_player_dict(standings, place) for place in range(len(standings.order))],
+        "pairings": [
+            {"players": [standings.names[a], standings.names[b]], **vars(standings.against[a, b])}
+            | {"los": standings.rated.superiority(a, b)}
+            for a, b in settings.pairings
+        ],
+        "control": [settings.control(i).text for i in range(len(settings.controls))],
+        "openings": openings,
+        "seed": settings.seed,
+        **about,
+    }
+    return lines, plain
+
+
+def _player_dict(standings: Standings, place: int) -> dict:
+    i = standings.order[place]
+    value, error = float(standings.rated.values[i]), standings.rated.error(i)
+    how = standings.rated.how[i]
+    return {
+        "rank": place + 1,
+        "name": standings.names[i],
+        "rating": {
+            "value": None if how == UNKNOWN else value,
+            "low": value if how in (AT_LEAST, GIVEN) else None if error is None else value - error,
+            "high": value if how in (AT_MOST, GIVEN) else None if error is None else value + error,
+            "error": error,
+            "how": how,
+        },
+        **vars(standings.all_of(i)),
+        "los_to_next": standings.superiority(place),
+        "forfeits": {
+            fault: number for (j, fault), number in sorted(standings.faults.items()) if j == i
+        },
+    }
+
 
 REFRESH_SECONDS = 1.0  # between two fits of the ratings while games are played
 FEWEST_OF_LEVEL = 4  # pairs with a level of a ladder before it may be left
@@ -21,7 +323,7 @@ FAR = 0.1  # mean result of a level from which on it says little
 class TournamentRun(PairsRun):
     """A tournament of two players or more."""
 
-    command = section = SECTION
+    command = section = TOURNAMENT_SECTION
     kind, what = TournamentSettings, "tournament"
     settings: TournamentSettings
     _said, _line = -REFRESH_SECONDS, ""

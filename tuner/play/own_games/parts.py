@@ -1,14 +1,18 @@
 """A folder of games: files of whole parts, and a line about each in `history.jsonl`.
 
+Games are saved as they are finished, and played again if need be.
+
 A part counts when its line is there and its file has the checksum that the line names. Both are
 replaced as a whole, the file first, so that a kill at any moment loses only the parts under way;
 they are played again, to the same games."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import zstandard
 
@@ -16,9 +20,12 @@ from games.record import Files
 from games.streams import InputError
 from tuner.io.files import HISTORY, plain_text, replace_file, sha256_of
 from tuner.io.run_folder import locked
-from tuner.play.adjudication import BY_SCORES, ENDS
+from tuner.io.terminal import Display
+from tuner.parallel import Running, run
+from tuner.play.game import BY_SCORES, ENDS
 from tuner.play.journal import is_count, json_line, json_object
-from tuner.play.own_games.play import Generated
+from tuner.play.openings import Book
+from tuner.play.own_games.play import GameTask, Generated
 
 LEVEL = 10  # of the compression
 SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, beside their verdicts
@@ -219,3 +226,80 @@ def _line_of(text: bytes) -> dict | None:
         for key, size in sizes.items()
     )
     return line if good else None
+
+
+Item = TypeVar("Item")
+MOST_FAULTS = 5  # games in a row that an engine did not finish
+MOST_ATTEMPTS = 10  # to play a game that is not the same as another
+
+
+def finished(
+    parts: Parts,
+    book: Book | None,
+    playing: Running,
+    interrupted: threading.Event,
+    display: Display,
+    at_once: int,
+) -> Iterator[int]:
+    """Save each part, in order, when its last game is finished; yield the number of games finished
+    so far. A game that an engine did not finish, or that is the same as one before, is played
+    again. InputError if that does not help. `at_once` games are one task."""
+
+    def task(number: int, attempt: int = 0) -> GameTask:
+        return GameTask(number, book.opening(number) if book else None, attempt)
+
+    def again(part: int, games: list[Generated]) -> None:
+        for game in games:
+            parts.drop(part, game)
+            if game.attempt == MOST_ATTEMPTS:
+                why = game.fault or "was the same as another one each time"
+                raise InputError(
+                    f"game {game.number + 1} was played {MOST_ATTEMPTS + 1} times, and {why};"
+                    " choose more openings, --random-plies, or a larger --vary"
+                )
+        for some in in_lots(games):
+            playing.submit([task(game.number, game.attempt + 1) for game in some])
+
+    def in_lots(several: Sequence[Item]) -> Iterator[Sequence[Item]]:
+        for begin in range(0, len(several), at_once):
+            yield several[begin : begin + at_once]
+
+    left = parts.missing()
+    tasks = (
+        [task(number) for number in some]
+        for part in tuple(left)
+        for some in in_lots(parts.numbers(part))
+    )
+    found: dict[int, dict[int, Generated]] = {part: {} for part in left}
+    faults = done = 0
+    said: set[str] = set()
+    for game in itertools.chain.from_iterable(run(playing, tasks, interrupted)):
+        part = parts.part_of(game.number)
+        faults = faults + 1 if game.fault else 0
+        if faults == MOST_FAULTS:
+            raise InputError(
+                f"{MOST_FAULTS} games in a row were not finished, the last because of"
+                f" {game.fault}; the games before are kept"
+            )
+        if game.fault:
+            if game.fault not in said:
+                said.add(game.fault)
+                display.note(
+                    f"game {game.number + 1} was not finished: {game.fault}; it is played again"
+                )
+            again(part, [game])
+            continue
+        found[part][game.number] = game
+        done += 1
+        while left and len(found[left[0]]) == len(parts.numbers(left[0])):
+            games = found[left[0]]
+            repeated = parts.repeated(left[0], games.values())
+            again(left[0], repeated)
+            for each in repeated:
+                del games[each.number]
+            done -= len(repeated)
+            if repeated:
+                break
+            parts.save(left[0], [games[number] for number in sorted(games)])
+            del found[left.pop(0)]
+        yield done

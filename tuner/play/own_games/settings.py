@@ -25,7 +25,7 @@ from tuner.options.games import (
 from tuner.options.option import refuse, sensible
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import heading_of
-from tuner.play.adjudication import Draw, Resign, rule_of
+from tuner.play.game import Draw, Resign, rule_of
 from tuner.play.players import engine_named
 
 OF_ENGINES = {"vary": "--vary", "hash": "--hash", "options": "--option"}

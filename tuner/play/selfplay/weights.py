@@ -28,11 +28,16 @@ from tuner.parallel import Job, Running
 from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
-from tuner.play.selfplay.matches import MatchMeasurement
 from tuner.play.selfplay.measure import Measurement
-from tuner.play.selfplay.run import Batch, LearningRun
-from tuner.play.selfplay.setup import openings_of, require_playable, require_suitable, spec_of_games
-from tuner.play.selfplay.workers import Workers, selfplay_job
+from tuner.play.selfplay.run import Batch, LearningRun, MatchMeasurement
+from tuner.play.selfplay.setup import (
+    Workers,
+    openings_of,
+    require_playable,
+    require_suitable,
+    selfplay_job,
+    spec_of_games,
+)
 
 
 def batch_line(

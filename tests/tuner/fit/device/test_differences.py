@@ -8,7 +8,7 @@ import pytest
 
 from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
 from tuner.fit.device.cpu.device import Cpu
-from tuner.fit.device.differences.device import Differences
+from tuner.fit.device.differences import Differences
 from tuner.objectives.temporal import TemporalData
 
 COLUMNS = 5
@@ -225,7 +225,7 @@ def test_only_free_weights_are_moved(sample, weights):
 
 
 def test_the_number_of_threads_changes_no_bit(sample, weights, monkeypatch):
-    monkeypatch.setattr("tuner.fit.device.differences.device.PIECE", 50)
+    monkeypatch.setattr("tuner.fit.device.differences.PIECE", 50)
     one, three = (
         by_differences(problem_of(sample, 2), sample, workers=workers) for workers in (1, 3)
     )

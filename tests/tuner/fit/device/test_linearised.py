@@ -13,7 +13,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.writing import batches_of
 from tuner.datasets.writing import DatasetWriter, merge, part
 from tuner.evaluation.loading import load_engine
-from tuner.fit.device.differences.device import Differences
+from tuner.fit.device.differences import Differences
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
 from tuner.fit.setup import FitOptions, make_problem

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from games.record import Choice, Control, Forfeit, find
-from tuner.play.adjudication import Adjudication
-from tuner.play.game import Course, by_length, by_rules, play_out
+from tuner.play.game import Adjudication, Course, by_length, by_rules, play_out
 from tuner.play.openings import Opening
 
 CHESS, TICTACTOE = find("chess"), find("tictactoe")

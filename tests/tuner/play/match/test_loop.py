@@ -20,8 +20,16 @@ from games.record import (
 )
 from games.streams import InputError
 from tests.tuner.play.match.support import CHESS, TICTACTOE, Scripted, game_of
-from tuner.play.adjudication import Adjudication, Draw, Resign, adjudication_of
-from tuner.play.game import Course, Stopped, by_rules, play_out
+from tuner.play.game import (
+    Adjudication,
+    Course,
+    Draw,
+    Resign,
+    Stopped,
+    adjudication_of,
+    by_rules,
+    play_out,
+)
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from games.record import Control
-from tuner.play.adjudication import Adjudication
+from tuner.play.game import Adjudication
 from tuner.play.match import pairs
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask
 from tuner.play.openings import Opening

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from games.record import find
-from tuner.play.adjudication import DRAW, ENDING, RESIGN, TABLES, Adjudicator
-from tuner.play.game import CERTAIN, Ending
+from tuner.play.game import CERTAIN, DRAW, ENDING, RESIGN, TABLES, Adjudicator, Ending
 
 CHESS = find("chess")
 START = CHESS.start()

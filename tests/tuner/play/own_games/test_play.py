@@ -11,9 +11,8 @@ import pytest
 from games.record import PLIES, RULES, Control
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.options.games import GamesSettings
-from tuner.play.adjudication import DRAW, ENDING, RESIGN
-from tuner.play.own_games.play import GameTask, Seat, play_game, random_opening
-from tuner.play.own_games.recipe import recipe_of
+from tuner.play.game import DRAW, ENDING, RESIGN
+from tuner.play.own_games.play import GameTask, Seat, play_game, random_opening, recipe_of
 
 SETTINGS = GamesSettings(start="classic", depth=1, plies=200, draw=(20.0, 6, 60))
 

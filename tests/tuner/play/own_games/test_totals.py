@@ -3,10 +3,10 @@ say."""
 
 from games.record import PLIES, RULES
 from tuner.options.games import GamesSettings
-from tuner.play.adjudication import DRAW, RESIGN
+from tuner.play.game import DRAW, RESIGN
 from tuner.play.own_games.parts import counts_of, sum_of
 from tuner.play.own_games.play import Checked, Generated
-from tuner.play.own_games.totals import counts_lines
+from tuner.play.own_games.run import counts_lines
 
 SIDES = "White", "Black"
 

@@ -13,9 +13,8 @@ from tuner.io.terminal import Display
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.play.openings import Opening
 from tuner.play.selfplay.games import play_episode
-from tuner.play.selfplay.setup import plan_of
+from tuner.play.selfplay.setup import MEGABYTES, plan_of
 from tuner.play.selfplay.values import learned_network, learned_weights, played_values, values_of
-from tuner.play.selfplay.workers import MEGABYTES
 
 
 @pytest.fixture(scope="module")

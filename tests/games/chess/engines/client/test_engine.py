@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from games import process
-from games.chess.engines.client import UciEvaluator
+from games.chess.engines.players import UciEvaluator
 from games.protocol import client
 from games.protocol.client import option_of
 from games.record import EngineFault, EngineOption, SearchLimits

@@ -10,7 +10,7 @@ import pytest
 
 from games.chess.engines.uci import serve
 from games.record import find
-from games.search.constants import CONSTANTS
+from games.search.context import CONSTANTS
 from games.streams import InputError
 from tests.games.chess.engines.uci.support import ONLY_MOVE, Small, Talk, board_of
 from tuner.evaluation.loading import load_engine

@@ -1,1 +1,0 @@
-"""The public Python interface; `import tuner` offers its names."""

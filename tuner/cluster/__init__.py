@@ -1,1 +1,0 @@
-"""Work on many machines: `connect` opens a cluster, an `Executor` whose workers belong to Dask."""

@@ -1,1 +1,0 @@
-"""Rows: positions counted by other programs, read from files of several formats."""

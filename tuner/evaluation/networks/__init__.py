@@ -1,2 +1,0 @@
-"""Small networks as evaluations: NumPy, compiled code, files, and learning from whole games that
-compiled code plays."""

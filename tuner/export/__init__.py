@@ -1,2 +1,0 @@
-"""Parameter files as text that engines read: source of C and Rust, JSON, UCI options, settings for
-SPSA."""

@@ -1,1 +1,0 @@
-"""`tuner network`: networks learned from values of positions."""

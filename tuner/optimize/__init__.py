@@ -1,1 +1,0 @@
-"""Numbers that only games can judge: options of engines, constants of a search."""

@@ -1,1 +1,0 @@
-"""Matches: players, pairs of games between them, and a folder from which a match can be resumed."""

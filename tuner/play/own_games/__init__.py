@@ -1,1 +1,0 @@
-"""Games of one's own evaluation to learn from: `tuner games`."""

@@ -1,1 +1,0 @@
-"""Learning from games that the search plays: `tuner selfplay`."""

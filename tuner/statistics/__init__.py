@@ -1,1 +1,0 @@
-"""Statistics of matches and of changes: intervals, tests, stopping rules."""

@@ -1,1 +1,0 @@
-"""Sources that an engine includes to print the counts of its evaluation as rows."""
