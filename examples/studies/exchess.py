@@ -56,6 +56,7 @@ def main() -> None:
         ladder = study.tuner(
             "tournament",
             run,
+            start,
             "zero",
             "material",
             "--depth",
@@ -63,20 +64,19 @@ def main() -> None:
             "--games",
             number,
         )
-        kept = [one for one in ladder["players"] if one["name"].startswith(run.name)]
-        kept.sort(key=lambda one: int(one["name"].split()[-1]))
-        first, end = (one["rating"]["value"] for one in (kept[0], kept[-1]))
-        ratings[f"seed {seed}"] = [
-            (int(name.split()[-1]), value, value - (error or 0), value + (error or 0))
-            for name, value, error in (
-                (one["name"], one["rating"]["value"], one["rating"]["error"]) for one in kept
-            )
-        ]
+        points = []
+        for one in ladder["players"]:
+            name, rating = one["name"], one["rating"]
+            if name == start.stem or name.startswith(run.name):
+                at = 0 if name == start.stem else int(name.split()[-1])
+                value, error = rating["value"], rating["error"] or 0
+                points.append((at, value, value - error, value + error))
+        ratings[f"seed {seed}"] = sorted(points)
         rows.append(
             (
                 seed,
                 *(f"{last[piece] / last['pawn']:.2f}" for piece in PIECES),
-                f"{end - first:+.0f}",
+                f"{ratings[f'seed {seed}'][-1][1] - ratings[f'seed {seed}'][0][1]:+.0f}",
             )
         )
     study.picture(
@@ -89,11 +89,14 @@ def main() -> None:
     )
     study.picture("games", "Elo, with 95 % interval", ratings, "ratings")
     study.finish(
-        ("seed", *PIECES, "Elo, first to last checkpoint"),
+        ("seed", *PIECES, "Elo, from the start to the end"),
         rows,
         *(
             f"Elo of {name} by games: "
-            + ", ".join(f"{at}: {value:+.0f} ± {value - low:.0f}" for at, value, low, _ in points)
+            + ", ".join(
+                f"{at}: {value:+.0f}" + f" ± {value - low:.0f}" * (low < value)
+                for at, value, low, _ in points
+            )
             + "."
             for name, points in ratings.items()
         ),

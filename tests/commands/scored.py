@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from games.chess.files.fen import position
-from games.chess.stock import STOCK
+from games.chess.game import STOCK
 from tests.games.support import random_boards
 from tuner.statistics.wdl import WdlModel
 

@@ -27,10 +27,9 @@ from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, 
 from tuner.options.shared import TERMS, output
 from tuner.parameters.diff import line, summary, terms_line
 from tuner.parameters.layout import Layout, Place, Spans, Stages, fault_of_spans
-from tuner.parameters.new import STAGES, of_specs, zeros
 from tuner.parameters.parameters import PHASES, Parameters, require_names, staged
 from tuner.parameters.reader import NAME, completing, heading_of, missing_parameters
-from tuner.parameters.writer import stages_text, write_parameters
+from tuner.parameters.writer import STAGES, of_specs, stages_text, write_parameters, zeros
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:

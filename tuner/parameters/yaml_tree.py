@@ -214,9 +214,9 @@ def plain(node: YamlNode) -> Any:
     return node.value
 
 
-Place = tuple[str | int, ...]
-HEADER: Place = ()  # above the first line
-FOOTER: Place = ("",)  # below the last line
+ValuePlace = tuple[str | int, ...]
+HEADER: ValuePlace = ()  # above the first line
+FOOTER: ValuePlace = ("",)  # below the last line
 # characters of all comments in a file, so that the file written is never too large to read
 MOST_COMMENTS = 1 << 18
 # with the line ends of YAML
@@ -230,7 +230,7 @@ class Comment:
     `place` is the value whose line it belongs to. A comment above the line begins `indent` columns
     to the right of it; None is a comment at the end of the line."""
 
-    place: Place
+    place: ValuePlace
     text: str
     indent: int | None = 0
 
@@ -293,13 +293,15 @@ def comments_of(source: Source) -> tuple[Comment, ...]:
     return _with_header(found, values[0][1])
 
 
-def with_comments(lines: Iterable[tuple[Place, str]], comments: Iterable[Comment]) -> list[str]:
+def with_comments(
+    lines: Iterable[tuple[ValuePlace, str]], comments: Iterable[Comment]
+) -> list[str]:
     """Lines, each with the place of its value, and the comments of these places. A text of several
     lines has them above it."""
     lines = list(lines)
     written = dict(lines)
-    above: dict[Place, list[Comment]] = defaultdict(list)
-    beside: dict[Place, str] = {}
+    above: dict[ValuePlace, list[Comment]] = defaultdict(list)
+    beside: dict[ValuePlace, str] = {}
     for comment in comments:
         place = comment.place
         if place in (HEADER, FOOTER) or place in written and comment.indent is not None:
@@ -344,7 +346,7 @@ def _remarks(source: Source, lines: list[tuple[int, int]]) -> Iterator[tuple[int
             yield line, line, line
 
 
-def _values(node: YamlNode, place: Place) -> Iterator[tuple[int, Place]]:
+def _values(node: YamlNode, place: ValuePlace) -> Iterator[tuple[int, ValuePlace]]:
     """Where each key and each item of a list begins, in the order of the file, and its place."""
     entries: Iterable[tuple[str | int, YamlNode]]
     if isinstance(node.value, dict):
@@ -365,7 +367,7 @@ def _file_of(entry: YamlNode) -> str:
     return os.path.basename(file)
 
 
-def _with_header(found: list[Comment], first: Place) -> tuple[Comment, ...]:
+def _with_header(found: list[Comment], first: ValuePlace) -> tuple[Comment, ...]:
     """The same comments: what is above the first value is the header of the file up to the last
     blank line there, what follows this line belongs to the value; no blank lines at the end."""
     while found and not found[-1].text and found[-1].place in (HEADER, FOOTER):

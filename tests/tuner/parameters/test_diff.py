@@ -13,8 +13,8 @@ from tests.tuner.support import LAYOUT
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare, differences, headline, shared_sources
 from tuner.parameters.layout import Layout, Place
-from tuner.parameters.new import zeros
 from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import zeros
 from tuner.statistics.intervals import error_of_change, weigh
 
 STAGES = ("mg", "eg")

@@ -14,8 +14,8 @@ import numpy as np
 
 from games.streams import LONGEST_LINE, UTF8_MARK, InputError, one_line, pieces
 from tuner.parameters.layout import Layout, Place
-from tuner.parameters.new import STAGES, usual_phases, zeros
 from tuner.parameters.parameters import Parameters
+from tuner.parameters.writer import STAGES, usual_phases, zeros
 
 BLOCK = 1 << 22  # bytes
 
