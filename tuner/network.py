@@ -33,7 +33,8 @@ from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.findings.records import Gain, Interval, ModelLoss, NetworkMeasurement, PhaseLoss
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
-from tuner.learn.methods import resolved, retarget_of
+from tuner.learn.method_table import METHODS
+from tuner.learn.methods import resolved
 from tuner.learn.reading import Read, Start, read_games, read_rows, started
 from tuner.options.tune import TuneSettings
 
@@ -179,7 +180,7 @@ def read_sample(
             sources,
             folder,
             options,
-            retarget_of(engine, parameters, options, display.searched),
+            METHODS[options.method].retargeting(engine, parameters, options, display.searched),
             note,
             display,
             parameters,

@@ -1,41 +1,269 @@
-"""The methods of `tuner tune`: what each needs and uses. The parser reads them: few imports."""
+"""The methods of `tuner tune`: what each learns from, which options it uses, and what it says.
+
+A new method is an entry of METHODS, and a function that makes its targets. The parser and the
+report read the table: few imports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tuner.fit.learners import LEARNERS
 
-SCORE_LAMBDA = 0.0  # held-out losses do not tell blends apart
+if TYPE_CHECKING:
+    from tuner.evaluation.engine import Engine
+    from tuner.learn.targets import Retarget, Searched, SearchLog
+    from tuner.options.tune import TuneSettings
+    from tuner.parallel import Executor
+    from tuner.parameters.parameters import Parameters
+
+    Retargeting = Callable[
+        [Engine, Parameters, TuneSettings, Searched, Executor, SearchLog | None], Retarget | None
+    ]
+    Line = Callable[[TuneSettings, bool, bool, bool], str]
+
+SEARCH_DEPTH = 4  # plies
+TEMPORAL = tuple(name for name, learner in LEARNERS.items() if learner.solve)
 
 
 @dataclass(frozen=True)
 class Method:
-    """The options that a method of `tuner tune` uses, among those that not all methods use.
+    """A method of `tuner tune`.
 
-    `lambda_` and `rounds` (of searching) are its defaults, None if it does not use them;
-    `searches`: it searches positions; `temporal`: it solves TD(lambda) rather than a regression;
-    `targets` are what it learns from; `positions` are those read by default."""
+    `targets` are what it learns from: results, scores of others, values of its own searches, or
+    moves; None: differences between positions. `searches`: it searches positions; `temporal`: it
+    solves TD(lambda) rather than a regression, of whole games. `unused` are options that others
+    use, with why it does not.
 
+    The defaults: `lambda_` and `rounds` (of searching), None if it does not use them; `per_game`,
+    positions of a game that are learned from, None for all; `prior`, its width; `positions`, those
+    that are read.
+
+    `line` says what it learns from, of resolved options, whether the sources are rows, whether they
+    have scores, and whether they are labelled positions. `held_out` names its loss on held-out
+    games, `beside` its targets and how a loss on them is shown beside that on results. `lost` is
+    what to change after a lost match."""
+
+    line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)
     targets: str | None = None
     searches: bool = False
     temporal: bool = False
+    unused: Mapping[str, str] = field(default_factory=dict)
     lambda_: float | None = None
     rounds: int | None = None
+    per_game: int | None = None
+    prior: float | None = None
     positions: str = "auto"
+    retarget: Retargeting | None = None
+    held_out: str = "Held-out loss"
+    beside: tuple[str, str] | None = None
+    lost: str = ""
+
+    def retargeting(
+        self,
+        engine: Engine,
+        parameters: Parameters,
+        options: TuneSettings,
+        searched: Searched,
+        executor: Executor | None = None,
+        log: SearchLog | None = None,
+    ) -> Retarget | None:
+        """Return what replaces outcomes or positions of games, if anything; `searched` is called
+        for each position searched, on the executor; None: on the threads that the options name.
+        `log` has searches that are known."""
+        from tuner.parallel import OnThreads
+
+        if self.retarget is None:
+            return None
+        executor = executor or OnThreads(options.workers)
+        return self.retarget(engine, parameters, options, searched, executor, log)
+
+    @property
+    def other_targets(self) -> bool:
+        """Whether each position has a target in place of the result of its game."""
+        return self.beside is not None
 
 
-TEMPORAL = tuple(name for name, learner in LEARNERS.items() if learner.solve)
+def _results_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    also = "; --method scores learns from the scores" if rows and scores else ""
+    what = "labels of the positions" if labelled else "results"
+    return f"logistic: learns from the {what} alone{also}"
+
+
+def _scores_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    source = "the scores in these files"
+    if options.teacher:
+        source = f"searches of {options.teacher}, {options.nodes:,} nodes"
+    if options.lambda_:
+        later = "later scores of their games and at last the results"
+        source += f", blended with {later if options.blend == 'later' else 'the results'}"
+    others = "--method rootstrap learns from our own searches, --method logistic"
+    if rows:
+        others = "--method logistic learns"
+    return (
+        f"scores, lambda {options.lambda_:g}: learns from {source}; {others} from the results alone"
+    )
+
+
+def _search_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    return (
+        f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth"
+        f" {options.depth}; --method logistic learns from the results alone"
+    )
+
+
+def _search_targets(
+    engine: Engine,
+    parameters: Parameters,
+    options: TuneSettings,
+    searched: Searched,
+    executor: Executor,
+    log: SearchLog | None,
+) -> Retarget:
+    from tuner.learn.targets import retarget_by_search, search_values
+
+    depth = options.depth or SEARCH_DEPTH
+    values = search_values(engine, parameters, depth, executor, searched, log)
+    return retarget_by_search(engine, values, options.lambda_ or 0.0)
+
+
+def _moves_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    from tuner.learn.moves import TEMPERATURE
+
+    if options.teacher is not None:
+        return (
+            f"moves: learns which of the moves of a roll {options.teacher} values most, one roll of"
+            f" each position; a move behind by far more than {TEMPERATURE:g} points counts little"
+        )
+    how = f"of depth {options.depth}" if options.depth else "of captures"
+    leaves = f" at the leaves of searches {how}" if options.depth is not None else ""
+    return f"moves: learns which of the moves{leaves} was played in the games"
+
+
+def _choices(
+    engine: Engine,
+    parameters: Parameters,
+    options: TuneSettings,
+    searched: Searched,
+    executor: Executor,
+    log: SearchLog | None,
+) -> Retarget:
+    from tuner.learn.moves import Moves, played_choices, rated_choices
+
+    if options.teacher is None:
+        return Moves(engine, played_choices(engine, parameters, options, executor, searched))
+    make = engine.game.contest.rater
+    assert make is not None, "see `require_possible`"
+    rater = make(options.teacher)
+    return Moves(engine, rated_choices(engine, rater, options.seed, searched), rater)
+
+
+def _temporal_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
+    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
+    return (
+        f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
+    )
+
+
+def _leaves(
+    engine: Engine,
+    parameters: Parameters,
+    options: TuneSettings,
+    searched: Searched,
+    executor: Executor,
+    log: SearchLog | None,
+) -> Retarget:
+    from tuner.learn.targets import Leaves
+
+    depth, lambda_ = options.depth or 0, options.lambda_ or 0.0
+    return Leaves(engine, parameters, depth, lambda_, executor, searched, log)
+
+
+NO_SEARCH = dict.fromkeys(("depth", "rounds"), "searches nothing")
+NO_BLEND = dict.fromkeys(("max_difference", "blend"), "uses no scores of other programs")
+NO_SCORES = {**NO_BLEND, "teacher": NO_BLEND["blend"]}
+NO_LAMBDA = {"lambda_": "learns from results alone, which is lambda 1"}
+EQUATION = {
+    "loss": "solves an equation instead of minimising a loss",
+    "batch": "takes a fixed number of whole games a step",
+}
+CHOICES = dict.fromkeys(
+    ("loss", "gradient", "intercept", "own_games"), "learns from choices, not from results"
+)
+DIFFERENCES_LOST = (
+    "Temporal differences of {games} games changed {moved} weights. Learn from {others}, or with a"
+    " narrower prior: {narrower}."
+)
 METHODS = {
-    "logistic": Method(targets="results"),
-    "scores": Method(targets="scores", lambda_=SCORE_LAMBDA),
-    "rootstrap": Method(targets="search", searches=True, lambda_=0.0, rounds=1),
-    "moves": Method(("newton", "lbfgs"), targets="moves"),
-    "td": Method(TEMPORAL, temporal=True, lambda_=0.7),
-    # leaves are quiet for any position
+    "logistic": Method(
+        _results_line,
+        targets="results",
+        unused={**NO_SEARCH, **NO_SCORES, **NO_LAMBDA},
+        lost="The results of {games} games changed {moved} weights. A result is a noisy label of"
+        " the positions of its game, and weights that fit the noise cost strength. Learn from"
+        " {better}.",
+    ),
+    "scores": Method(
+        _scores_line,
+        targets="scores",
+        unused=NO_SEARCH,
+        lambda_=0.0,  # held-out losses do not tell blends apart
+        # in matches 0 Elo where 10 lost 60, and no worse held-out loss
+        prior=5.0,
+        held_out="Held-out loss on scores",
+        beside=("scores", "by the targets from scores"),
+        lost="Scores of {games} games changed {moved} weights. Learn{searches} with a narrower"
+        " prior: {narrower}.",
+    ),
+    "rootstrap": Method(
+        _search_line,
+        targets="search",
+        searches=True,
+        unused=NO_SCORES,
+        lambda_=0.0,
+        rounds=1,
+        # few positions of many games give the most information per search
+        per_game=50,
+        # around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
+        prior=20.0,
+        retarget=_search_targets,
+        held_out="Held-out loss on search scores",
+        beside=("search", "by the values that searches found"),
+        lost="Searches of depth {depth} changed {moved} weights. Keep them closer to their start:"
+        " {narrower}; or search deeper: --depth {deeper}.",
+    ),
+    "moves": Method(
+        _moves_line,
+        learners=("newton", "lbfgs"),
+        targets="moves",
+        unused={**NO_BLEND, **NO_LAMBDA, **CHOICES},
+        prior=20.0,  # hundredths of a point, around the starting weights
+        retarget=_choices,
+    ),
+    "td": Method(
+        _temporal_line,
+        learners=TEMPORAL,
+        temporal=True,
+        unused={**NO_SEARCH, **NO_SCORES, **EQUATION},
+        lambda_=0.7,
+        retarget=_leaves,
+        held_out="Held-out TD loss",
+        lost=DIFFERENCES_LOST,
+    ),
     "td-leaf": Method(
-        TEMPORAL, searches=True, temporal=True, lambda_=0.7, rounds=3, positions="all"
+        _temporal_line,
+        learners=TEMPORAL,
+        searches=True,
+        temporal=True,
+        unused={**NO_SCORES, **EQUATION},
+        lambda_=0.7,
+        rounds=3,
+        positions="all",  # leaves are quiet for any position
+        retarget=_leaves,
+        held_out="Held-out TD loss",
+        lost=DIFFERENCES_LOST,
     ),
 }
 VALUE_METHODS = ("logistic", "scores", "rootstrap")  # of positions on their own

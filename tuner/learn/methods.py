@@ -11,7 +11,7 @@ from typing import Any
 
 from games.record import Game
 from tuner.datasets.files import is_dataset
-from tuner.evaluation.engine import STEPS, Engine
+from tuner.evaluation.engine import STEPS
 from tuner.fit.device.base import Device
 from tuner.fit.device.choose import device_named, gpu_is_there, why_no_gpu
 from tuner.fit.learners import LEARNERS
@@ -19,21 +19,12 @@ from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.noise import PLAY
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
-from tuner.learn.method_table import METHODS, Method
-from tuner.learn.moves import Moves, played_choices, rated_choices
-from tuner.learn.targets import (
-    Leaves,
-    Retarget,
-    Searched,
-    SearchLog,
-    retarget_by_search,
-    search_values,
-)
+from tuner.learn.method_table import METHODS, SEARCH_DEPTH, Method
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
 from tuner.options.shared import Reading
 from tuner.options.tune import TuneSettings
-from tuner.parallel import Executor, OnThreads, available_cpus
+from tuner.parallel import available_cpus
 from tuner.parameters.parameters import Parameters
 from tuner.play.own_games.settings import holds_own_games
 
@@ -69,7 +60,7 @@ def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptio
     # targets from our searches are on the scale of the evaluation that searched
     fit_scale = (
         settings.scale is None
-        and settings.method in ("logistic", "scores")
+        and METHODS[settings.method].targets in ("results", "scores")
         and not settings.own_scores
     )
     return FitOptions(
@@ -89,18 +80,9 @@ def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptio
     )
 
 
-# positions: few positions of many games give the most information per search
-SEARCHED_PER_GAME = 50
-# centipawns, prior around the weights that searched: 85 Elo on the bundled games; 60: 48,
-# automatic: 61
-SEARCH_TRUST = 20.0
-SEARCH_DEPTH = 4  # plies
-# centipawns, prior around the starting weights: in matches 0 Elo where 10 lost 60, and no worse
-# held-out loss
-SCORE_TRUST = 5.0
+SEARCHED_PER_GAME = 50  # positions, where a teacher searches them
 LATER_LAMBDA = 0.7  # blended with later scores
 TEACHER_NODES = 5000  # per search
-MOVE_TRUST = 20.0  # hundredths of a point, prior around the starting weights
 # centipawns, where moves are searched: in matches of shogi (100 to 200 games, 2,000 nodes) 6 gained
 # 10 +- 50 Elo, 20 and 30 lost 92 +- 62
 PLAYED_TRUST = 6.0
@@ -108,14 +90,6 @@ QUIESCENCE = 0  # plies after each move that is compared: captures alone
 MOVES_PER_GAME = 3  # compared with others, where the positions after them are searched
 OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
-
-
-# in place of "auto"
-PRIORS = {
-    "rootstrap": SEARCH_TRUST,
-    "scores": SCORE_TRUST,
-    "moves": MOVE_TRUST,
-}
 
 
 def resolved(
@@ -151,65 +125,46 @@ def resolved(
     else:
         require_possible(options, name, method, game, sources)
     played = method.targets == "moves" and options.teacher is None
-    few = (
-        MOVES_PER_GAME
-        if played and options.per_game is None and game is not None and game.searchable
-        else SEARCHED_PER_GAME
-        if (name == "rootstrap" or options.teacher) and options.per_game is None
-        else options.per_game
-    )
+    searched_moves = played and game is not None and game.searchable
+    few = options.per_game
+    if few is None:
+        few = MOVES_PER_GAME if searched_moves else method.per_game
+        if options.teacher:
+            few = SEARCHED_PER_GAME
     wanted = (
         options.device == "auto" and options.gradient == "analytic" and method.targets != "moves"
     )
     no_gpu = why_no_gpu() if wanted else None
-    device = (
-        options.device
-        if options.device != "auto"
-        else "gpu"
-        if wanted and no_gpu is None
-        else "cpu"
-    )
+    device = options.device
+    if device == "auto":
+        device = "gpu" if wanted and no_gpu is None else "cpu"
+    positions = method.positions if options.positions == "auto" else options.positions
+    depth = None
+    if method.searches:
+        depth = options.depth or SEARCH_DEPTH
+    elif searched_moves:
+        depth = options.depth or QUIESCENCE
+    lambda_ = options.lambda_
+    if lambda_ is None:
+        lambda_ = LATER_LAMBDA if options.blend == "later" else method.lambda_
+    prior = options.prior
+    if prior == "auto" and not (rows or played and game is not None and game.has_dice):
+        prior = OWN_TRUST if own_scores else PLAYED_TRUST if played else method.prior or prior
     return replace(
         options,
         method=name,
         targets=method.targets,
         per_game=few or None,
-        positions=(
-            "moves"
-            if played
-            else method.positions
-            if options.positions == "auto"
-            else options.positions
-        ),
+        positions="moves" if played else positions,
         quiescence=options.judge,
-        depth=(
-            options.depth or SEARCH_DEPTH
-            if method.searches
-            else options.depth or QUIESCENCE
-            if played and game is not None and game.searchable
-            else None
-        ),
-        lambda_=(
-            options.lambda_
-            if options.lambda_ is not None
-            else LATER_LAMBDA
-            if options.blend == "later"
-            else method.lambda_
-        ),
+        depth=depth,
+        lambda_=lambda_,
         rounds=options.rounds or method.rounds,
         device=device,
         no_gpu=no_gpu if no_gpu and gpu_is_there() else None,
         loss=options.loss or "cross-entropy",
         step=STEPS.get(options.gradient) if options.step is None else options.step,
-        prior=(
-            options.prior
-            if options.prior != "auto" or rows or (played and game is not None and game.has_dice)
-            else OWN_TRUST
-            if own_scores
-            else PLAYED_TRUST
-            if played
-            else PRIORS.get(name, options.prior)
-        ),
+        prior=prior,
         own_scores=own_scores,
         own_results=bool(sources) and all(map(holds_own_games, sources)),
         nodes=(options.nodes or TEACHER_NODES) if options.teacher and name == "scores" else None,
@@ -224,30 +179,12 @@ def unused(
     whether given, and why they are not used."""
     said = f"--method {name}" if options.method == name else f"the method here is {name}, which"
     learner, stepwise = f"--learner {options.learner}", LEARNERS[options.learner].stepwise
+    why_no_nodes = f"{options.teacher} has plies in place of nodes"
+    if options.teacher is None:
+        why_no_nodes = "there is no --teacher to search them"
     asleep = (
-        ("depth", not method.searches and method.targets != "moves", f"{said} searches nothing"),
-        ("rounds", not method.searches and method.targets != "moves", f"{said} searches nothing"),
-        ("max_difference", method.targets != "scores", f"{said} uses no scores of other programs"),
-        ("blend", method.targets != "scores", f"{said} uses no scores of other programs"),
-        (
-            "teacher",
-            method.targets not in ("scores", "moves"),
-            f"{said} uses no scores of other programs",
-        ),
-        (
-            "nodes",
-            options.teacher is None or method.targets == "moves",
-            "there is no --teacher to search them"
-            if options.teacher is None
-            else f"{options.teacher} has plies in place of nodes",
-        ),
-        ("lambda_", method.lambda_ is None, f"{said} learns from results alone, which is lambda 1"),
-        ("loss", method.temporal, f"{said} solves an equation instead of minimising a loss"),
-        *(
-            (option, method.targets == "moves", f"{said} learns from choices, not from results")
-            for option in ("loss", "gradient", "intercept", "own_games")
-        ),
-        ("batch", method.temporal, f"{said} takes a fixed number of whole games a step"),
+        *((option, True, f"{said} {why}") for option, why in method.unused.items()),
+        ("nodes", options.teacher is None or method.targets == "moves", why_no_nodes),
         ("learning_rate", not stepwise, f"{learner} has no learning rate"),
         ("batch", not stepwise, f"{learner} takes all positions a step"),
         ("step", options.gradient == "analytic", "the gradient is analytic"),
@@ -491,35 +428,3 @@ def require_possible(
             ),
         )
     )
-
-
-def retarget_of(
-    engine: Engine,
-    parameters: Parameters,
-    options: TuneSettings,
-    searched: Searched,
-    executor: Executor | None = None,
-    log: SearchLog | None = None,
-) -> Retarget | None:
-    """Return what replaces the outcomes or positions of games, if anything; `searched` is called
-    for each position searched, on the executor; None: on the threads that the options name. `log`
-    has searches that are known."""
-    executor = executor or OnThreads(options.workers)
-    if METHODS[options.method].targets == "moves":
-        if options.teacher is None:
-            choices = played_choices(engine, parameters, options, executor, searched)
-            return Moves(engine, choices)
-        make = engine.game.contest.rater
-        assert make is not None, "see `require_possible`"
-        rater = make(options.teacher)
-        return Moves(engine, rated_choices(engine, rater, options.seed, searched), rater)
-    if METHODS[options.method].temporal:
-        return Leaves(
-            engine, parameters, options.depth or 0, options.lambda_ or 0.0, executor, searched, log
-        )
-    if METHODS[options.method].searches:
-        values = search_values(
-            engine, parameters, options.depth or SEARCH_DEPTH, executor, searched, log
-        )
-        return retarget_by_search(engine, values, options.lambda_ or 0.0)
-    return None

@@ -28,6 +28,7 @@ from tuner.fit.device.cpu.device import RangedCpu
 from tuner.fit.device.differences import Differences
 from tuner.io.terminal import Display
 from tuner.learn.build import Kept, dataset_of, require_learnable
+from tuner.learn.method_table import METHODS
 from tuner.learn.moves import Moves
 from tuner.learn.scores import ScoreTargets, source_of, with_score_targets
 from tuner.learn.targets import Retarget
@@ -178,18 +179,13 @@ def read_games(
                 progress,
                 kept or retarget,
             )
-    # otherwise the outcomes are the results
-    other_targets = options.method in (
-        "rootstrap",
-        "scores",
-    )
     read = Read(
         data,
         report_line(report) if report else "",
         retarget.results
         if isinstance(retarget, Moves)
         else kept.results
-        if kept and other_targets
+        if kept and METHODS[options.method].other_targets  # else the outcomes are the results
         else None,
         kept.positions if kept else None,
         centipawn=scale_of(engine.game.name) / USUAL_SCALE,

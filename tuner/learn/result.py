@@ -30,68 +30,14 @@ from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.fit.siblings import SiblingsDevice
 from tuner.fit.tied import TiedDevice
+from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.reading import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.version import __version__
 
-# methods whose targets are not the results: a name of the targets, and where they come from
-OTHER_TARGETS = {
-    "rootstrap": ("search", "by the values that searches found"),
-    "scores": ("scores", "by the targets from scores"),
-}
 ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
-
-
-def method_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
-    """Return a line about the method and its targets, for resolved options; see `better_targets`.
-    `labelled`: the outcomes are labels of positions."""
-    if options.method == "rootstrap":
-        return (
-            f"rootstrap, lambda {options.lambda_:g}: learns from searches of the positions, depth"
-            f" {options.depth}; --method logistic learns from the results alone"
-        )
-    if options.method == "moves":
-        if options.teacher is None:
-            how = f"of depth {options.depth}" if options.depth else "of captures"
-            leaves = f" at the leaves of searches {how}" if options.depth is not None else ""
-            return f"moves: learns which of the moves{leaves} was played in the games"
-        return (
-            f"moves: learns which of the moves of a roll {options.teacher} values most, one roll of"
-            f" each position; a move behind by far more than {TEMPERATURE:g} points counts little"
-        )
-    if options.method == "scores":
-        source = (
-            f"searches of {options.teacher}, {options.nodes:,} nodes"
-            if options.teacher
-            else "the scores in these files"
-        )
-        later = "later scores of their games and at last the results"
-        part = (
-            f", blended with {later if options.blend == 'later' else 'the results'}"
-            if options.lambda_
-            else ""
-        )
-        others = (
-            "--method logistic learns"
-            if rows
-            else "--method rootstrap learns from our own searches, --method logistic"
-        )
-        return (
-            f"scores, lambda {options.lambda_:g}: learns from {source}{part}; {others} from the"
-            " results alone"
-        )
-    if options.method == "logistic":
-        also = "; --method scores learns from the scores" if rows and scores else ""
-        return (
-            f"logistic: learns from the {'labels of the positions' if labelled else 'results'}"
-            f" alone{also}"
-        )
-    searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
-    return (
-        f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
-    )
 
 
 def choices_of(result: FitResult) -> Choices:
@@ -313,7 +259,8 @@ def found_lines(result: Result) -> list[str]:
     """Return the rounds of own games, losses, values and advice as lines of text."""
     lines = rounds_lines(result)
     results = result.held_out_results
-    other, how = OTHER_TARGETS.get(result.method or "", ("", ""))
+    method = METHODS.get(result.method or "")
+    other, how = method.beside if method and method.beside else ("", "")
     loss = f"{result.loss}{' with slopes by phase' if result.slopes is not None else ''}"
     if results:
         loss = "log loss of their results" if other else loss

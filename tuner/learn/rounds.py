@@ -22,7 +22,8 @@ from tuner.fit.setup import FitOptions
 from tuner.fit.temporal import fit_temporal
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
-from tuner.learn.methods import fitting_of, resolved, retarget_of
+from tuner.learn.method_table import METHODS
+from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.moves import Moves
 from tuner.learn.reading import (
     Read,
@@ -33,7 +34,6 @@ from tuner.learn.reading import (
     report_reading,
     why_here,
 )
-from tuner.learn.result import method_line
 from tuner.learn.targets import Leaves, SearchLog
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
@@ -67,6 +67,7 @@ def fitted_in_rounds(
     """Read and fit; with searches, repeat with the learned weights while values change much."""
     engine, game, parameters = begun
     options = resolved(given, game, parameters, sources, engine is None)
+    method = METHODS[options.method]
     searching, searches = parameters, options.depth is not None or options.teacher is not None
     note: Callable[[str], None] = display.note
     display.begin("reading")
@@ -95,7 +96,9 @@ def fitted_in_rounds(
         if engine is None:
             read = read_rows(sources, folder, options, note, parameters)
         else:
-            retarget = retarget_of(engine, searching, options, display.searched, executor, log)
+            retarget = method.retargeting(
+                engine, searching, options, display.searched, executor, log
+            )
             with retarget if isinstance(retarget, Moves) else nullcontext():
                 read = read_games(
                     engine,
@@ -115,9 +118,8 @@ def fitted_in_rounds(
         if isinstance(retarget, Moves):
             device = retarget.device(device, read.data, parameters)
         if first:
-            how = method_line(
-                options, engine is None, len(read.data.score) > 0, is_labelled(read.data)
-            )
+            scored, labelled = len(read.data.score) > 0, is_labelled(read.data)
+            how = method.line(options, engine is None, scored, labelled)
             summary = report_reading(read, device, options, display, how)
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
@@ -132,7 +134,7 @@ def fitted_in_rounds(
             result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
         else:
             # the prior of each round is centred on the weights that searched
-            start = searching if options.method == "rootstrap" else parameters
+            start = searching if method.targets == "search" else parameters
             result = fit(read.data, start, fitting, display.learning, display.note)
         moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:

@@ -19,6 +19,7 @@ from tuner.findings.records import (
     Sides,
     SquaresChange,
 )
+from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
 from tuner.report.charts import (
@@ -200,16 +201,6 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
     return lines
 
 
-# names of the loss that a method minimises, on held-out games
-HELD_OUT = {
-    "logistic": "Held-out loss",
-    "rootstrap": "Held-out loss on search scores",
-    "scores": "Held-out loss on scores",
-    "td": "Held-out TD loss",
-    "td-leaf": "Held-out TD loss",
-}
-
-
 @dataclass(frozen=True)
 class Section:
     """A part of the page: `name` is its anchor, `template` the file that shows `data`."""
@@ -285,9 +276,10 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
         result.method == "logistic" or results.after == result.held_out_after
     )
     if result.held_out_after is not None and not (tiles and same):
+        method = METHODS.get(result.method or "")
         tiles.append(
             Tile(
-                HELD_OUT.get(result.method or "", "Held-out loss"),
+                method.held_out if method else "Held-out loss",
                 number(result.held_out_after, 4),
                 _change_text(result.held_out_before, run.findings.held_out_change),
             )

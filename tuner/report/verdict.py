@@ -17,6 +17,7 @@ from tuner.evaluation.networks.files import weights_path
 from tuner.findings.findings import better_targets
 from tuner.findings.records import Batch, Change, RoundMatch
 from tuner.fit.noise import PLAY
+from tuner.learn.method_table import METHODS
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.parameters.reader import game_of, read_parameters
 from tuner.play.match.results import Difference
@@ -545,49 +546,28 @@ def reasons(run: ShownLearningRun) -> list[str]:
             " values does not make better choices between moves: learn from more positions, or"
             " from self-play (tuner selfplay)."
         )
-    elif method == "logistic" and not searchable:
+    elif method in METHODS:
+        found = METHODS[method]
+        narrower = _narrower(prior, WIDTH / 2 if found.prior else WIDTH, unit)
+        other = f", or with a narrower prior: {narrower}"
+        if searchable and not rows:
+            width = f"{short(prior)} centipawns" if known(prior) else prior or "none"
+            other = f", or with --prior play instead of {width}"
+        if searchable and prior == PLAY:
+            other = ""
         lines.append(
-            f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a"
-            " noisy label of the positions of its game, and weights that fit the noise cost"
-            f" strength. Learn from {better}, from self-play (tuner selfplay), or with a narrower"
-            f" prior: {_narrower(prior, WIDTH, unit)}."
-        )
-    elif method == "logistic":
-        other = (
-            ""
-            if prior == PLAY
-            else (
-                f", or with a narrower prior: {_narrower(prior, WIDTH, unit)}"
-                if rows
-                else (
-                    ", or with --prior play instead of"
-                    f" {short(prior) + ' centipawns' if known(prior) else prior or 'none'}"
-                )
+            found.lost.format(
+                games=whole(games),
+                moved=whole(moved),
+                depth=short(run.result.depth),
+                deeper=_deeper(run.result.depth),
+                narrower=narrower,
+                better=better + ("" if searchable else ", from self-play (tuner selfplay)") + other,
+                searches="" if rows else " from our own searches (--method rootstrap), or",
+                others="searches (--method rootstrap)"
+                if searchable
+                else "self-play (tuner selfplay)",
             )
-        )
-        lines.append(
-            f"The results of {whole(games)} games changed {whole(moved)} weights. A result is a"
-            " noisy label of the positions of its game, and weights that fit the noise cost"
-            f" strength. Learn from {better}{other}."
-        )
-    elif method == "rootstrap":
-        lines.append(
-            f"Searches of depth {short(run.result.depth)} changed {whole(moved)} weights. Keep them"
-            f" closer to their start: {_narrower(prior, WIDTH / 2, unit)}; or search deeper:"
-            f" --depth {_deeper(run.result.depth)}."
-        )
-    elif method == "scores":
-        learn = "Learn" if rows else "Learn from our own searches (--method rootstrap), or"
-        lines.append(
-            f"Scores of {whole(games)} games changed {whole(moved)} weights. {learn} with a"
-            f" narrower prior: {_narrower(prior, WIDTH / 2, unit)}."
-        )
-    elif method:
-        lines.append(
-            f"Temporal differences of {whole(games)} games changed {whole(moved)} weights. Learn"
-            " from"
-            f" {'searches (--method rootstrap)' if searchable else 'self-play (tuner selfplay)'},"
-            f" or with a narrower prior: {_narrower(prior, WIDTH, unit)}."
         )
     held = run.result.held_out_results or Change()
     if held.low is not None and held.low > 0:
