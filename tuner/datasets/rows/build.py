@@ -14,7 +14,8 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset, Rows, of_stages
 from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.check import RowCheck, check_rows, sample_of, tolerance
+from tuner.datasets.rows.check import RowCheck, check_rows
+from tuner.datasets.rows.corrections import sample_of, tolerance
 from tuner.datasets.rows.formats import read
 from tuner.datasets.rows.values import RowBatch
 from tuner.datasets.writing import WideWriter, merge

@@ -291,7 +291,7 @@ def test_one_stage_needs_no_phase():
 
 
 def test_the_sample_of_many_rows_is_bounded(monkeypatch):
-    from tuner.datasets.rows import check as residuals
+    from tuner.datasets.rows import corrections as residuals
 
     monkeypatch.setattr(residuals, "MOST_ROWS", 1000)
     engine = Engine.random(11)
