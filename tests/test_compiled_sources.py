@@ -33,7 +33,7 @@ NOT_COMPILED = {
     *(f"games/shogi/files/{name}.py" for name in ("csa", "gamefile", "kif")),
     "games/backgammon/files/notation.py",
     "tuner/parallel.py",
-    "tuner/parameters/layout.py",
+    "tuner/parameters/parameters.py",
     "tuner/datasets/dataset.py",
     "tuner/datasets/rows/values.py",
     "tuner/fit/device/base.py",

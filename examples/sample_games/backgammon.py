@@ -13,8 +13,7 @@ from pathlib import Path
 
 import zstandard
 
-from games.backgammon.files.gamerecord import GameRecord
-from games.backgammon.files.mat import mat_text
+from games.backgammon.files.mat import GameRecord, mat_text
 from games.backgammon.rules.board import start
 from games.backgammon.rules.dice import rolled
 from games.backgammon.rules.play import afterstates, points, pubeval_move

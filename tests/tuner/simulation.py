@@ -14,8 +14,7 @@ from tuner.fit.setup import FitOptions
 from tuner.fit.temporal import fit_temporal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
-from tuner.parameters.layout import Stages
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Parameters, Stages
 
 GAMES, LENGTH = 300, 20
 COPIED = 0.7  # of a game's positions: all alike

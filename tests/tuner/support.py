@@ -15,7 +15,7 @@ from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem, diagonal
 from tuner.objectives.table import OBJECTIVES
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PHASES = 24

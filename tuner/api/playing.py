@@ -17,8 +17,8 @@ from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
 from tuner.io.files import CONFIG, PAGE, replace_file, require_writable
 from tuner.optimize.best import decided
+from tuner.optimize.numbers import settings_for as settings_for_numbers
 from tuner.optimize.run import OptimizeRun
-from tuner.optimize.settable import settings_for as settings_for_numbers
 from tuner.options.games import GamesOptions
 from tuner.options.match import MatchOptions
 from tuner.options.optimize import OptimizeOptions

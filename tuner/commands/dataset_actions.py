@@ -23,9 +23,8 @@ from tuner.datasets.rows.build import (
     read_rows,
 )
 from tuner.datasets.rows.check import RowCheck
-from tuner.datasets.rows.formats import is_rows, scan, writer_of
+from tuner.datasets.rows.formats import batches_of, is_rows, scan, writer_of
 from tuner.datasets.rows.formats import write as write_rows
-from tuner.datasets.rows.writing import batches_of
 from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writing import merge as merge_datasets
 from tuner.datasets.writing import part, require_replaceable, split_games
@@ -41,8 +40,7 @@ from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
 from tuner.options.option import Arguments, options_in, refuse
 from tuner.options.shared import Reading
-from tuner.parameters.layout import Place
-from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.parameters.parameters import DEFAULT_GAME, Place
 
 
 def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> dict:

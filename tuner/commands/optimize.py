@@ -64,8 +64,8 @@ TABLE: Table = (
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, finish
     from tuner.optimize.best import decided
+    from tuner.optimize.numbers import list_text, settings_for
     from tuner.optimize.run import OptimizeRun
-    from tuner.optimize.settable import list_text, settings_for
     from tuner.play.run import new_run, resumed_run
 
     settings = None
@@ -106,8 +106,7 @@ def _into(arguments: Arguments) -> list[str]:
     """Return the options of `tuner export` that write the weights into sources. InputError if they
     cannot be written there."""
     from tuner.optimize.best import COPY
-    from tuner.optimize.numbers import NUMBERS, read_numbers
-    from tuner.optimize.settable import weight_names
+    from tuner.optimize.numbers import NUMBERS, read_numbers, weight_names
 
     folder = Path(arguments.resume) if arguments.resume is not None else None
     player = str(folder / COPY) if folder else arguments.player

@@ -26,8 +26,17 @@ from tuner.options.kinds import POSITIVE_COUNT
 from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
 from tuner.options.shared import TERMS, output
 from tuner.parameters.diff import line, summary, terms_line
-from tuner.parameters.layout import Layout, Place, Spans, Stages, fault_of_spans
-from tuner.parameters.parameters import PHASES, Parameters, require_names, staged
+from tuner.parameters.parameters import (
+    PHASES,
+    Layout,
+    Parameters,
+    Place,
+    Spans,
+    Stages,
+    fault_of_spans,
+    require_names,
+    staged,
+)
 from tuner.parameters.reader import NAME, completing, heading_of, missing_parameters
 from tuner.parameters.writer import STAGES, of_specs, stages_text, write_parameters, zeros
 

@@ -121,9 +121,13 @@ def _calibrated(run: Any, games: int | None) -> tuple[ShownRun, PlayedCalibratio
     from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay
-    from tuner.findings.played_calibration import calibration_of
+    from tuner.findings.played_calibration import (
+        calibration_of,
+        learned_network,
+        learned_weights,
+        played_values,
+    )
     from tuner.play.selfplay.network import learns_online
-    from tuner.play.selfplay.values import learned_network, learned_weights, played_values
     from tuner.report.run import SELFPLAY
 
     if run.kind != SELFPLAY:

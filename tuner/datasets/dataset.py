@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tuner.datasets.files import BY_NONZERO, BY_POSITION, HEADER, Rows
-from tuner.parameters.layout import Layout, Place, Stages
+from tuner.parameters.parameters import Layout, Place, Stages
 
 BLOCK = 1 << 16  # positions processed at a time, between two releases of memory
 APART = 128  # gap in positions above which reading skips it: some pages of each large array

@@ -11,8 +11,8 @@ Positions that another program counted may have more, each for all positions or 
 a search, NaN if unknown), and `text` (uint8, all positions as text one after the other) with
 `text_end` (int64, the end of each). If the evaluation scales its last stage, `phase` is an index
 into `shares` of the manifest, a list of [phase, scale]. `spans` of the manifest are the phases
-in which each stage is alone, see `tuner.parameters.layout`. Where counts do not fit into int8, or
-indices into uint8, the dataset is wide: `count` is float32 and `phase` uint16.
+in which each stage is alone, see `tuner.parameters.parameters`. Where counts do not fit into
+int8, or indices into uint8, the dataset is wide: `count` is float32 and `phase` uint16.
 
 Terms that are not linear, which `apart` of the manifest names, have counts of the first player in
 their columns; the counts of the second follow after all columns, in the same order.

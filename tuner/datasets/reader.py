@@ -30,7 +30,7 @@ from tuner.datasets.files import (
 )
 from tuner.io.files import read_whole
 from tuner.parallel import available_cpus, in_order
-from tuner.parameters.layout import fault_of_spans
+from tuner.parameters.parameters import fault_of_spans
 
 AGAIN = "build the dataset again"
 

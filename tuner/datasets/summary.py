@@ -9,7 +9,7 @@ from games.record import in_points, points_of, wording_of
 from tuner.datasets.dataset import BLOCK, Dataset, ahead
 from tuner.datasets.files import KINDS, index_type, matrix_type, order_type, ranges_type, row_type
 from tuner.parallel import available_cpus, in_order
-from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Layout
 from tuner.unit import entry
 
 uses_type = types.Array(types.int64, 2, "C")

@@ -15,12 +15,10 @@ from games.search.searcher import SMALL_ADVANTAGE, Searcher
 from games.streams import InputError
 from tuner.datasets.dataset import Rows
 from tuner.fit.device.base import Device
-from tuner.fit.device.cpu.device import CPU, Cpu
-from tuner.fit.device.cpu.linearised import Linearised, changes, linearise, values
+from tuner.fit.device.cpu.device import CPU, Cpu, Linearised, changes, linearise, values
 from tuner.parallel import in_order
-from tuner.parameters.layout import Layout, Spans, by_phase, shares_of
 from tuner.parameters.parameters import DEFAULT_GAME as DEFAULT_GAME
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Spans, by_phase, shares_of
 
 
 class Counter:
@@ -247,7 +245,7 @@ STEPS = {
 class CountedPositions:
     """Positions as `rows` with analytic derivatives; `shares` (stages, n) are those of the stages
     in each position. Where the evaluation is not linear, it is made linear near the weights (see
-    `tuner.fit.device.cpu.linearised`)."""
+    `tuner.fit.device.cpu.device`)."""
 
     engine: Engine
     rows: Rows

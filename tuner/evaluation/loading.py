@@ -19,8 +19,7 @@ from games.streams import InputError, plain_name
 from tuner.evaluation.engine import Engine, rows_of
 from tuner.io.files import BUNDLED, bundled, sha256_of
 from tuner.options.option import refuse
-from tuner.parameters.layout import Layout, Spans, layout_of
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters, steps_of
+from tuner.parameters.parameters import DEFAULT_GAME, Layout, Parameters, Spans, layout_of, steps_of
 from tuner.parameters.reader import (
     Heading,
     completing,

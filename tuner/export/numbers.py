@@ -13,8 +13,7 @@ import numpy as np
 from games.record import EngineOption, in_points, points_of
 from games.streams import InputError, lines, one_line
 from tuner.options.option import refuse
-from tuner.parameters.layout import Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Parameters, Place
 from tuner.parameters.yaml_tree import Checks, YamlNode, read_tree
 from tuner.version import __version__
 

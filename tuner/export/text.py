@@ -26,8 +26,7 @@ from tuner.export.numbers import (
     whole,
 )
 from tuner.options.option import refuse
-from tuner.parameters.layout import Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Parameters, Place
 from tuner.version import __version__
 
 PER_LINE = 16  # numbers of a list on one line

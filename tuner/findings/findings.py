@@ -33,7 +33,7 @@ from tuner.fit.prior import with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
-from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Layout
 from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quantile
 
 

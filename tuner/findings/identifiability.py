@@ -10,7 +10,7 @@ from tuner.findings.records import Collinear, Direction, Identifiability, Rare
 from tuner.fit.errors import NullSpace
 from tuner.fit.learners.solvers import factorise, inverse_of
 from tuner.fit.problem import Problem
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates

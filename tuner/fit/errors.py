@@ -18,7 +18,7 @@ from scipy.linalg import lapack, null_space
 
 from tuner.fit.learners.solvers import factorise, inverse_of
 from tuner.fit.problem import Problem
-from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Place
 from tuner.statistics.intervals import quantile
 
 COMPARED = 1 << 16  # positions for naive errors

@@ -29,7 +29,7 @@ from tuner.fit.learners.solvers import newton
 from tuner.fit.noise import coefficients, sample_places
 from tuner.fit.problem import Problem
 from tuner.fit.scale import outcomes_of, sampled_games, slope_of
-from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Place
 
 FIRST_SD = 100.0  # centipawns, until the design effect is known
 WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Bayes chooses

@@ -27,8 +27,7 @@ from tuner.learn.build import (
     recorded_scores,
     sha256,
 )
-from tuner.parameters.layout import Layout
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters
 
 AHEAD = (
     1 << 13

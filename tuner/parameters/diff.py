@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tuner.io.terminal import coloured, number, show_lines, show_table, side_by_side, signed
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters, staged
+from tuner.parameters.parameters import Layout, Parameters, Place, staged
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
     NORMAL,

@@ -16,7 +16,6 @@ import numpy as np
 from games.record import available, find, scale_of, wording_of
 from games.streams import InputError, one_line
 from tuner.io.files import BUNDLED, bundled
-from tuner.parameters.layout import Layout, Place, Spans, fault_of_spans
 from tuner.parameters.parameters import (
     DEFAULT_GAME,
     LARGEST_ERROR,
@@ -25,7 +24,11 @@ from tuner.parameters.parameters import (
     PHASES,
     SMALLEST_SD,
     UNKNOWN,
+    Layout,
     Parameters,
+    Place,
+    Spans,
+    fault_of_spans,
 )
 from tuner.parameters.yaml_tree import (
     Checks,

@@ -14,8 +14,7 @@ from tuner.fit.learners.steps import RULES
 from tuner.fit.noise import PRICED_DEPTH
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parameters.diff import Comparison, errors_used, reach
-from tuner.parameters.layout import Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Parameters, Place
 from tuner.play.selfplay.learner import kept_share, learning_rate
 from tuner.report.charts import Chart, Series, known, line_chart, number, signed, together, whole
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from games.streams import InputError, one_line
 from tuner.export.numbers import c_names, rust_names
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from games.backgammon.files.gamerecord import PLAYED, RESIGNED, UNFINISHED, GameRecord
-from games.backgammon.files.mat import mat_text
+from games.backgammon.files.mat import PLAYED, RESIGNED, UNFINISHED, GameRecord, mat_text
 from games.backgammon.rules.board import swapped
 from games.backgammon.rules.play import (
     HIGHEST_POINTS,

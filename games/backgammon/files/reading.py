@@ -16,8 +16,8 @@ from itertools import chain, islice
 import numpy as np
 
 from games.backgammon.files import labels, mat
-from games.backgammon.files.gamerecord import DROPPED, FoundGame, GameRecord
 from games.backgammon.files.labels import HEADER
+from games.backgammon.files.mat import DROPPED, FoundGame, GameRecord
 from games.backgammon.rules.board import STATE, WORDS, swapped, turn_of
 from games.backgammon.rules.play import HIGHEST_POINTS, points
 from games.reading import Faults, FileGame, Policy, format_by_name, hash_of, start_of

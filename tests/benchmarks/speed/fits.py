@@ -25,8 +25,7 @@ from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.io.files import QUIESCENCE
 from tuner.learn.build import build, checked
-from tuner.parameters.layout import Layout
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters
 
 SMALL_FIT = 300  # columns
 NEAR = 1e-5  # of the optimum, relative

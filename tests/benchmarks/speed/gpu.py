@@ -25,8 +25,7 @@ from tuner.fit.regression import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.objectives.temporal import TemporalData
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 
 # SPREAD of weights in centipawns, so that few games are decided
 PARAMETERS, SCALE, SPREAD = 400, 0.00255, 15.0

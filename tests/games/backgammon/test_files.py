@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from games.backgammon.files import labels, mat
-from games.backgammon.files.gamerecord import DROPPED, PLAYED, RESIGNED, GameRecord
 from games.backgammon.files.ids import from_match_id, position_id
+from games.backgammon.files.mat import DROPPED, PLAYED, RESIGNED, GameRecord
 from games.backgammon.files.notation import steps_text
 from games.backgammon.rules.board import dice_of, turn_of, with_dice
 from games.backgammon.rules.play import afterstates, points

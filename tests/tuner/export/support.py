@@ -9,8 +9,7 @@ import numpy as np
 from tuner.export.into.plan import plan
 from tuner.export.into.write import new_texts
 from tuner.export.numbers import rounded
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 
 STAGES = ("mg", "eg")
 

@@ -8,7 +8,7 @@ from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.findings.identifiability import identify
 from tuner.findings.records import Rare
 from tuner.fit.errors import find_null_space
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 LAYOUT = Layout(
     (

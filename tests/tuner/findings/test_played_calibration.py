@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tuner.findings.played_calibration import calibration_of
-from tuner.play.selfplay.values import PlayedValues
+from tuner.findings.played_calibration import PlayedValues, calibration_of
 from tuner.statistics.intervals import wilson_interval
 
 

@@ -8,7 +8,7 @@ from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.dataset import ranges_of
 from tuner.fit.errors import find_null_space, null_basis
 from tuner.fit.setup import FitOptions, make_problem
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 # a man has a value, and more or less on each square; a list counts by rank what a table does
 PLACES = (

@@ -27,7 +27,7 @@ from tuner.fit.prior import (
     squared_distances,
 )
 from tuner.fit.problem import diagonal
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 # two lists with weights of different size, and a term of single numbers, which have a spread of
 # their own

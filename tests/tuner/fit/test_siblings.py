@@ -13,8 +13,7 @@ from tuner.fit.device.cpu.device import CPU
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.fit.siblings import siblings_device
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 
 LAYOUT = Layout((Place("list", "four", (4,), 0),))
 SIZES = [3, 2, 5]  # siblings of the groups of each game

@@ -9,8 +9,7 @@ from tests.tuner.simulation import STAGINGS, in_stages, share_covered, staged_fi
 from tuner.datasets.rows.build import build_rows
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
-from tuner.parameters.layout import Stages, fault_of_spans, shares_of
-from tuner.parameters.parameters import Parameters, staged
+from tuner.parameters.parameters import Parameters, Stages, fault_of_spans, shares_of, staged
 
 SIMULATIONS = 40
 

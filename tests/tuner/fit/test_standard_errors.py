@@ -22,7 +22,7 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.fit.errors import find_null_space, standard_errors
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 
 @pytest.fixture(scope="module")

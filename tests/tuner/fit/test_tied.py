@@ -13,8 +13,7 @@ from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 
 PLACES = (
     Place("material", "pawn", (), 0),

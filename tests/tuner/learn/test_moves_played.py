@@ -19,7 +19,7 @@ from tuner.learn.methods import resolved
 from tuner.learn.moves import NEAR, played_choices
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
-from tuner.parameters.layout import shares_of
+from tuner.parameters.parameters import shares_of
 
 SAMPLE = REPOSITORY / "games" / "samples" / "pubeval.mat.zst"
 

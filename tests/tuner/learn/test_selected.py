@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.tuner.datasets.rows.support import SMALL, STAGES, random_rows
 from tuner.datasets.rows.build import build_rows, only
-from tuner.datasets.rows.writing import batches_of
+from tuner.datasets.rows.formats import batches_of
 from tuner.learn.build import selected
 from tuner.parameters.parameters import Parameters
 

@@ -12,8 +12,7 @@ from games.record import available
 from tests.tuner.support import LAYOUT
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare, differences, headline, shared_sources
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import zeros
 from tuner.statistics.intervals import error_of_change, weigh
 

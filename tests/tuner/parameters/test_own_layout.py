@@ -10,8 +10,7 @@ from games.record import available
 from games.streams import InputError
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.parameters.diff import aligned, union_of
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.reader import game_of
 from tuner.parameters.writer import write_parameters
 

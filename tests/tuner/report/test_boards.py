@@ -8,8 +8,7 @@ import pytest
 from tests.tuner.report.support import learned_from
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.diff import compare
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.report.weights import significance_of, tables
 
 

@@ -19,8 +19,7 @@ import zstandard
 
 from tests.games.support import REPOSITORY
 from tests.tools import tool
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.trace.languages import LANGUAGES
 
 ENGINES = Path(__file__).parent / "engines"

@@ -13,7 +13,7 @@ from games.streams import InputError
 from tests.commands.support import done
 from tests.tools import tool
 from tests.tuner.trace.support import compiler_of, known_to_rustc
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 from tuner.trace.languages import LANGUAGES
 
 LAYOUT = Layout(

@@ -28,7 +28,7 @@ from tuner.datasets.rows.corrections import (
     wrong_weights,
 )
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Layout, Stages
+from tuner.parameters.parameters import Layout, Stages
 
 ENOUGH = 0.999  # share of rows within rounding with which the rows fit
 MOSTLY = 0.95  # the same where the others are off by one centipawn more, as by whole divisions

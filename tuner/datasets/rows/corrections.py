@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, vstack
 
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Layout, Place, Stages
+from tuner.parameters.parameters import Layout, Place, Stages
 
 
 def constants(view: Trial) -> Iterator[Correction]:

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from games.streams import LONGEST_LINE, UTF8_MARK, InputError, one_line, pieces
-from tuner.parameters.layout import Layout, Place
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import STAGES, usual_phases, zeros
 
 BLOCK = 1 << 22  # bytes

@@ -33,7 +33,7 @@ from tuner.export.into.definitions import (
 from tuner.export.into.source import COMMENT, SPACE, Number, SourceText, language_of
 from tuner.export.numbers import Rounded
 from tuner.io.files import read_whole
-from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Place
 from tuner.parameters.reader import listed
 from tuner.parameters.yaml_tree import YamlNode as YamlNode
 from tuner.parameters.yaml_tree import read_tree

@@ -21,7 +21,7 @@ from tuner.export.into.definitions import (
 )
 from tuner.export.into.plan import Parts, read_map, read_source_file
 from tuner.export.into.source import Number
-from tuner.parameters.layout import Place
+from tuner.parameters.parameters import Place
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
 BOARD = 64

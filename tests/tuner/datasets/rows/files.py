@@ -8,7 +8,7 @@ from tests.tuner.datasets.rows.support import PHASES, SMALL, joined
 from tuner.datasets.rows import formats
 from tuner.datasets.rows.formats import FORMATS
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Layout
+from tuner.parameters.parameters import Layout
 
 
 def suffix(kind: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Layout, Place
+from tuner.parameters.parameters import Layout, Place
 
 PHASES = 24
 STAGES = ("mg", "eg")

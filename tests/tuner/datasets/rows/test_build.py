@@ -17,13 +17,12 @@ from tuner.datasets.files import ARRAYS
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows import formats
 from tuner.datasets.rows.build import build_rows, named, read_rows, rows_of_sources
-from tuner.datasets.rows.writing import batches_of
+from tuner.datasets.rows.formats import batches_of
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
-from tuner.parameters.layout import Stages
-from tuner.parameters.parameters import Parameters
+from tuner.parameters.parameters import Parameters, Stages
 
 
 def quiet(text: str) -> None:

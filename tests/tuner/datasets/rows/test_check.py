@@ -6,7 +6,7 @@ import pytest
 from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES, Engine, places_with
 from tuner.datasets.rows.check import RowCheck, check_rows
 from tuner.datasets.rows.values import RowBatch
-from tuner.parameters.layout import Stages
+from tuner.parameters.parameters import Stages
 
 SEEDS = range(20)
 NAMES = [place.path for place in ENGINE.places]

@@ -10,7 +10,7 @@ from games.streams import InputError
 from tests.evalterms.support import some_positions
 from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows.writing import batches_of
+from tuner.datasets.rows.formats import batches_of
 from tuner.datasets.writing import DatasetWriter, merge, part
 from tuner.evaluation.loading import load_engine
 from tuner.fit.device.differences import Differences

@@ -8,13 +8,18 @@ import pytest
 from tests.commands.support import done
 from tuner.evaluation.loading import load_engine
 from tuner.evaluation.networks.evaluation import network_evaluation
+from tuner.findings.played_calibration import (
+    learned_network,
+    learned_weights,
+    played_values,
+    values_of,
+)
 from tuner.io.run_folder import read_config
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.play.openings import Opening
 from tuner.play.selfplay.games import play_episode
 from tuner.play.selfplay.setup import MEGABYTES, plan_of
-from tuner.play.selfplay.values import learned_network, learned_weights, played_values, values_of
 
 
 @pytest.fixture(scope="module")
