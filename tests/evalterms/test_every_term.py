@@ -30,8 +30,7 @@ from tests.evalterms.support import (
     some_positions,
 )
 from tuner.evaluation.engine import Engine
-from tuner.parameters.layout import layout_of
-from tuner.parameters.parameters import LARGEST_WEIGHT
+from tuner.parameters.parameters import LARGEST_WEIGHT, layout_of
 
 every_game = pytest.mark.parametrize("game", GAMES)
 LINEAR = [case for case in CASES if linear_columns(case[0])[columns(*case)].all()]

@@ -13,7 +13,7 @@ from games.record import find
 from tests.evalterms.chess import brute_force
 from tests.evalterms.support import some_positions
 from tuner.evaluation.engine import Engine
-from tuner.parameters.layout import layout_of
+from tuner.parameters.parameters import layout_of
 
 fields = Term("fields")
 for name in Side._fields:
