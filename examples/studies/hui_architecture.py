@@ -7,8 +7,10 @@ again. The document found widths of 384, 315, 80, 10, 5, 2 and 1, "not stable".
 
 from __future__ import annotations
 
+from functools import partial
+
 from hui_representations import GAMES
-from study import Study
+from study import Study, two_at_a_time
 
 WIDTHS = (4, 16, 64, 256)
 MOST_LAYERS = 3
@@ -18,10 +20,10 @@ def main() -> None:
     study = Study(__doc__)
 
     def share(hidden: tuple[int, ...], seed: int) -> float:
+        widths = ",".join(map(str, hidden)) or "0"
         found = study.tuner(
             *("network", "classic", *GAMES, "--from-share", 0.5, "--encoding", "pieces384"),
-            *("--hidden", ",".join(map(str, hidden)) or 0, "--seed", seed),
-            *("-o", study.folder / "net.yaml"),
+            *("--hidden", widths, "--seed", seed, "-o", study.folder / f"{seed}-{widths}.yaml"),
         )
         return 100 * found["winners"][-1]["value"]
 
@@ -32,11 +34,12 @@ def main() -> None:
         points = [(0, best)]
         for layer in range(1, 2 if study.quick else MOST_LAYERS + 1):
             widths = WIDTHS[:2] if study.quick else WIDTHS
-            tried = {width: share((*hidden, width), seed) for width in widths}
-            width = max(tried, key=lambda each: tried[each])
-            if tried[width] <= best:
+            layers = [(*hidden, width) for width in widths]
+            shares = two_at_a_time(partial(share, seed=seed), layers)
+            if max(shares) <= best:
                 break
-            hidden, best = (*hidden, width), tried[width]
+            best = max(shares)
+            hidden = layers[shares.index(best)]
             points.append((layer, best))
         drawn[f"seed {seed}"] = points
         rows.append(

@@ -8,7 +8,7 @@ statistically insignificant" at 0.5 and 0.75; at 1.0 the list of pieces is best.
 
 from __future__ import annotations
 
-from study import Study, mean_sd
+from study import Study, mean_sd, two_at_a_time
 
 ENCODINGS = {  # inputs
     "bitboard768": 768,
@@ -29,19 +29,29 @@ GAMES = (
 
 def main() -> None:
     study = Study(__doc__)
-    repeats, rows, bars = 1 if study.quick else 3, [], {}
-    for stage in STAGES[1:2] if study.quick else STAGES:
-        for place, encoding in enumerate(list(ENCODINGS)[: 2 if study.quick else None]):
-            for name, hidden in list(NETWORKS.items())[: 2 if study.quick else None]:
-                found = study.tuner(
-                    *("network", "classic", *GAMES, "--from-share", stage, "--encoding", encoding),
-                    *("--hidden", hidden.format(inputs=ENCODINGS[encoding])),
-                    *("--repeats", repeats, "-o", study.folder / "net.yaml"),
-                )
-                shares = [100 * one["winners"][-1]["value"] for one in found["repeats"]]
-                rows.append((stage, encoding, name, mean_sd(shares)))
-                line = bars.setdefault(f"{name}, {stage}", [])
-                line.append((place, sum(shares) / len(shares)))
+    few = 2 if study.quick else None
+    ways = [
+        (stage, encoding, name)
+        for stage in (STAGES[1:2] if study.quick else STAGES)
+        for encoding in list(ENCODINGS)[:few]
+        for name in list(NETWORKS)[:few]
+    ]
+
+    def learn(way: tuple[float, str, str]) -> dict:
+        stage, encoding, name = way
+        return study.tuner(
+            *("network", "classic", *GAMES, "--from-share", stage, "--encoding", encoding),
+            *("--hidden", NETWORKS[name].format(inputs=ENCODINGS[encoding])),
+            *("--repeats", 1 if study.quick else 3),
+            *("-o", study.folder / f"{name}-{encoding}-{stage}.yaml"),
+        )
+
+    rows, bars, learned = [], {}, two_at_a_time(learn, ways)
+    for (stage, encoding, name), found in zip(ways, learned, strict=True):
+        shares = [100 * one["winners"][-1]["value"] for one in found["repeats"]]
+        rows.append((stage, encoding, name, mean_sd(shares)))
+        line = bars.setdefault(f"{name}, {stage}", [])
+        line.append((len(line), sum(shares) / len(shares)))
     study.picture("encoding, in the order of the table", "winners predicted, %", bars)
     games, held = found["games"], found["held_out_positions"]
     said = []

@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib
 from scipy.stats import binomtest
@@ -22,6 +23,14 @@ import tuner
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+Item, Found = TypeVar("Item"), TypeVar("Found")
+
+
+def two_at_a_time(work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+    """Do work whose commands use one core each; return what it found, in the order of the items."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(work, items))
 
 
 class Study:
@@ -91,7 +100,7 @@ class Study:
         x: str,
         y: str,
         lines: dict[str, Sequence[tuple[float, ...]]],
-        name: str = "picture",
+        file: str = "picture",
     ) -> None:
         """Draw lines of points (x, y) or (x, y, low, high)."""
         figure, axes = plt.subplots(figsize=(8, 4.5))
@@ -103,7 +112,7 @@ class Study:
         axes.set(xlabel=x, ylabel=y, title=self.title)
         axes.legend()
         figure.tight_layout()
-        figure.savefig(self.folder / f"{name}.png", dpi=120)
+        figure.savefig(self.folder / f"{file}.png", dpi=120)
         plt.close(figure)
 
 

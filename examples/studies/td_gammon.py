@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 
-from study import Study
+from study import Study, two_at_a_time
 
 NETWORKS = {
     "40 units": ("--hidden", 40),
@@ -24,14 +24,15 @@ COMMON = ("--encoding", "tesauro198", "--measure", "pubeval")
 def main() -> None:
     study = Study(__doc__)
     games, number = (1000, 100) if study.quick else (200_000, 4000)
-    rows, lines = [], {}
-    for name, settings in NETWORKS.items():
+
+    def learn(name: str) -> tuple[list[tuple], tuple]:
+        """Return points a game by games of training, and the row of the table."""
         run = study.new(name.replace(" ", "-").replace(",", ""))
         study.tuner(
             "selfplay",
             "backgammon",
             *COMMON,
-            *settings,
+            *NETWORKS[name],
             "--games",
             games,
             "--measure-games",
@@ -45,20 +46,20 @@ def main() -> None:
             for line in history
             if "measured" in line
         ]
-        lines[name] = [(at, mean, mean - error, mean + error) for at, mean, error in points]
         page = study.tuner("report", run, "--calibrate", 100 if study.quick else 2000)
         bins = page["calibration"]["bins"]
         off = sum(abs(one["actual"] - one["predicted"]) for one in bins) / len(bins)
         _, mean, error = points[-1]
-        rows.append(
-            (
-                name,
-                f"{games:,}",
-                f"{mean:+.3f} ± {error:.3f}",
-                f"{100 * off:.1f}",
-                f"{history[-1]['cpu_seconds']:.0f}",
-            )
+        row = (
+            name,
+            f"{games:,}",
+            f"{mean:+.3f} ± {error:.3f}",
+            f"{100 * off:.1f}",
+            f"{history[-1]['cpu_seconds']:.0f}",
         )
+        return [(at, mean, mean - error, mean + error) for at, mean, error in points], row
+
+    learned = two_at_a_time(learn, NETWORKS)
     said = []
     network = study.folder / "80-units" / "net.yaml"
     others = [(str(network), "--depth-a", 2)] + [("gnubg:0",)] * bool(
@@ -71,7 +72,11 @@ def main() -> None:
             f"80 units against {what}: {found['points_a_game']['value']:+.3f} points a game"
             f" ({found['games']} games)."
         )
-    study.picture("games of training", "points a game against pubeval, with 95 % interval", lines)
+    study.picture(
+        "games of training",
+        "points a game against pubeval, with 95 % interval",
+        {name: points for name, (points, _) in zip(NETWORKS, learned, strict=True)},
+    )
     study.finish(
         (
             "network",
@@ -80,7 +85,7 @@ def main() -> None:
             "mean error of the value, %",
             "CPU s",
         ),
-        rows,
+        [row for _, row in learned],
         *said,
         "The error of the value is that of the expected points, from 0 to 1, in twenty groups of"
         " positions by the value; the policy may be good in spite of it.",
