@@ -68,8 +68,10 @@ def main() -> None:
     for other, *more in others:
         found = study.tuner("match", network, other, *more, "--games", 6 if study.quick else 200)
         what = "itself one roll deep, two rolls deep" if more else other
+        points = found["points_a_game"]
+        interval = f" ± {points['error']:.3f}" if points["error"] else ""
         said.append(
-            f"80 units against {what}: {found['points_a_game']['value']:+.3f} points a game"
+            f"80 units against {what}: {points['value']:+.3f}{interval} points a game"
             f" ({found['games']} games)."
         )
     study.picture(
