@@ -10,7 +10,7 @@ from tests.games.support import REPOSITORY
 
 FOLDER = REPOSITORY / "examples" / "studies"
 STUDIES = {  # what each table has
-    "exchess": "Elo, first to last checkpoint",
+    "exchess": "Elo, from the start to the end",
     "coulom": "| cross-entropy | finite-difference |",
     "td_gammon": "| 40 units and patterns |",
     "hui_representations": "| 0.75 | mailbox64 | medium |",

@@ -7,12 +7,12 @@ import textwrap
 import chess
 import numpy as np
 import pytest
-from tuner.fit.device.cpu.linearised import linearise
 
 from evalterms.framework.check import random_positions
 from tests.commands.support import done, tuner
 from tests.evalterms.support import engine, some_positions
 from tuner.evaluation.loading import load_engine, load_parameters, make_engine
+from tuner.fit.device.cpu.device import linearise
 from tuner.parameters.writer import write_parameters
 
 TERMS = textwrap.dedent('''
