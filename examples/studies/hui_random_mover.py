@@ -99,7 +99,7 @@ def main() -> None:
         rows,
         f"Each checkpoint plays {number} games, {len(seeds)} seeds. The best of several checkpoints"
         " is too good by chance; a z of -2 would be a decline.",
-        "Random moves are a weak yardstick: piece values that learned nothing win more.",
+        "Random moves are a weak yardstick: see `material`, which learned nothing.",
     )
 
 
