@@ -42,8 +42,7 @@ class Method:
 
     `line` says what it learns from, of resolved options, whether the sources are rows, whether they
     have scores, and whether they are labelled positions. `held_out` names its loss on held-out
-    games, `beside` its targets and how a loss on them is shown beside that on results. `lost` is
-    what to change after a lost match."""
+    games, `beside` its targets and how a loss on them is shown beside that on results."""
 
     line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)
@@ -59,7 +58,6 @@ class Method:
     retarget: Retargeting | None = None
     held_out: str = "Held-out loss"
     beside: tuple[str, str] | None = None
-    lost: str = ""
 
     def retargeting(
         self,
@@ -192,18 +190,11 @@ EQUATION = {
 CHOICES = dict.fromkeys(
     ("loss", "gradient", "intercept", "own_games"), "learns from choices, not from results"
 )
-DIFFERENCES_LOST = (
-    "Temporal differences of {games} games changed {moved} weights. Learn from {others}, or with a"
-    " narrower prior: {narrower}."
-)
 METHODS = {
     "logistic": Method(
         _results_line,
         targets="results",
         unused={**NO_SEARCH, **NO_SCORES, **NO_LAMBDA},
-        lost="The results of {games} games changed {moved} weights. A result is a noisy label of"
-        " the positions of its game, and weights that fit the noise cost strength. Learn from"
-        " {better}.",
     ),
     "scores": Method(
         _scores_line,
@@ -214,8 +205,6 @@ METHODS = {
         prior=5.0,
         held_out="Held-out loss on scores",
         beside=("scores", "by the targets from scores"),
-        lost="Scores of {games} games changed {moved} weights. Learn{searches} with a narrower"
-        " prior: {narrower}.",
     ),
     "rootstrap": Method(
         _search_line,
@@ -231,8 +220,6 @@ METHODS = {
         retarget=_search_targets,
         held_out="Held-out loss on search scores",
         beside=("search", "by the values that searches found"),
-        lost="Searches of depth {depth} changed {moved} weights. Keep them closer to their start:"
-        " {narrower}; or search deeper: --depth {deeper}.",
     ),
     "moves": Method(
         _moves_line,
@@ -250,7 +237,6 @@ METHODS = {
         lambda_=0.7,
         retarget=_leaves,
         held_out="Held-out TD loss",
-        lost=DIFFERENCES_LOST,
     ),
     "td-leaf": Method(
         _temporal_line,
@@ -263,7 +249,6 @@ METHODS = {
         positions="all",  # leaves are quiet for any position
         retarget=_leaves,
         held_out="Held-out TD loss",
-        lost=DIFFERENCES_LOST,
     ),
 }
 VALUE_METHODS = ("logistic", "scores", "rootstrap")  # of positions on their own

@@ -4,6 +4,7 @@ is left out."""
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,6 @@ from tuner.findings.records import (
     PlayedCalibration,
     Result,
     Sides,
-    SquaresChange,
 )
 from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
@@ -53,11 +53,9 @@ from tuner.report.verdict import (
     MOST,
     Verdict,
     difference_text,
-    lost,
     matches_during,
     measured_lines,
     points_text,
-    reasons,
     round_text,
     seen_from,
     side_of,
@@ -83,10 +81,6 @@ from tuner.report.weights import (
 WINS_QUESTION = (
     "Predicted probabilities of winning against wins: dots on the diagonal are calibrated."
 )
-NEED_NOT_COST = (
-    "Moves are chosen by differences between values of similar positions: an error that these"
-    " positions share costs no strength, so that calibration and strength are measured apart."
-)
 
 
 def played_data(run: ShownLearningRun | ShownNetworkRun) -> dict | None:
@@ -103,7 +97,7 @@ def played_data(run: ShownLearningRun | ShownNetworkRun) -> dict | None:
         "actual": "actual",
         "sides": [("after", found.bins)],
         "note": games_text(found),
-        "sentences": [*sentences(found, run.points, wins), NEED_NOT_COST],
+        "errors": error_rows(found, run.points, wins),
         "strength": opponents(run),
     }
 
@@ -121,63 +115,31 @@ def games_text(found: PlayedCalibration) -> str:
     )
 
 
-def sentences(found: PlayedCalibration, points: int, wins: bool = False) -> list[str]:
-    """Say whether values predict results better than those of the start, how far they are off, and
-    in which direction; in points, or, if `wins` were learned, in probabilities."""
-    digits, noun, level = 3, *(("of its games", "½") if wins else ("points", "0"))
+def error_rows(found: PlayedCalibration, points: int, wins: bool) -> list[tuple[str, str]]:
+    """Return the errors of the values by name, with 95 % intervals: in points, or, if `wins` were
+    learned, in probabilities of winning."""
     unit = "points" if in_points(points) else "points (a win is 1, a draw ½)"
-    unit = "in the probability of winning" if wins else unit
-    squared = "probabilities" if wins else "points"
-    whole_file = [whole_file_text(found.squares, squared)] if found.squares else []
-    interval = f"[{number(found.low, digits)}, {number(found.high, digits)}]"
-    chance = number(found.by_chance, digits)
-    lines = [
-        *whole_file,
-        (
-            f"Bins of the values are off by {number(found.error, digits)} {unit} on average"
-            f" {interval}. Values without any error would be off by about {chance} in so many"
-            " games, by chance."
-        ),
+    unit = "probability of winning" if wins else unit
+    rows = [
+        (f"mean error of the bins, {unit}", _interval(number, found.error, found.low, found.high)),
+        ("the same by chance alone, without any error", number(found.by_chance, 3)),
+        ("predicted for the side that a value favours", number(found.favoured, 3)),
+        ("won by that side", number(found.won, 3)),
+        ("difference", _interval(signed, found.excess, found.excess_low, found.excess_high)),
     ]
-    favoured = (
-        f"the side that a value favours should have won {number(found.favoured, digits)} {noun} "
-        f"on average and won {number(found.won, digits)}"
-    )
-    low, high = found.excess_low, found.excess_high
-    value, least, most = (signed(end, digits) or "0" for end in (found.excess, low, high))
-    difference = f"difference {value} [{least}, {most}]"
-    if known(low) and low > 0:
-        lines.append(f"The values are too far from {level}: {favoured} ({difference}).")
-    elif known(high) and high < 0:
-        lines.append(f"The values are too close to {level}: {favoured} ({difference}).")
-    else:
-        lines.append(
-            f"These games do not show whether values are too far from {level} or too close to "
-            f"it: {favoured} ({difference})."
-        )
-    return lines
+    if squares := found.squares:
+        rows += [
+            ("mean square error of the start", number(squares.before, 3)),
+            ("mean square error of what was learned", number(squares.after, 3)),
+            ("its change", _interval(signed, squares.change, squares.low, squares.high)),
+        ]
+    return rows
 
 
-def whole_file_text(squares: SquaresChange, unit: str) -> str:
-    """Say whether the file as a whole predicts results better than the one that the run started
-    from."""
-    low, high = squares.low, squares.high
-    said = "As a whole the learned weights predict the results of these games"
-    if known(high) and high < 0:
-        said += " better than"
-    elif known(low) and low > 0:
-        said += " worse than"
-    else:
-        said = (
-            "These games do not show whether the learned weights as a whole predict results better "
-            "than"
-        )
-    change, least, most = (signed(end, 3) or "0" for end in (squares.change, low, high))
-    return (
-        f"{said} those of the start: mean square error {number(squares.before, 3)} before,"
-        f" {number(squares.after, 3)} after, change {change} [{least}, {most}], in {unit}"
-        " squared."
-    )
+def _interval(text: Callable[[object, int], str], *ends: float | None) -> str:
+    """A value with its interval; `text` writes a number."""
+    value, low, high = (text(end, 3) or "0" for end in ends)
+    return f"{value} [{low}, {high}]"
 
 
 def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
@@ -427,24 +389,8 @@ def _values(run: ShownLearningRun, sure: Significance) -> Section | None:
 
 
 def _advice(run: ShownLearningRun) -> Section | None:
-    """The notes of the fit; after a lost match, its possible reasons instead."""
-    if lost(run):
-        found = reasons(run)
-        return (
-            Section(
-                "advice", "Why it may have lost, and what to change", "advice", {"advice": found}
-            )
-            if found
-            else None
-        )
-    found, result = list(run.findings.advice), run.result
-    if result.converged is False:
-        norm = (
-            f" (gradient norm {short(result.gradient_norm)})"
-            if result.gradient_norm is not None
-            else ""
-        )
-        found.insert(0, f"the fit stopped before convergence{norm}; raise --iterations")
+    """The notes of the fit."""
+    found = run.findings.advice
     return (
         Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]})
         if found

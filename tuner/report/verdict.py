@@ -1,5 +1,5 @@
-"""How strong what was learned is: measurements and matches, verdicts on them in sentences, the
-match to play if there is none, and possible reasons for a lost match."""
+"""How strong what was learned is: measurements and matches, verdicts on them, and the match to play
+if there is none."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.evaluation.networks.files import weights_path
-from tuner.findings.findings import better_targets
-from tuner.findings.records import Batch, Change, RoundMatch
-from tuner.fit.noise import PLAY
-from tuner.learn.method_table import METHODS
+from tuner.findings.records import Batch, RoundMatch
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.parameters.reader import game_of, read_parameters
 from tuner.play.match.results import Difference
@@ -27,16 +24,14 @@ from tuner.report.charts import (
     Chart,
     Series,
     capital,
-    known,
     line_chart,
     number,
     percent,
-    short,
     signed,
     together,
     whole,
 )
-from tuner.report.run import NET, SELFPLAY, Match, ShownLearningRun, ShownNetworkRun, ShownRun
+from tuner.report.run import NET, Match, ShownLearningRun, ShownNetworkRun, ShownRun
 from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
@@ -216,10 +211,7 @@ MOST_GAMES = 100_000  # larger estimates are not stated as a number
 # 2^6)
 ALIKE = 6
 MOST = 3  # matches at the top of a page: the last ones named
-MOVED = 0.5  # centipawns; smaller changes are rounded to 0
-WIDTH = 20  # centipawns: a narrow prior for learning from results
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
-MORE = 4  # times as many games, if more games are advised
 
 # a value, None if unknown, and its ends, None if infinite
 Interval: TypeAlias = tuple[float | None, float | None, float | None]
@@ -252,12 +244,6 @@ def verdicts_of(run: ShownRun) -> list[Verdict]:
 
 def _of_others(found: Verdict) -> Verdict:
     return replace(found, detail=f"{found.detail}; neither player has the weights of this run")
-
-
-def lost(run: ShownRun) -> bool:
-    """Whether the first match of the page was lost by the weights of this run."""
-    found = verdicts_of(run)
-    return isinstance(run, ShownLearningRun) and bool(found) and found[0].kind == WORSE
 
 
 def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
@@ -389,26 +375,20 @@ def _by_test(
 
 def more_games(difference: Difference) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance
-    of pairs."""
-    surplus, variance, zero = difference.surplus, difference.variance, f"0 {difference.unit}"
-    if surplus is None or variance is None:
-        return "Too few pairs of games were played to estimate how many more would decide it."
-    if surplus == 0:
-        return "Both players scored the same: the number of games that would decide it is unknown."
-    if variance == 0:
-        return (
-            "All pairs of games had the same result: the number of games that would decide it is"
-            " unknown."
-        )
-    games = 2 * (math.floor(SIDE**2 * variance / surplus**2) + 1 - sum(difference.pairs))
-    if games > MOST_GAMES:
-        return (
-            f"More than {whole(MOST_GAMES)} more games would be needed for an interval that"
-            f" excludes {zero}."
-        )
+    of pairs; an empty text where these do not say."""
+    if not difference.surplus or not difference.variance:
+        return ""
+    games = 2 * (
+        math.floor(SIDE**2 * difference.variance / difference.surplus**2)
+        + 1
+        - sum(difference.pairs)
+    )
+    more = f"More than {whole(MOST_GAMES)}"
+    if games <= MOST_GAMES:
+        more = f"About {whole(rounded_up(max(games, 2)))}"
     return (
-        f"About {whole(rounded_up(max(games, 2)))} more games would give an interval that excludes"
-        f" {zero}, if the measured difference stays the same."
+        f"{more} more games would give an interval that excludes 0 {difference.unit}, if the"
+        " measured difference stays the same."
     )
 
 
@@ -522,70 +502,3 @@ def report_command(run: ShownRun, command: str) -> str:
     words = shlex.split(command)
     folder = words[words.index("--run") + 1] if "--run" in words[:-1] else None
     return shlex.join(["tuner", "report", str(run.folder), "--match", folder]) if folder else ""
-
-
-def reasons(run: ShownLearningRun) -> list[str]:
-    """Possible reasons why a match was lost, with what to change."""
-    moved = int((np.abs(run.comparison.change) >= MOVED).sum())
-    if run.kind == SELFPLAY:
-        games = run.history[-1].games if run.history else 0
-        return [
-            f"{whole(games)} games of self-play changed {whole(moved)} weights, and much of that"
-            f" may be noise. Continue with tuner selfplay --resume {shlex.quote(str(run.folder))}"
-            f" --games {int(MORE * games)}, then play again."
-        ]
-    method, prior, games = run.result.method, run.result.prior, run.result.games
-    rows, lines = run.result.rows, []
-    searchable, unit = run.game is None or not run.game.has_dice, run.wording.unit
-    better = better_targets(
-        bool(rows), bool(run.result.scores), searchable, bool(run.result.counted)
-    )
-    if run.labelled:
-        lines.append(
-            f"Labels of {whole(games)} positions changed {whole(moved)} weights. A smaller error of"
-            " values does not make better choices between moves: learn from more positions, or"
-            " from self-play (tuner selfplay)."
-        )
-    elif method in METHODS:
-        found = METHODS[method]
-        narrower = _narrower(prior, WIDTH / 2 if found.prior else WIDTH, unit)
-        other = f", or with a narrower prior: {narrower}"
-        if searchable and not rows:
-            width = f"{short(prior)} centipawns" if known(prior) else prior or "none"
-            other = f", or with --prior play instead of {width}"
-        if searchable and prior == PLAY:
-            other = ""
-        lines.append(
-            found.lost.format(
-                games=whole(games),
-                moved=whole(moved),
-                depth=short(run.result.depth),
-                deeper=_deeper(run.result.depth),
-                narrower=narrower,
-                better=better + ("" if searchable else ", from self-play (tuner selfplay)") + other,
-                searches="" if rows else " from our own searches (--method rootstrap), or",
-                others="searches (--method rootstrap)"
-                if searchable
-                else "self-play (tuner selfplay)",
-            )
-        )
-    held = run.result.held_out_results or Change()
-    if held.low is not None and held.low > 0:
-        lines.append("The learned evaluation also predicts the results of held-out games worse.")
-    elif held.high is not None and held.high < 0:
-        lines.append(
-            "The learned evaluation predicts the results of held-out games better, but a lower loss"
-            " does not prove strength."
-        )
-    return lines
-
-
-def _narrower(prior: object, width: float, unit: str) -> str:
-    """A prior narrower than this one, as an option."""
-    if known(prior) and prior > 0:
-        return f"--prior {short(min(prior / 2, width))} instead of {short(prior)} {unit}"
-    return f"--prior {short(width)} {unit} instead of {prior or 'none'}"
-
-
-def _deeper(depth: object) -> str:
-    return short(depth + 2) if known(depth) else "6"

@@ -1,5 +1,4 @@
-"""What is said of matches: which player is better, how many games would tell, and what to do after
-one that was lost."""
+"""What is said of matches: which player is better, and how many games would tell."""
 
 import json
 import re
@@ -8,14 +7,12 @@ import shlex
 import numpy as np
 import pytest
 
-from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
+from tests.tuner.report.support import findings, match_run, tune_run
 from tests.tuner.statistics.support import count_games
-from tuner.parameters.writer import write_parameters
 from tuner.report.page import render
 from tuner.report.run import read_match, read_run
 from tuner.report.verdict import (
     match_to_play,
-    reasons,
     report_command,
     verdict,
 )
@@ -43,13 +40,13 @@ def said(tmp_path, pairs, side=None, **changes):
             [WON, LOST] * 5,
             "not decided",
             "Not decided whether learned is better than classic",
-            "Both players scored the same",
+            "",
         ),
         (
             [DRAWN] * 50,
             "not decided",
             "Not decided whether learned is better than classic",
-            "Both players scored the same",
+            "",
         ),
         ([WON] * 6, "better", "learned is better than classic", ""),
         ([LOST] * 6, "worse", "learned is worse than classic", ""),
@@ -57,13 +54,13 @@ def said(tmp_path, pairs, side=None, **changes):
             [(1, 0)] * 5,
             "not decided",
             "Not decided whether learned is better than classic",
-            "All pairs of games had the same result",
+            "",
         ),
         (
             [WON],
             "not decided",
             "Not decided whether learned is better than classic",
-            "All pairs of games had the same result",
+            "",
         ),
         ([], "not decided", "Not decided: no pair of games has ended yet", ""),
     ],
@@ -141,23 +138,6 @@ def small_run(folder, found=None):
     return tune_run(folder, "tictactoe/classic", found or findings())
 
 
-def lost_match(tmp_path, run):
-    """A match that the weights of a run lost."""
-    start = read_run(run, []).chosen.start or "tictactoe/classic"
-    folder = match_run(
-        tmp_path / "match", [LOST, (-1, 0), DRAWN, SPLIT] * 20, players=(start, start)
-    )
-    write_parameters(folder / "a.yaml", read_run(run, []).learned)
-    return folder
-
-
-def test_a_lost_match_of_selfplay_asks_for_more_games(tmp_path):
-    folder = selfplay_run(tmp_path / "run")
-    run = read_run(folder, [lost_match(tmp_path, folder)])
-    (line,) = reasons(run)
-    assert "480 games of self-play changed" in line and f"--resume {folder} --games 1920" in line
-
-
 def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
     run = read_run(tune_run(tmp_path / "run"), [])
     command = findings()["result"]["match"]
@@ -185,31 +165,3 @@ def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
     for other in (small_run(tmp_path / "other"), match_run(tmp_path / "m", [WON])):
         run = read_run(other, [])  # the game has no search, and a match needs none
         assert match_to_play(run) is None and "Copy</button>" not in render(run)[0]
-
-
-def test_a_fit_that_did_not_converge_says_so(tmp_path):
-    found = findings()
-    found["result"] |= {"converged": False, "gradient_norm": 0.0123}
-    text, _ = render(read_run(small_run(tmp_path / "run", found), []))
-    assert "The fit stopped before convergence (gradient norm 0.0123)" in text
-
-
-ROUNDS = [
-    {
-        "games": 400,
-        "score": 0.655,
-        "elo": 112.0,
-        "error": 31.0,
-        "moved": 0.05,
-        "held_out": {
-            "before": 0.5,
-            "after": 0.49,
-            "difference": -0.01,
-            "low": None,
-            "high": None,
-            "games": 60,
-        },
-    },
-    {"games": 400, "score": 0.57, "elo": 49.0, "error": 29.0, "moved": 0.03, "held_out": None},
-    {"games": 400, "score": 0.55, "elo": 35.0, "error": 28.0, "moved": 0.03, "held_out": None},
-]
