@@ -19,7 +19,7 @@ STUDIES = {  # what each table has
     "hui_architecture": "| 1 | 384-",
     "shogi_tdleaf": "| king_ring.attacked, square 8 | -25 | 71 |",
 }
-QUICK = {"hui_krvk", "exchess"}
+QUICK = {"exchess"}
 PATIENCE = 900  # seconds, on a busy machine
 
 

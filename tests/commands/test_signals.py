@@ -55,7 +55,9 @@ def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name
+    "number",
+    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)],
+    ids=lambda number: number.name,
 )
 def test_engines_and_their_children_end_with_a_match(tmp_path, number):
     children = tmp_path / "children"
@@ -79,7 +81,11 @@ def test_engines_and_their_children_end_with_a_match(tmp_path, number):
     assert all(map(ended, numbers))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)],
+    ids=lambda number: number.name,
+)
 def test_an_engine_that_prints_rows_ends_with_its_command(tmp_path, small_pgn, number):
     child = tmp_path / "child"
     (tmp_path / "rows.py").write_text(DEAF_ROWS.format(str(child)))
@@ -104,7 +110,9 @@ def test_an_engine_that_prints_rows_ends_with_its_command(tmp_path, small_pgn, n
     assert all(map(ended, numbers)) and not (tmp_path / "rows.ds").exists()
 
 
-@pytest.mark.parametrize("seconds", [0.7, 2.0])  # whatever is being started then
+@pytest.mark.parametrize(  # whatever is being started then
+    "seconds", [0.7, pytest.param(2.0, marks=pytest.mark.long)]
+)
 def test_ctrl_c_while_a_cluster_starts_ends_the_command(tmp_path, seconds):
     pytest.importorskip(
         "distributed", reason="Dask is not installed: pip install 'evaltune[cluster]'"

@@ -42,7 +42,7 @@ def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
     assert (weights[0] == weights[1]).all()
 
 
-@pytest.mark.parametrize("method", ["td", "td-leaf"])
+@pytest.mark.parametrize("method", ["td", pytest.param("td-leaf", marks=pytest.mark.long)])
 def test_temporal_differences_have_their_own_file_with_errors(small_pgn, tmp_path, method):
     out = tmp_path / "out.yaml"
     depth = ("--depth", 1) if method == "td-leaf" else ()

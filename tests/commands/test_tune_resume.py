@@ -47,7 +47,7 @@ def counted(monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
 def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
     tmp_path, monkeypatch, games, counted, method
 ):

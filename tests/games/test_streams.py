@@ -172,7 +172,9 @@ def test_lines_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
         list(lines(path))
 
 
-@pytest.mark.parametrize("line", [b"\n", b" \r\n", b"#\n"])
+@pytest.mark.parametrize(
+    "line", [*(pytest.param(line, marks=pytest.mark.long) for line in (b"\n", b"#\n")), b" \r\n"]
+)
 def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp_path):
     path = tmp_path / "lines.zst"
     path.write_bytes(zstandard.compress(line * ((1 << 25) // len(line))))

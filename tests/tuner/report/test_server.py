@@ -113,6 +113,7 @@ def test_a_hostile_request_is_refused(watch, name):
     assert watch.get()[0] == 200
 
 
+@pytest.mark.long
 def test_slow_requests_are_closed(watch):
     with socket.create_connection(("127.0.0.1", watch.port), 60) as slow:
         slow.sendall(b"GET / HT")
@@ -122,6 +123,7 @@ def test_slow_requests_are_closed(watch):
     assert watch.get()[0] == 200
 
 
+@pytest.mark.long
 def test_who_reads_nothing_is_let_go(folder, tmp_path):
     """An answer that does not fit into the buffers of the connection."""
     gone = tmp_path / "gone"

@@ -72,7 +72,12 @@ def games(tmp_path_factory) -> list[Path]:
 
 
 @pytest.fixture(
-    params=[(language, fault) for language in NUMBERS for fault in FAULTS], ids="-".join
+    params=[
+        pytest.param((language, fault), marks=() if language == "c" else pytest.mark.long)
+        for language in NUMBERS
+        for fault in FAULTS
+    ],
+    ids=[f"{language}-{fault}" for language in NUMBERS for fault in FAULTS],
 )
 def faulty(request, tmp_path) -> Faulty:
     """An engine with other weights than those of its source."""

@@ -30,15 +30,14 @@ from tuner.evaluation.networks.learn import logit_factor, logits
 from tuner.evaluation.networks.model import Layer, Network, NetworkMemory, inputs_of
 from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.own_numbers import with_numbers
+from tuner.fit.learners.steps import RULES
 from tuner.io.terminal import show_lines
 from tuner.options.kinds import BOARD, BOTH, TERMS
 from tuner.options.option import refuse
 from tuner.parameters.parameters import DEFAULT_GAME
 
-# of the weights of networks, by update rule; adam of a new network has another
-RATES = {"sgd": 0.01, "adam": 0.0003, "adagrad": 0.01, "coherence": 0.01}
 NET = "net.yaml"  # in the folder of a run
-NEW_RATE, NEW_BATCH = 0.005, 2
+NEW_RATE, NEW_BATCH = 0.005, 2  # of Adam with a new network
 CERTAIN = 1 - 1e-12  # the largest value: atanh of it is finite
 
 
@@ -188,7 +187,7 @@ class NetworkEvaluation:
 
     def rate(self, rule: str) -> float:
         """Return the usual learning rate of an update rule."""
-        return RATES[rule]
+        return RULES[rule].network_rate
 
     def positions(
         self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None

@@ -24,14 +24,16 @@ SMALL = 1e-12
 
 
 class UpdateRule(NamedTuple):
-    """An update rule: the `names` of the arrays of its state, initially zero; `step(state,
-    gradient, n, t)` for batch t = 1, 2,
-    ..., which updates the state; its default learning `rate` in centipawns; and whether its steps
-    are `scale_free`: they do not depend on the size of gradients, nor on that of noise."""
+    """An update rule: the `names` of the arrays of its state, initially zero;
+    `step(state, gradient, n, t)` for batch t = 1, 2, ..., which updates the state; its default
+    learning `rate` in centipawns, and `network_rate`, that of the weights of networks; and whether
+    its steps are `scale_free`: they do not depend on the size of gradients, nor on that of
+    noise."""
 
     names: tuple[str, ...]
     step: Callable[[State, np.ndarray, int, int], np.ndarray]
     rate: float
+    network_rate: float = 0.01
     scale_free: bool = False
 
 
@@ -68,7 +70,7 @@ def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray
 
 RULES = {
     "sgd": UpdateRule((), _sgd, 1.0),  # KnightCap's step is 0.1, Homan's 0.255
-    "adam": UpdateRule(ADAM, adam_step(0.99), 3.0, scale_free=True),
+    "adam": UpdateRule(ADAM, adam_step(0.99), 3.0, 0.0003, scale_free=True),
     "adagrad": UpdateRule(("squares",), _adagrad, 20.0, scale_free=True),
     "coherence": UpdateRule(("net", "absolute"), _coherence, 3.0),
 }

@@ -63,7 +63,9 @@ def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
     "how",
     [
         {"method": "td", "games": 300, "plies": 4, "trace": 1.0, "average": 0.0},
-        {"method": "td-leaf", "games": 600, "plies": 12, "average": 0.9},
+        pytest.param(
+            {"method": "td-leaf", "games": 600, "plies": 12, "average": 0.9}, marks=pytest.mark.long
+        ),
     ],
     ids=["td", "td-leaf"],
 )
