@@ -112,7 +112,6 @@ def line_chart(
     x_label: str,
     y_label: str,
     series: Sequence[Series],
-    description: str,
     *,
     whole: bool = True,
     limits: tuple[float, float] | None = None,
@@ -141,9 +140,14 @@ def line_chart(
         if limits:
             axes.set_ylim(*limits)
 
-    return _chart(
-        title, x_label, y_label, description, draw, *((SMALL_HEIGHT, SMALL_WIDTH) if small else ())
-    )
+    said = [
+        f"{y_label}: from {short(one.y[0])} to {short(one.y[-1])},"
+        f" {x_label} {short(one.x[0])} to {short(one.x[-1])}."
+        for one in series
+        if len(one.x)
+    ]
+    size = (SMALL_HEIGHT, SMALL_WIDTH) if small else (HEIGHT, WIDTH)
+    return _chart(title, x_label, y_label, " ".join(said), draw, *size)
 
 
 def points_chart(
@@ -153,7 +157,6 @@ def points_chart(
     values: Numbers,
     low: Numbers,
     high: Numbers,
-    description: str,
     before: Numbers | None = None,
     level: float | None = None,
 ) -> Chart:
@@ -180,7 +183,11 @@ def points_chart(
         axes.grid(axis="y", visible=False)
         axes.spines["left"].set_visible(False)
 
-    return _chart(title, x_label, "", description, draw, height=max(120, 76 + 27 * len(names)))
+    said = "; ".join(
+        f"{name} {short(value)}" + (f" [{short(least)}, {short(most)}]" if known(least) else "")
+        for name, value, least, most in zip(names, values, low, high, strict=True)
+    )
+    return _chart(title, x_label, "", f"{said}.", draw, height=max(120, 76 + 27 * len(names)))
 
 
 def calibration_chart(
@@ -190,7 +197,6 @@ def calibration_chart(
     actual: Numbers,
     low: Numbers,
     high: Numbers,
-    description: str,
 ) -> Chart:
     """Draw predicted against actual scores, with the diagonal of perfect calibration."""
 
@@ -203,7 +209,9 @@ def calibration_chart(
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
-    return _chart(title, "predicted score, 0 loss to 1 win", y_label, description, draw, height=290)
+    pairs = zip(predicted, actual, strict=True)
+    said = "; ".join(f"predicted {short(x)}, {y_label} {short(y)}" for x, y in pairs)
+    return _chart(title, "predicted score, 0 loss to 1 win", y_label, f"{said}.", draw, height=290)
 
 
 def bar_chart(
@@ -212,7 +220,6 @@ def bar_chart(
     y_label: str,
     x: Sequence[float | str],
     y: Sequence[float],
-    description: str,
 ) -> Chart:
     """Draw a bar for each x."""
 
@@ -234,7 +241,8 @@ def bar_chart(
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         axes.grid(axis="x", visible=False)
 
-    return _chart(title, x_label, y_label, description, draw)
+    said = "; ".join(f"{each} {count:,}" for each, count in zip(x, y, strict=True))
+    return _chart(title, x_label, y_label, f"{x_label}: {said}.", draw)
 
 
 def _chart(
@@ -315,7 +323,11 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def known(value: object) -> TypeGuard[float]:
     """Whether a value is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, (int, float, np.integer, np.floating))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
 
 
 def number(value: object, digits: int = 1) -> str:

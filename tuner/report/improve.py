@@ -12,7 +12,7 @@ from tuner.io.records import read_lines
 from tuner.io.run_folder import HISTORY
 from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.page import page_of
-from tuner.report.run import ShownRun, settings_of
+from tuner.report.run import run_of, settings_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
@@ -79,16 +79,7 @@ def improve_page(folder: Path, now: Section | None = None) -> tuple[str, list[Se
     a page that lives."""
     config = settings_of(folder)
     steps = read_steps(folder)
-    settings = config[IMPROVE]
-    run = ShownRun(
-        folder,
-        IMPROVE,
-        str(config.get("command", "")),
-        str(config.get("version", "")),
-        settings if isinstance(settings, dict) else {},
-        [],
-        [],
-    )
+    run = run_of(folder, IMPROVE, config)
     sections = [
         section
         for section in (
@@ -188,9 +179,6 @@ def _ratings(steps: list[StepLine]) -> Section | None:
     found = dict(sorted(ratings.items(), key=lambda pair: pair[0] != "the first version"))
     names, values = list(found), [rating[0] for rating in found.values()]
     errors = [1.96 * rating[1] for rating in found.values()]
-    said = ", ".join(
-        f"{name} {signed(value, 0) or '0'}" for name, value in zip(names, values, strict=True)
-    )
     chart = points_chart(
         "Joint ratings of the pool",
         "Elo above the first version, with 95 % interval",
@@ -198,7 +186,6 @@ def _ratings(steps: list[StepLine]) -> Section | None:
         values,
         [value - error for value, error in zip(values, errors, strict=True)],
         [value + error for value, error in zip(values, errors, strict=True)],
-        f"{said}.",
         level=0.0,
     )
     return Section("ratings", "Ratings", "charts", {"charts": [chart]})

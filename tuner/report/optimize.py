@@ -6,17 +6,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from games.streams import InputError
 from tuner.io.records import read_lines
 from tuner.io.run_folder import CONFIG
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of
-from tuner.report.run import Match, ShownRun, read_match, settings_of
-from tuner.report.sections import Section, Tile
+from tuner.report.run import Match, read_match, run_of, settings_of
+from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL
 
@@ -66,17 +63,8 @@ def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[S
     if not lines or not lines[-1].numbers:
         raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
     match = _last_match(folder)
-    settings = config[OPTIMIZE] if isinstance(config[OPTIMIZE], dict) else {}
-    run = ShownRun(
-        folder,
-        OPTIMIZE,
-        str(config.get("command", "")),
-        str(config.get("version", "")),
-        settings,
-        [],
-        [match] if match else [],
-    )
-    sections = [_numbers(lines[-1]), *_curves(lines), _repeat(run)]
+    run = run_of(folder, OPTIMIZE, config, [match] if match else [])
+    sections = [_numbers(lines[-1]), *_curves(lines), options_section(run)]
     tiles = _tiles(lines[-1])
     name = folder.resolve().name
     return (
@@ -194,10 +182,7 @@ def _chart(
     y, below, above = (
         [math.nan if value is None else value for value in each] for each in (values, low, high)
     )
-    said = f"After {whole(games[-1])} games {y[-1]:.4g}, from {below[-1]:.4g} to {above[-1]:.4g}."
-    return line_chart(
-        title, "games", label, [Series("line", games, y, below, above)], said, level=level
-    )
+    return line_chart(title, "games", label, [Series("line", games, y, below, above)], level=level)
 
 
 def _tiles(last: EstimateLine) -> list[Tile]:
@@ -218,18 +203,3 @@ def _tiles(last: EstimateLine) -> list[Tile]:
             f"{last.unit} expected to be left",
         ),
     ]
-
-
-def _repeat(run: ShownRun) -> Section:
-    options: dict[str, Any] = run.settings
-    return Section(
-        "repeat",
-        "Reproduce this run",
-        "repeat",
-        {
-            "command": run.command,
-            "facts": [("version", run.version), ("folder", str(run.folder))],
-            "options": yaml.safe_dump(options, sort_keys=False, allow_unicode=True).rstrip(),
-            "started": "",
-        },
-    )

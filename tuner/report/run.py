@@ -348,6 +348,13 @@ def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = (
     )
 
 
+def run_of(folder: Path, section: str, config: dict, matches: Sequence[Match] = ()) -> ShownRun:
+    """Return a run that is no fit; `section` of its `config` has its settings."""
+    settings = config[section] if isinstance(config[section], dict) else {}
+    command, version = (str(config.get(key, "")) for key in ("command", "version"))
+    return ShownRun(folder, section, command, version, settings, [], list(matches))
+
+
 def read_findings(folder: Path) -> Findings:
     """Read the findings of a run, of which parts may be missing; InputError if `tuner tune` did not
     write them."""

@@ -16,11 +16,7 @@ from tuner.report.charts import (
     calibration_chart,
     capital,
     line_chart,
-    percent,
     points_chart,
-    short,
-    signed,
-    whole,
 )
 from tuner.report.run import Match
 
@@ -58,25 +54,11 @@ def learning_curves(history: Sequence[Iteration]) -> list[Chart]:
         x = column(history, key)
         if not np.isfinite(x).any() or not np.isfinite(objective).any():
             continue
-        series, said = (
-            [Series("learned", x, objective)],
-            [
-                f"The objective goes from {short(objective[0])} to "
-                f"{short(objective[-1])} in {short(x[-1])} {unit}s".replace("secondss", "seconds")
-            ],
-        )
+        series = [Series("learned", x, objective)]
         if np.isfinite([held[0], held[-1]]).all():  # for large datasets only the first is known
             series.append(Series("second", x, held))
-            said.append(f"the held-out loss from {short(held[0])} to {short(held[-1])}")
         charts.append(
-            line_chart(
-                title,
-                unit,
-                "mean loss per position",
-                series,
-                "; ".join(said) + ".",
-                whole=key == "iteration",
-            )
+            line_chart(title, unit, "mean loss per position", series, whole=key == "iteration")
         )
     return charts
 
@@ -90,11 +72,6 @@ def value_charts(values: dict) -> list[Chart]:
         learned = np.array([entry["learned"] for entry in entries])
         errors = np.array([entry["error"] or 0.0 for entry in entries])
         name = f"{values['term']} · {stage}" if len(values["stages"]) > 1 else values["term"]
-        said = ", ".join(
-            f"{row['name']} {entry['initial']:.0f} to {entry['learned']:.0f}"
-            + (f" ± {entry['error']:.0f}" if entry["error"] else "")
-            for row, entry in zip(rows, entries, strict=True)
-        )
         charts.append(
             points_chart(
                 name,
@@ -103,7 +80,6 @@ def value_charts(values: dict) -> list[Chart]:
                 learned,
                 learned - errors,
                 learned + errors,
-                f"Initial to learned: {said}.",
                 [entry["initial"] for entry in entries],
             )
         )
@@ -112,11 +88,6 @@ def value_charts(values: dict) -> list[Chart]:
         ratio = [row["ratio"] for row in others]
         low = [row["low"] if row["low"] is not None else row["ratio"] for row in others]
         high = [row["high"] if row["high"] is not None else row["ratio"] for row in others]
-        said = ", ".join(
-            f"{row['name']} {row['ratio']:.2f}"
-            + (f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] is not None else "")
-            for row in others
-        )
         mean = ", mean of the stages" if len(values["stages"]) > 1 else ""
         charts.append(
             points_chart(
@@ -126,7 +97,6 @@ def value_charts(values: dict) -> list[Chart]:
                 ratio,
                 low,
                 high,
-                said + ".",
             )
         )
     return charts
@@ -146,10 +116,7 @@ def calibration_charts(calibration: Sides, y_label: str = "actual score") -> lis
             name: [math.nan if (value := getattr(one, name)) is None else value for one in bins]
             for name in ("predicted", "actual", "low", "high")
         }
-        said = "; ".join(
-            f"predicted {one.predicted:.2f}, {y_label} {one.actual:.2f}" for one in bins
-        )
-        charts.append(calibration_chart(title, y_label, **parts, description=said + "."))
+        charts.append(calibration_chart(title, y_label, **parts))
     return charts
 
 
@@ -160,21 +127,9 @@ def phase_chart(phases: Sequence[float | None], stages: Sequence[str] = ()) -> C
     if len(counts) < 2 or len(stages) == 1 or not any(counts):
         return None
     if len(counts) == len(stages) == 2:
-        said = "; ".join(
-            f"{stage} {whole(n)}" for stage, n in zip(stages, counts[::-1], strict=True)
-        )
-        return bar_chart(
-            "Positions by stage", "stage", "positions", list(stages), counts[::-1], f"{said}."
-        )
-    most = int(np.argmax(counts))
-    return bar_chart(
-        "Positions by phase",
-        "phase, 0 in the endgame",
-        "positions",
-        list(range(len(counts))),
-        counts,
-        f"{whole(sum(counts))} positions; most, {whole(counts[most])}, of phase {most}.",
-    )
+        return bar_chart("Positions by stage", "stage", "positions", list(stages), counts[::-1])
+    x = list(range(len(counts)))
+    return bar_chart("Positions by phase", "phase, 0 in the endgame", "positions", x, counts)
 
 
 def moves_charts(
@@ -211,8 +166,6 @@ def moves_charts(
                 "games",
                 f"{of} since the start",
                 [zero, Series("line", games, change)],
-                f"{name} starts at {start[name]:.0f} and is at {start[name] + change[-1]:.0f} {of},"
-                f" {signed(change[-1], 0) or '0'}, after {whole(games[-1])} games.",
                 limits=(-span, span),
             )
         )
@@ -223,25 +176,18 @@ def health_charts(history: Sequence[WeightsBatch]) -> list[Chart]:
     """Rates of draws and unfinished games, and the length of games."""
     games = thinned(np.array(column(history, "games")))
     shares = [
-        (kind, name, smoothed(column(history, key)))
-        for kind, key, name in (
-            ("line", "draws", "drawn"),
-            ("contrast", "broken_off", "unfinished"),
-        )
+        (kind, smoothed(column(history, key)))
+        for kind, key in (("line", "draws"), ("contrast", "broken_off"))
     ]
-    shares = [(kind, name, share) for kind, name, share in shares if np.isfinite(share).any()]
+    shares = [(kind, share) for kind, share in shares if np.isfinite(share).any()]
     charts = []
     if shares:
-        said = "; ".join(
-            f"{name}: from {percent(share[0])} to {percent(share[-1])}" for _, name, share in shares
-        )
         charts.append(
             line_chart(
                 "Drawn and unfinished games",
                 "games",
                 "share of games",
-                [Series(kind, games, share) for kind, _, share in shares],
-                said + ".",
+                [Series(kind, games, share) for kind, share in shares],
                 percent=True,
                 limits=(0.0, 1.0),
             )
@@ -269,18 +215,12 @@ def watched_chart(
 ) -> Chart:
     """A thin line of the values and a thick line of their rolling mean; the axis begins at 0."""
     y, smooth = thinned(np.asarray(values, float)), smoothed(values)
-    write = percent if share else short
-    said = (
-        f"From {write(float(smooth[0]))} to {write(float(smooth[-1]))} after"
-        f" {whole(float(games[-1]))} games."
-    )
     top = 1.0 if share else ROOM * float(np.nanmax(y)) or 1.0
     return line_chart(
         title,
         "games",
         unit,
         [Series("faint", games, y), Series("line", games, smooth)],
-        said,
         percent=share,
         limits=(0.0, top),
     )
@@ -334,15 +274,11 @@ def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | Non
         strict=True,
     )
     _, _, one = drawn[0]
-    said = ", ".join(
-        f"{whole(count)} games {signed(value, one.digits) or '0'}" for count, value, _ in drawn
-    )
     return line_chart(
         f"{capital(one.unit)} by games learned from",
         "games learned from",
         f"{one.unit}, with 95 % interval",
         [Series("learned", games, values, low, high)],
-        said + ".",
         level=0.0,
     )
 
@@ -354,14 +290,12 @@ def match_charts(match: Match) -> list[Chart]:
     usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
     if len(usable) > 1:
         games, values, low, high, llr = zip(*usable, strict=True)
-        last, least, most = (f"{numbers[-1]:.{found.digits}f}" for numbers in (values, low, high))
         charts.append(
             line_chart(
                 f"{capital(found.unit)} as the match went on",
                 "games",
                 f"{found.unit}, with 95 % interval",
                 [Series("line", games, values, low, high)],
-                f"It ends at {last} {found.unit}, between {least} and {most}.",
                 level=0.0,
                 limits=_late_limits(low, high),
             )
@@ -378,13 +312,9 @@ def match_charts(match: Match) -> list[Chart]:
                         Series("initial", games, [upper] * len(games)),
                         Series("line", games, llr),
                     ],
-                    f"It ends at {llr[-1]:.2f}; the bounds are {lower:.2f} and {upper:.2f}.",
                 )
             )
     if sum(found.pairs):
-        said = ", ".join(
-            f"{n} pairs of {name} points" for n, name in zip(found.pairs, found.labels, strict=True)
-        )
         charts.append(
             bar_chart(
                 "Pairs of games",
@@ -392,7 +322,6 @@ def match_charts(match: Match) -> list[Chart]:
                 "pairs",
                 list(found.labels),
                 list(found.pairs),
-                said + ".",
             )
         )
     return charts

@@ -4,8 +4,9 @@ is left out."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import yaml
@@ -32,7 +33,6 @@ from tuner.report.charts import (
     known,
     line_chart,
     number,
-    percent,
     short,
     signed,
     together,
@@ -609,16 +609,19 @@ def _data(run: ShownLearningRun) -> Section | None:
 def repeat_section(run: ShownRun) -> Section:
     result = run.result if isinstance(run, ShownLearningRun) else Result()
     seed = run.matches[0].seed if run.kind == MATCH else run.chosen.seed
-    facts = [
-        ("version", run.version),
-        ("seed", seed if result.seed is None else result.seed),
-        ("folder", str(run.folder)),
-    ]
+    facts: list[tuple[str, object]] = [("seed", seed if result.seed is None else result.seed)]
+    started = run.started if isinstance(run, ShownLearningRun) else ""
     if isinstance(run, ShownLearningRun) and run.kind == TUNE:
-        facts += [
-            ("start", result.start or run.started or None),
-            ("scale", short(run.learned.scale)),
-        ]
+        facts += [("start", result.start or started), ("scale", short(run.learned.scale))]
+    return options_section(run, facts, started)
+
+
+def options_section(
+    run: ShownRun, facts: Iterable[tuple[str, object]] = (), started: str = ""
+) -> Section:
+    """Return the command, the options and some facts of a run; `started` is the source of the
+    initial values if the folder has none."""
+    facts = [("version", run.version), *facts, ("folder", run.folder)]
     options = yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip()
     return Section(
         "repeat",
@@ -626,24 +629,11 @@ def repeat_section(run: ShownRun) -> Section:
         "repeat",
         {
             "command": run.command,
-            "facts": [(name, value) for name, value in facts if value not in (None, MISSING, "")],
-            "options": options,
-            "started": run.started if isinstance(run, ShownLearningRun) else "",
-        },
-    )
-
-
-def options_section(run: ShownRun) -> Section:
-    """Return the command and the options of a run that is no fit."""
-    return Section(
-        "repeat",
-        "Reproduce this run",
-        "repeat",
-        {
-            "command": run.command,
-            "facts": [("version", run.version), ("folder", str(run.folder))],
-            "options": yaml.safe_dump(run.settings, sort_keys=False, allow_unicode=True).rstrip(),
-            "started": "",
+            "facts": [
+                (name, value) for name, value in facts if value not in (None, MISSING, "", Path())
+            ],
+            "options": options if run.settings else "",
+            "started": started,
         },
     )
 
@@ -722,16 +712,11 @@ def points_charts(run: ShownNetworkRun) -> tuple[list[Chart], list[tuple[str, st
     if len(games) < 2 or len(shares) < 2:
         return [], []
     said = {points: f"won by {counted([0] * points, 'point', 'points')}" for points in shares}
-    ends = "; ".join(
-        f"{said[points]}: from {percent(share[0])} to {percent(share[-1])}"
-        for points, share in shares.items()
-    )
     chart = line_chart(
         "Games by points",
         "games",
         "share of games, rolling mean",
         [Series(kind, games, share) for kind, share in zip(KINDS, shares.values(), strict=False)],
-        ends + ".",
         percent=True,
         limits=(0.0, 1.0),
     )

@@ -21,7 +21,7 @@ from tuner.play.match.tournament import (
 )
 from tuner.report.charts import percent, points_chart, whole
 from tuner.report.page import page_of
-from tuner.report.run import ShownRun, settings_of
+from tuner.report.run import run_of, settings_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
@@ -36,10 +36,7 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
     game = game_of_folder(settings, folder)
     lines = read_pairs(folder / HISTORY, game.points) if (folder / HISTORY).exists() else []
     standings = standings_of(settings, game, _tallies(folder, settings, game, lines))
-    texts = [str(config.get(key, "")) for key in ("command", "version")]
-    run = ShownRun(
-        folder, TOURNAMENT_SECTION, texts[0], texts[1], config[TOURNAMENT_SECTION], [], []
-    )
+    run = run_of(folder, TOURNAMENT_SECTION, config)
     sections = [
         section
         for section in (
@@ -121,7 +118,6 @@ def _chart(standings: Standings) -> Section | None:
         return None
     values = [float(standings.rated.values[i]) for i in shown]
     errors = [standings.rated.error(i) or 0.0 for i in shown]
-    said = ", ".join(f"{standings.names[i]} {standings.rating_text(i)}" for i in shown)
     chart = points_chart(
         "Ratings",
         f"{standings.unit}, with 95 % interval",
@@ -129,6 +125,5 @@ def _chart(standings: Standings) -> Section | None:
         values,
         [value - error for value, error in zip(values, errors, strict=True)],
         [value + error for value, error in zip(values, errors, strict=True)],
-        f"{said}.",
     )
     return Section("ratings", "Intervals", "charts", {"charts": [chart]})

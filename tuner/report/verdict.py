@@ -26,7 +26,6 @@ from tuner.report.charts import (
     capital,
     line_chart,
     number,
-    percent,
     signed,
     together,
     whole,
@@ -71,7 +70,6 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
         return None, ""
     opponent, numbers = lines[-1][1].opponent, {line.games for _, line in lines}
     low, high = ([line.points + sign * line.error for _, line in lines] for sign in (-1, 1))
-    said = ", ".join(f"{whole(learned)} games {points_text(line)}" for learned, line in lines)
     chart = line_chart(
         f"Points a game against {opponent}",
         "games learned from",
@@ -85,7 +83,6 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
                 high,
             )
         ],
-        said + ".",
         level=0.0,
     )
     games = (
@@ -140,24 +137,17 @@ def matches_during(run: ShownRun) -> list[tuple[float, MeasuredMatch]]:
 def _won_by_games(
     opponent: str, runs: list[tuple[str, list[tuple[float, MeasuredMatch]]]]
 ) -> tuple[Chart, str]:
-    series, said = [], []
-    for kind, (name, found) in zip(KINDS, runs, strict=False):
+    series = []
+    for kind, (_, found) in zip(KINDS, runs, strict=False):
         low, high = zip(*(match.interval for _, match in found), strict=True)
         shares = [match.wins / match.games for _, match in found]
         games = [games for games, _ in found]
         series.append(Series(kind, games, shares, low, high))
-        said.append(
-            f"{name}: "
-            + ", ".join(
-                f"{whole(n)} games {percent(share)}" for n, share in zip(games, shares, strict=True)
-            )
-        )
     chart = line_chart(
         f"Games won against {opponent}",
         "games learned from",
         "share won, with 95 % interval",
         series,
-        "; ".join(said) + ".",
         percent=True,
     )
     number = whole(runs[0][1][-1][1].games)
@@ -170,17 +160,15 @@ def _won_by_games(
 
 def _won_by_ply(opponent: str, found: list[tuple[float, MeasuredMatch]]) -> tuple[Chart, str]:
     chosen = [found[0], found[(len(found) - 1) // 2], found[-1]][-min(len(found), 3) :]
-    series, said = [], []
-    for (kind, _), (games, match) in zip(STYLES, chosen, strict=False):
+    series = []
+    for (kind, _), (_, match) in zip(STYLES, chosen, strict=False):
         shares = [(i + 1) / match.games for i in range(len(match.plies))]
         series.append(Series(kind, match.plies, shares))
-        said.append(f"after {whole(games)} games {percent(match.wins / match.games)}")
     chart = line_chart(
         f"Games won against {opponent}, by ply",
         "plies",
         "share won until then",
         [line for line in series if len(line.x)],
-        ", ".join(said) + " in all.",
         percent=True,
     )
     after = ", ".join(

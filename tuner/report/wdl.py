@@ -10,7 +10,7 @@ from tuner.learn.wdl import HIGHEST, WdlResult
 from tuner.report.charts import Chart, Series, line_chart, number, whole
 from tuner.report.page import page_of
 from tuner.report.run import ShownRun
-from tuner.report.sections import Section, Tile
+from tuner.report.sections import Section, Tile, options_section
 from tuner.version import __version__
 
 KINDS = ("line", "zero", "contrast")  # of lines: wins, draws and losses
@@ -29,21 +29,10 @@ def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -
         },
     )
     table = Section("table", "In a thousand games", "wdl", {"head": rows[0], "rows": rows[1:]})
-    repeat = Section(
-        "repeat",
-        "Repeat this",
-        "repeat",
-        {
-            "command": command,
-            "facts": [("version", __version__), ("seed", seed)],
-            "options": "",
-            "started": "",
-        },
-    )
     return page_of(
         run,
         f"Win, draw and loss at a score, {found.game.name}",
-        [charts, table, repeat],
+        [charts, table, options_section(run, [("seed", seed)])],
         tiles=_tiles(found),
     )
 
@@ -71,7 +60,6 @@ def _chances(found: WdlResult, count: int) -> Chart:
         "score, centipawns",
         "share of games",
         [Series(kind, x, y) for kind, y in zip(KINDS, curves, strict=True)],
-        f"At a score of 0 {100 * float(chances.draw[50]):.0f} % are drawn.",
         percent=True,
         limits=(0, 1),
     )
@@ -89,6 +77,5 @@ def _half(found: WdlResult) -> list[Chart]:
         "material",
         "centipawns",
         [Series("line", counts, half, half - error, half + error)],
-        f"{half[-1]:.0f} centipawns with all material, {half[0]:.0f} with the least.",
     )
     return [chart]

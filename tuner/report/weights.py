@@ -173,10 +173,6 @@ def list_curves(found: Comparison) -> list[Chart]:
                 if errors is None
                 else {"low": after[s] - errors[s], "high": after[s] + errors[s]}
             )
-            said = ", ".join(
-                f"{i}: {b:.0f} to {a:.0f}"
-                for i, (b, a) in enumerate(zip(before[s], after[s], strict=True))
-            )
             lost = np.isnan(errors[s]) if errors is not None else np.zeros(place.size, np.bool_)
             lines = [
                 Series("initial", x, before[s]),
@@ -190,7 +186,6 @@ def list_curves(found: Comparison) -> list[Chart]:
                     "index in the list",
                     unit,
                     lines,
-                    f"Initial to learned {unit} by index in the list. {said}.",
                     limits=(low - margin, high + margin),
                     small=True,
                 )

@@ -62,10 +62,8 @@ def all_charts(folder) -> list:
         *calibration_charts(record(Sides, {"before": BINS, "after": BINS}, "bins")),
         phase_chart(findings()["summary"]["phases"]),
         strength_curve([(100.0, elo), (900.0, replace(elo, high=None))]),
-        bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1], BAD_NAME),
-        points_chart(
-            BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], BAD_NAME, [1, 1]
-        ),
+        bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1]),
+        points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], [1, 1]),
     ]
 
 
@@ -126,7 +124,7 @@ def test_one_stage_has_no_chart_of_phases_and_no_mean_of_stages():
 
 def test_a_line_is_where_its_numbers_are():
     x, y = np.array([0.0, 1, 2, 3, 7]), np.array([0.46261, 0.45639, 0.4537, 0.45371, 0.4411])
-    chart = line_chart("Loss", "iteration", "mean loss", [Series("learned", x, y)], "It falls.")
+    chart = line_chart("Loss", "iteration", "mean loss", [Series("learned", x, y)])
     drawn = points(chart.svg, "accent")
     for numbers, places in ((x, drawn[:, 0]), (y, -drawn[:, 1])):
         slope, offset = np.polyfit(numbers, places, 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.support import done, refused
+from tuner.report.charts import short
 
 RUN = ("selfplay", "material", "--depth", 1, "--plies", 40, "--seed", 3, "--games", 24)
 MEASURE = ("--measure", "random", "--measure", "zero", "--measure-every", 8)
@@ -65,7 +66,7 @@ def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp
     for said in ("Games won against random", "Games won against zero, by ply", "other</span>"):
         assert said in text
     line = lines_of(measured)[0]["matches"][0]
-    assert f"run: 8 games {100 * line['wins'] / 6:.1f}" in text.replace("\u202f", " ")
+    assert f"share won, with 95 % interval: from {short(line['wins'] / 6)} to" in text
 
 
 @pytest.mark.parametrize(
