@@ -140,11 +140,14 @@ def line_chart(
         if limits:
             axes.set_ylim(*limits)
 
+    known_points = (
+        [(x, y) for x, y in zip(one.x, one.y, strict=True) if known(y)] for one in series
+    )
     said = [
-        f"{y_label}: from {short(one.y[0])} to {short(one.y[-1])},"
-        f" {x_label} {short(one.x[0])} to {short(one.x[-1])}."
-        for one in series
-        if len(one.x)
+        f"{y_label}: from {short(points[0][1])} to {short(points[-1][1])},"
+        f" {x_label} {short(points[0][0])} to {short(points[-1][0])}."
+        for points in known_points
+        if points
     ]
     size = (SMALL_HEIGHT, SMALL_WIDTH) if small else (HEIGHT, WIDTH)
     return _chart(title, x_label, y_label, " ".join(said), draw, *size)
