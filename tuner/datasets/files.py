@@ -25,8 +25,9 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
+from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba.core import types
@@ -90,21 +91,6 @@ class Rows(NamedTuple):
                 view.flags.writeable = False
         return Rows(*views)
 
-    def only(self, keep: np.ndarray) -> Rows:
-        """Return the rows that `keep` (n,) bool marks."""
-        lengths = np.diff(self.row)
-        nonzeros = np.repeat(keep, lengths)
-        parts = {
-            name: None if array is None else array[keep] if len(array) else array
-            for name, array in zip(self._fields[3:], self[3:], strict=True)
-        }
-        return Rows(
-            self.index[nonzeros],
-            self.count[nonzeros],
-            np.concatenate([[0], np.cumsum(lengths[keep])]),
-            **parts,
-        )
-
     def matrix(self, columns: int) -> Any:
         """Return the rows (n, columns) as a SciPy CSR array of float64."""
         from scipy.sparse import csr_array
@@ -119,6 +105,27 @@ class Rows(NamedTuple):
         found = np.zeros((len(self.phase), columns))
         found[self.of, self.index] = self.count
         return found
+
+
+Sparse = TypeVar("Sparse", bound=NamedTuple)
+
+
+def only(rows: Sparse, keep: np.ndarray) -> Sparse:
+    """Return the positions that `keep` (n,) bool marks, of `Rows` or another record with `index`,
+    `count` and `row` before arrays and lists by position, which may be None or empty."""
+    index, count, row, *others = rows
+    lengths = np.diff(row)
+    nonzeros = np.repeat(keep, lengths)
+    kept = [
+        list(compress(values, keep))
+        if isinstance(values, list)
+        else values[keep]
+        if values is not None and len(values)
+        else values
+        for values in others
+    ]
+    csr = (index[nonzeros], count[nonzeros], np.concatenate([[0], np.cumsum(lengths[keep])]))
+    return rows._replace(**dict(zip(rows._fields, (*csr, *kept), strict=True)))
 
 
 BY_POSITION = Rows._fields

@@ -24,6 +24,7 @@ from tuner.datasets.files import (
     WIDE,
     ArrayWriter,
     is_dataset,
+    only,
 )
 from tuner.datasets.reader import open_dataset
 from tuner.io.files import read_whole, require_other
@@ -343,7 +344,7 @@ def copy_positions(
     rows = data.rows(begin, end)
     chosen = np.arange(begin, end) if keep is None else begin + np.flatnonzero(keep)
     if keep is not None:
-        rows = rows.only(keep)
+        rows = only(rows, keep)
     if not isinstance(writer, WideWriter):
         writer.add_positions(rows)
         return

@@ -14,7 +14,7 @@ import numpy as np
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, points_of, wording_of
 from games.streams import InputError, plain_name
 from tuner.datasets.dataset import BLOCK, Dataset, Rows
-from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset
+from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_for
 from tuner.evaluation.engine import Counter, Engine
@@ -316,7 +316,7 @@ class CountedBatch:
         sizes = np.diff(self.first, append=len(self.outcomes))
         keep = np.repeat(games, sizes)
         return CountedBatch(
-            self.rows.only(keep),
+            only(self.rows, keep),
             self.outcomes[keep],
             self.scores[keep],
             np.concatenate([[0], np.cumsum(sizes[games])])[: int(games.sum())],

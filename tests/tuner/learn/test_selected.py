@@ -3,7 +3,8 @@
 import numpy as np
 
 from tests.tuner.datasets.rows.support import SMALL, STAGES, random_rows
-from tuner.datasets.rows.build import build_rows, only
+from tuner.datasets.files import only
+from tuner.datasets.rows.build import build_rows
 from tuner.datasets.rows.formats import batches_of
 from tuner.learn.build import selected
 from tuner.parameters.parameters import Parameters

@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, Rows, of_stages
-from tuner.datasets.files import is_dataset
+from tuner.datasets.files import is_dataset, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.check import RowCheck, check_rows
 from tuner.datasets.rows.corrections import sample_of, tolerance
@@ -250,29 +249,6 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
             " (phases in the parameter file); make them the same"
         )
     return data
-
-
-def only(batch: RowBatch, keep: np.ndarray) -> RowBatch:
-    """Return the rows that `keep` (n,) bool marks."""
-    lengths = np.diff(batch.row)
-    nonzeros = np.repeat(keep, lengths)
-    parts: dict[str, Any] = {
-        name: None if (array := getattr(batch, name)) is None else array[keep]
-        for name in batch._fields
-        if name not in ("index", "count", "row", "text")
-    }
-    text = (
-        None
-        if batch.text is None
-        else [some for some, wanted in zip(batch.text, keep.tolist(), strict=True) if wanted]
-    )
-    return RowBatch(
-        index=batch.index[nonzeros],
-        count=batch.count[nonzeros],
-        row=np.concatenate([[0], np.cumsum(lengths[keep])]),
-        text=text,
-        **parts,
-    )
 
 
 def _with_remainder(batch: RowBatch, parameters: Parameters) -> RowBatch:
