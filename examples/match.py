@@ -1,6 +1,6 @@
 """Play a match between two evaluations and write its games: python examples/match.py [FOLDER]
 
-Twenty games are far too few to tell anything about strength: see docs/playing-in-a-gui.md for how
+Twenty games are far too few to tell anything about strength: see docs/matches.md for how
 many it takes."""
 
 import sys

@@ -107,7 +107,7 @@ def test_every_command_shown_is_understood(page):
             parser.parse_args(words)
 
 
-@pytest.mark.parametrize("name", ["backgammon", "backgammon-data", "networks"])
+@pytest.mark.parametrize("name", ["backgammon", "networks"])
 def test_a_learned_file_is_made_before_it_is_used(name):
     made = set()
     for block in blocks(REPOSITORY / "docs" / f"{name}.md"):
@@ -152,9 +152,7 @@ def test_the_page_of_the_python_api_shows_every_public_name():
 
 def test_a_parameter_file_may_have_what_the_page_shows(tmp_path):
     (example,) = [
-        block
-        for block in blocks(REPOSITORY / "docs" / "your-own-evaluation.md")
-        if "game: chess" in block
+        block for block in blocks(REPOSITORY / "docs" / "tune.md") if "game: chess" in block
     ]
     options = example[example.index("fixed:") :]
     path = tmp_path / "my.yaml"
@@ -166,7 +164,7 @@ def test_a_parameter_file_may_have_what_the_page_shows(tmp_path):
 def test_the_page_of_formats_lists_every_key_and_every_array():
     from tuner.datasets.files import ARRAYS
 
-    text = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs" / "files.md").read_text(encoding="utf-8")
     rows = "\n".join(re.findall(r"^\| `.*", text, re.MULTILINE))
     assert [key for key in (*KEYS, *ARRAYS) if f"`{key}`" not in rows] == []
 

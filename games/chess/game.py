@@ -208,7 +208,7 @@ GAME = Game(
         sides=("White", "Black"),
         scores=(
             "PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions with "
-            "scores (docs/targets.md)"
+            "scores (docs/tune.md)"
         ),
     ),
 )

@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -97,9 +96,3 @@ def test_usi_is_among_the_commands_and_its_answer_needs_no_library():
         cwd=REPOSITORY,
     )
     assert out.stdout.splitlines()[-2:] == ["usiok", "[]"], out.stderr
-
-
-def test_the_page_about_playing_names_it():
-    assert "tuner usi" in (Path(REPOSITORY) / "docs" / "playing-in-a-gui.md").read_text(
-        encoding="utf-8"
-    )

@@ -342,7 +342,8 @@ def _require_scheduler(address: str) -> None:
     if address.startswith(ENCRYPTED) and security.get("ssl_context") is None:
         raise InputError(
             f"--cluster {address}: Dask's settings name no certificates for TLS; set"
-            " distributed.comm.tls.ca-file, client.cert and client.key as docs/cluster.md shows"
+            " distributed.comm.tls.ca-file, client.cert and client.key"
+            " (docs/clusters-and-gpus.md)"
         )
 
     async def asked() -> str:

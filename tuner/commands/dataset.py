@@ -3,7 +3,7 @@
 tuner dataset GAMES... -o DIR           build a dataset
 tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
                                         build one of rows that your engine prints
-tuner dataset ROWS... -o DIR            build one of files of rows (docs/rows.md)
+tuner dataset ROWS... -o DIR            build one of files of rows (docs/files.md)
 tuner dataset export DIR -o ROWS        write a dataset as rows
 tuner dataset inspect DIR               its games, results, phases and parameters
 tuner dataset merge DIR DIR... -o DIR   all games of several datasets, each once

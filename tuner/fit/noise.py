@@ -123,7 +123,7 @@ def deviation(rows: np.ndarray, covariance: np.ndarray) -> float:
 
 PLAY = "play"  # a prior
 # least useful share, of changes to a good evaluation: measured by matches, see
-# docs/what-the-numbers-mean.md
+# docs/measurements.md
 USEFUL = 0.25
 OWN_USEFUL = 0.5  # the same for games of the evaluation itself: errors there are its own
 MEASURED = 100.0  # Elo, up to which the price is that of matches

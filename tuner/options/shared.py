@@ -70,7 +70,7 @@ def cluster(what: str) -> Option:
     return Option(
         ("--cluster",),
         f"{what} on the workers of a Dask scheduler, such as tcp://HOST:8786, or in N processes "
-        "of this machine; needs evaltune[cluster], see docs/cluster.md",
+        "of this machine; needs evaltune[cluster], see docs/clusters-and-gpus.md",
         metavar="ADDRESS|local:N",
         resume=True,
     )
