@@ -65,7 +65,7 @@ class Form:
     """Where inputs, sums and weights are. `column` and `sum` (inputs,) are the column and the sum
     of each input, of `count` sums. By term: `second`, the first input of the second player; `sums`,
     its first sum; `weights`, where the packed weights of each of its parts begin, see `packed`.
-    `copies` are the ranges of packed weights that are copied behind the others."""
+    `copies` are the ranges of packed weights that are copied to the end."""
 
     column: np.ndarray
     sum: np.ndarray
@@ -142,8 +142,7 @@ class Parameter:
 
 
 class Index(int):
-    """The index of a weight within its term; in plain Python it knows the range of its
-    parameter."""
+    """The index of a weight within its term; in plain Python it has the range of its parameter."""
 
     numbers: range
 
@@ -167,11 +166,11 @@ class Counting(NamedTuple):
     """A function that counts parameters of a term."""
 
     function: Any  # compiled, of us, them and emit; a Python function in plain mode
-    reads: str | None  # what it is declared to read; None: anything
+    reads: str | None  # its declared inputs; None: anything
 
 
 class Phase(NamedTuple):
-    """A function that says in which phase a position is, of us and them, compiled like those that
+    """A function that returns the phase of a position, of us and them, compiled like those that
     count; and the largest phase."""
 
     function: Any
@@ -267,7 +266,7 @@ class Term:
         return self.curve
 
     def phases(self, steps: int) -> Callable:
-        """Decorate a function (us, them) that says in which phase a position is, 0 to `steps`, for
+        """Decorate a function (us, them) that returns the phase of a position, 0 to `steps`, for
         the whole evaluation: the same if us and them change places."""
         if not 0 < steps <= MOST_STEPS:
             raise ValueError(f"{self.name} has {steps} phases, expected 1 to {MOST_STEPS}")

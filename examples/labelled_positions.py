@@ -1,4 +1,4 @@
-"""Learn piece values from labelled positions: python examples/labelled_positions.py [FOLDER]
+"""Learn piece values from labeled positions: python examples/labelled_positions.py [FOLDER]
 
 The first half writes an EPD file, one position and its result per line, from games that
 python-chess reads. The `id` names the game: positions of one game share its result, and standard

@@ -119,7 +119,7 @@ class Subject:
         return self.positions[:: max(1, len(self.positions) // number)]
 
     def unfinished(self, number: int) -> list[np.ndarray]:
-        """Return so many positions in which the game continues, drawn by the seed."""
+        """Return a number of positions in which the game continues, drawn by the seed."""
         goes_on = [words for words in self.positions if self.game.result([words]) is None]
         return [
             goes_on[i] for i in np.random.default_rng(self.seed).permutation(len(goes_on))[:number]
@@ -158,7 +158,7 @@ NAMED, SHOWN = 250, 200  # positions for the checks of all moves, and of picture
 EXACT = 1e-9
 # of a position that are named and played: with dice before the roll there are hundreds
 MOST_MOVES = 64
-MOST_NAMES = 100  # names of moves of other positions that each position is tested with
+MOST_NAMES = 100  # names of moves of different positions that each position is tested with
 
 
 def check_start(subject: Subject) -> None:
@@ -178,7 +178,7 @@ def check_start(subject: Subject) -> None:
 
 def check_text(subject: Subject) -> None:
     """`position` inverts `text`, and refuses texts that are not a position; `texts` of many
-    positions are those of each."""
+    positions equal the text of each."""
     game = subject.game
     for words in subject.positions:
         text = game.text(words)
@@ -197,7 +197,7 @@ def check_text(subject: Subject) -> None:
     subject.expect(
         game.texts(np.array(some)) == [game.text(words) for words in some],
         None,
-        "texts of many positions differ from those of each",
+        "texts of many positions differ from the text of each",
     )
     for text in NO_POSITIONS:
         subject.refuses(partial(game.position, text), None, f"position({text!r})")
@@ -214,7 +214,7 @@ def some_moves(subject: Subject, moves: list[int]) -> list[int]:
 
 def check_names(subject: Subject) -> None:
     """Names of legal moves are unique in their position; `move_named` inverts them and refuses
-    other names."""
+    unknown names."""
     game = subject.game
     met: set[str] = set()
     for words in subject.some(NAMED):
@@ -524,7 +524,7 @@ def per_game(batches: list[PositionBatch], name: str) -> list[np.ndarray]:
 
 
 def alike(subject: Subject, found: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether positions (n, words) that were read are those of a game; files may leave out the roll
+    """Whether positions (n, words) that were read belong to a game; files may leave out the roll
     of the dice."""
     if found.shape != expected.shape:
         return False
@@ -602,7 +602,7 @@ def check_choices(subject: Subject) -> None:
             f"per_game=3 takes {len(rows)} positions, or some that are not of the game",
         )
         subject.expect(
-            np.array_equal(rows, same), line[-1], "the same seed selects other positions"
+            np.array_equal(rows, same), line[-1], "the same seed selects different positions"
         )
 
 
@@ -653,7 +653,7 @@ def check_broken_off(subject: Subject) -> None:
 
 
 def check_openings(subject: Subject) -> None:
-    """The games of a file can serve as openings: starts and moves are those of the games."""
+    """The games of a file can serve as openings: starts and moves equal the games."""
     read_openings = subject.game.files.openings
     assert read_openings is not None, "this check is chosen for games with openings"
     notes: list[str] = []
@@ -671,7 +671,7 @@ def check_openings(subject: Subject) -> None:
         subject.expect(
             np.array_equal(start, played.line[0]) and moves == played.moves,
             played.line[-1],
-            f"opening {i + 1} has other moves than the game: {moves}",
+            f"opening {i + 1} has moves that differ from the game: {moves}",
         )
 
 
@@ -835,8 +835,8 @@ class Check:
 def checks_of(
     game: Game, evaluation: Callable[[], Evaluation] | None = None, seed: int = SEED
 ) -> list[Check]:
-    """Return the checks that apply to a game: those of its dice, contest, evaluation and search
-    only if it has them."""
+    """Return the checks that apply to a game: checks of dice, contest, evaluation and search only
+    if it has them."""
     subject = Subject(game, evaluation, seed)
     return [Check(check, subject) for check in _applicable(game, evaluation)]
 

@@ -1,7 +1,6 @@
 """The process of an engine, and players that are processes.
 
-The output of a process is read and its input written in threads, so that full pipes never block
-each other."""
+The output of a process is read and its input written in threads, so that full pipes never block."""
 
 from __future__ import annotations
 
@@ -80,7 +79,7 @@ def guard() -> None:
 
 
 def words_of(command: str, what: str) -> list[str]:
-    """Return the words of a command, first the path of its program; InputError, which says `what`
+    """Return the words of a command, first the path of its program; InputError, which names `what`
     was expected, without one."""
     try:
         words = shlex.split(command)
@@ -104,7 +103,7 @@ def kill_group(number: int) -> None:
 
 
 class EngineProcess:
-    """A running engine; InputError, which says `what` was expected, if it cannot be started.
+    """A running engine; InputError, which names `what` was expected, if it cannot be started.
 
     With `bulk` the output is read in large pieces, each a moment late, and the last line of
     standard error is kept; otherwise at once, and standard error is dropped."""
@@ -328,7 +327,7 @@ class ProcessPlayer(RestartedPlayer):
         return self._process is not None
 
     def ask(self, text: str, last: bytes, patience: float) -> list[bytes]:
-        """Write a text and read lines up to one that begins with `last`; Forfeit after so many
+        """Write a text and read lines up to one that begins with `last`; Forfeit after `patience`
         seconds of silence."""
         if self._process is None:
             raise Forfeit(CRASH, "ended before")

@@ -19,7 +19,7 @@ MOST_OF_OPENINGS = 5  # the same of a file of openings
 
 
 class Notes:
-    """Passes on the first `most` notes about a file, and counts the others."""
+    """Passes on the first `most` notes about a file, and counts the rest."""
 
     def __init__(self, source: str, note: Callable[[str], None], most: int) -> None:
         self._source, self._note, self._most, self._found = source, note, most, 0
@@ -47,7 +47,7 @@ class Faults:
         self._notes = Notes(source, note, MOST_NOTES)
 
     def add(self, place: object, text: object, kind: str) -> None:
-        """Count a fault of a kind; `text` says what it is, `place` where in the file."""
+        """Count a fault of a kind; `text` describes it, `place` is its place in the file."""
         where = f"{self.source}:{place}: {text}"
         if self._strict:
             raise InputError(
@@ -102,7 +102,7 @@ class Policy:
     """Takes games and positions as the options say, and counts them in the report.
 
     `key` is what makes a position the same as another. `skip` is the usual number of plies left out
-    at the start of a game; `select` returns positions, perhaps others in place of some, and which
+    at the start of a game; `select` returns positions, perhaps replaced, and which
     of them to keep."""
 
     game: str
@@ -176,7 +176,7 @@ class Policy:
 
     def lone(self, positions: np.ndarray) -> np.ndarray:
         """Return the indices of those positions (n, words) to take of a file in which each is a
-        game of its own, without a rating; count the others."""
+        game of its own, without a rating; count the rest."""
         keep = np.ones(len(positions), bool)
         if self.options.min_elo:
             self.report.below_elo += len(positions)
@@ -222,7 +222,7 @@ class Policy:
 
 
 def format_by_name(name: str, suffixes: Mapping[str, str]) -> str | None:
-    """Return the format that the suffix of a file says, compressed or not; None if it says none."""
+    """Return the format of the suffix of a file, compressed or not; None if it is unknown."""
     plain = plain_name(name.lower())
     return next((form for suffix, form in suffixes.items() if plain.endswith(suffix)), None)
 

@@ -115,12 +115,12 @@ USUAL_SCALE = 0.00255  # the value of a pawn of chess is tanh(0.255) = 0.25 (Kni
 
 @dataclass(frozen=True)
 class Wording:
-    """How text for people names what a game has.
+    """The words of a game in texts for people.
 
-    `unit` is that of weights and evaluations, `value` what v = tanh(scale * evaluation) stands for.
-    `ratios`: the single numbers of the first term are compared with the first of them, as pieces
-    with a pawn. `columns`: the order within a row of a table. `scores`: where its files record
-    scores of searches; empty if they record none."""
+    `unit` is the unit of weights and evaluations, `value` the meaning of v = tanh(scale *
+    evaluation). `ratios`: the single numbers of the first term are compared with the first of them,
+    as pieces with a pawn. `columns`: the order within a row of a table. `scores`: where its files
+    record scores of searches; empty if they record none."""
 
     unit: str = "centipawns"
     value: str = "p = (1 + v) / 2"
@@ -145,17 +145,17 @@ BookMoves: TypeAlias = Callable[[np.ndarray, random.Random], int | None]
 
 @dataclass(frozen=True)
 class Files:
-    """What a game has of files: the reader, and what is written."""
+    """The files of a game: reader and writer."""
 
     read: Callable[[str, ReadOptions, ReadReport, Callable[[str], None]], Iterator[PositionBatch]]
     suffixes: tuple[str, ...]  # of files of games
-    # whether a file contains games rather than labelled positions
+    # whether a file contains games rather than labeled positions
     of_games: Callable[[str], bool] = lambda name: True
     # whether a file in a folder is one of games, despite its name
     holds_games: Callable[[str], bool] = lambda name: False
     # a game as text for a file of games; None: no such files
     game_text: Callable[[PlayedGame], str] | None = None
-    # makes a function from texts of games, in turn, to what a file takes for each; None: the texts
+    # makes a function from texts of games, in turn, to their form in a file; None: the texts
     session: Callable[[], Callable[[str], str]] | None = None
     # of a file; reports skipped lines; InputError
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None
@@ -185,8 +185,8 @@ class Stock:
     """How much is left on the board, as the probability of a win depends on it: a whole number from
     `low` to `high` to which it is limited, and `anchor`, by which it is divided.
 
-    `published` are coefficients of a and b of the model in `tuner.statistics.wdl` that others use,
-    with `source`, where they stand."""
+    `published` are coefficients of a and b of the model in `tuner.statistics.wdl` in published use,
+    with their `source`."""
 
     count: Callable[[np.ndarray], np.ndarray]  # (n,) of positions (n, words)
     low: int
@@ -201,7 +201,7 @@ class Stock:
         return np.clip(counts, self.low, self.high) / self.anchor
 
     def share(self, count: int) -> float:
-        """Return that of one count."""
+        """Return the share of one count."""
         return min(max(count, self.low), self.high) / self.anchor
 
 
@@ -220,7 +220,7 @@ class UsualSettings:
     selfplay_depth: int = 3
     selfplay_random_plies: int = 4
     selfplay_plies: int = 160  # of the longest game
-    # of learning, where they differ from those of the update rules
+    # of learning, where they differ from the update rules
     rates: Mapping[str, float] = field(default_factory=dict)
     calibration_games: int = 0  # played for the page of a run of self-play
 
@@ -252,7 +252,7 @@ class Game:
     files: Files
     contest: Contest
     chance: Chance | None = None  # None: no dice
-    # what a reward of 1 stands for: rewards are whole numbers of points divided by it
+    # points of a reward of 1: rewards are whole numbers of points divided by it
     points: int = 1
     stock: Stock | None = None  # None: nothing leaves the board for good, or nobody asks
     # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
@@ -316,8 +316,8 @@ class Game:
 
 
 def in_points(points: int) -> bool:
-    """Whether games that are won by up to so many points are counted in points, not in wins, draws
-    and losses."""
+    """Whether games that are won by up to this number of points are counted in points, not in wins,
+    draws and losses."""
     return points > 1
 
 
@@ -448,7 +448,7 @@ class Player(Protocol):
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
     ) -> Choice:
         """Choose a move in the last position of a game: positions (n, words), the n - 1 moves
-        between them, and, with a clock, the seconds left to this player and to the other. Raises
+        between them, and, with a clock, the seconds left to this player and to the opponent. Raises
         Forfeit instead of returning an illegal move."""
 
     def abort(self) -> None:
@@ -475,9 +475,10 @@ class PlayedGame:
     """A played game.
 
     `line` (n + 1, words) are the positions; of the n moves between them the first `book` belong to
-    the opening. There is one choice for each other move, or none at all, and one number of seconds
-    for each choice, or none. `outcome` is the reward of the first player, see `Game.result`, None
-    for an unfinished game; `loser` is the player, 0 or 1, who lost or forfeited."""
+    the opening. There is one choice for each remaining move, or none at all, and one number of
+    seconds for each choice, or none. `outcome` is the reward of the first player, see
+    `Game.result`, None for an unfinished game; `loser` is the player, 0 or 1, who lost or
+    forfeited."""
 
     line: np.ndarray
     moves: list[int]
@@ -518,13 +519,13 @@ class Openings:
 
 @dataclass(frozen=True)
 class Contest:
-    """Who plays a game: its search, players and other programs, and when games end in practice;
+    """Who plays a game: its search, players and external programs, and when games end in practice;
     each may be None."""
 
     # see games.search.searcher; without it, evaluations cannot play
     searcher: Callable[[int, int, bool, float, int], Searcher] | None = None
     constants: tuple[SearchConstant, ...] = ()  # that this search has
-    # the greatest depth of the search, which then has no other limit; None: any limits
+    # the greatest depth of the search, which then is the only limit; None: any limits
     deepest: int | None = None
     # games that compiled loops play, see `tuner.evaluation.networks.compiled.WholeGames`
     whole_games: Any = None
@@ -538,13 +539,13 @@ class Contest:
     evaluator: Callable[[str, Mapping[str, object]], Evaluator] | None = None
     evaluating: str = "uci"  # the protocol of these engines
     byoyomi: bool = False  # whether clocks give time for each move once they have run out
-    # an engine that says the values of positions after a move: gnubg:0; InputError
+    # an engine that evaluates positions after a move: gnubg:0; InputError
     rater: Callable[[str], Rater] | None = None
     reason: Callable[[PlayedGame], str] | None = None  # why a game ended: White mates
     lost_in_practice: float = 600.0  # centipawns by which the score of a lost game is behind
     # whether long games in which no side is ahead are draws in practice
     level_is_drawn: bool = True
-    # a draw in practice, unless a search sees a forced win
+    # a draw in practice, unless a search finds a forced win
     drawn_ending: Callable[[np.ndarray], bool] | None = None
     # results from tables in a folder: a function from a position to the first player's result, None
     # if unknown; InputError
@@ -562,8 +563,8 @@ class EngineFault(InputError):
 
 @dataclass(frozen=True)
 class EngineOption:
-    """An option as the engine declares it; `low` and `high` are those of a spin, `choices` those of
-    a combo."""
+    """An option as the engine declares it; `low` and `high` belong to a spin, `choices` to a
+    combo."""
 
     name: str
     kind: str  # spin, check, combo, button or string
@@ -621,7 +622,7 @@ class Asked:
 
 
 class Rater(Protocol):
-    """An engine in a process of its own that says what positions after a move are worth."""
+    """An engine in a process of its own that evaluates positions after a move."""
 
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the values (n,) in [-1, 1] of positions (n, words), first player's view.

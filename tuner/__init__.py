@@ -81,7 +81,7 @@ _HOMES = {
 
 if (
     not TYPE_CHECKING
-):  # type checkers know the names from the imports above, and would take any other name for granted
+):  # type checkers know the names from the imports above, and would accept any name
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used, so that `import tuner` takes no time."""

@@ -26,28 +26,28 @@ from tuner.version import __version__
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-GROUPS = {  # each command with what it is wanted for
+GROUPS = {  # each command with its purpose
     "learn": {
-        "tune": "you have games: learn a parameter file from them",
-        "selfplay": "you have no games, and few weights: learn from self-play",
-        "games": "you have no games, and many weights: play games to learn from",
-        "dataset": "you tune on the same games again: count their terms once",
-        "improve": "you have an engine's source: get a stronger engine back",
-        "params": "you write a parameter file: check it, or add what it lacks",
+        "tune": "tune a parameter file on games",
+        "selfplay": "tune by self-play",
+        "games": "play games to learn from",
+        "dataset": "cache feature counts so that repeated fits are fast",
+        "improve": "make your engine stronger: source in, patch out",
+        "params": "check, complete or create a parameter file",
     },
     "judge": {
-        "match": "is it stronger? play two files or engines, with Elo or SPRT",
-        "tournament": "which of several is best? play them all, with ratings",
-        "optimize": "which numbers play best? options, margins, weights, by games",
-        "diff": "what changed? compare parameter files",
-        "report": "how did a run go? write an HTML page about it",
-        "watch": "how does a run go? serve a page that follows it",
-        "wdl": "what is a score worth? chances of a win, draw and loss",
-        "eval": "why this value? explain the evaluation of a position",
+        "match": "play two files or engines, with Elo or SPRT",
+        "tournament": "rate several players",
+        "optimize": "tune engine options and search constants by games",
+        "diff": "compare parameter files",
+        "report": "write an HTML report of a run",
+        "watch": "follow a run in the browser",
+        "wdl": "fit win, draw and loss to search scores",
+        "eval": "explain the evaluation of a position",
     },
     "engines": {
-        "trace": "yours shall print what it counts: write the source for that",
-        "export": "yours needs the numbers: write them, also into its source",
+        "trace": "generate the header that lets your engine print its feature counts",
+        "export": "write the weights out, or straight into your engine's source",
     },
     "play": {
         "uci": "play in any chess program",
@@ -55,14 +55,14 @@ GROUPS = {  # each command with what it is wanted for
         "ubgi": "play in any backgammon program",
     },
     "research": {
-        "network": "learn a small network from values of positions",
+        "network": "train a small network on values of positions",
     },
 }
 INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
 SERVERS = (*GROUPS["play"], "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
-  tuner tune classic games.pgn.zst -o learned.yaml
+  tuner tune classic samples -o learned.yaml
   tuner diff classic learned.yaml
 
 `tuner COMMAND --help` explains a command.
@@ -107,8 +107,8 @@ class _PrintCompletion(argparse.Action):
 def make_parser(
     names: Collection[str | None], everything: bool = False
 ) -> tuple[Parser, Mapping[str, Parser]]:
-    """The parser of the whole command line, and those of its commands; only `names` of them have
-    their arguments. Their help shows seldom-used options if `everything`."""
+    """The parser of the whole command line, and the parsers of its commands; only `names` of them
+    have their arguments. Their help shows seldom-used options if `everything`."""
     parser = Parser(
         prog="tuner",
         usage="tuner COMMAND [options]",
@@ -217,7 +217,7 @@ def make_usable() -> None:
 
 def trouble(problem: OSError) -> str | None:
     """Return an error message for output that a full disk or a broken device refused; None for
-    other errors."""
+    remaining errors."""
     if problem.errno not in ROOM:
         return None
     try:

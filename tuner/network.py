@@ -223,7 +223,7 @@ def _fraction(identities: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _games(data: Dataset, most: int, seed: int) -> np.ndarray:
-    """Return random games (g,), ascending, with at most so many positions, but two games at
+    """Return random games (g,), ascending, with at most a number of positions, but two games at
     least."""
     order = np.random.default_rng([seed, data.games]).permutation(data.games)
     last = np.searchsorted(np.cumsum(np.diff(data.first)[order]), most, side="right")
@@ -325,7 +325,7 @@ def rounded(value: Any) -> float | None:
 
 
 FEWEST = 200  # positions held out, and learned from
-ASIDE = 8  # one in so many openings is set aside
+ASIDE = 8  # one opening in this number is set aside
 QUARTERS = 4
 PHASE_DIGITS = 6
 
@@ -373,7 +373,7 @@ def winners(sample: ValuedSample, held: np.ndarray, logits: dict[str, np.ndarray
 
 
 def gain(before: str, after: str, unit: str, sums: dict) -> np.ndarray:
-    """Return how much less one model has than the one before, in units of another sum."""
+    """Return how much less one model has than its predecessor, in units of another sum."""
     return (sums[before] - sums[after]) / sums[unit]
 
 
@@ -525,7 +525,7 @@ def learned_network(
 
 def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
     """Return the logits of the held-out positions by the evaluation to start from, with the scale
-    that suits the others."""
+    that suits the rest."""
     engine, parameters = sample.begun.engine, sample.begun.parameters
     assert engine is not None, "positions were read"
     evaluation = engine.evaluate_many(sample.positions, parameters, sample.options.workers)
@@ -553,8 +553,8 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
     output = Path(found.output)
     return [
         f"{found.encoding}, {layers}, {found.weights:,} weights, learned from"
-        f" {found.learned_positions:,} positions; of {found.epochs[-1]['epoch']} epochs"
-        f" number {found.best_epoch} predicts {found.aside_positions:,} other positions best",
+        f" {found.learned_positions:,} positions; best of {found.epochs[-1]['epoch']} epochs:"
+        f" {found.best_epoch} (on {found.aside_positions:,} validation positions)",
         *_loss_lines(found),
         sentence(found.start, found.gain),
         f"{found.cpu_seconds:,.0f} CPU seconds after reading",
@@ -616,6 +616,6 @@ def sentence(start: str, gained: Interval) -> str:
             " positions would help it, from more games or with a larger --per-game."
         )
     return (
-        f"The network and {start} predict these values equally well, as far as these games can"
-        " tell."
+        f"The network and {start} predict these values equally well, within the uncertainty of"
+        " these games."
     )

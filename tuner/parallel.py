@@ -1,6 +1,6 @@
 """Run work on threads: compiled passes and searches release Python's lock.
 
-Work that may also run on other machines is a `Job`: plain data, and functions at the top level of a
+Work that may run on several machines is a `Job`: plain data, and functions at the top level of a
 module. An `Executor` runs it: `OnThreads` here, `tuner.cluster` on many machines. `run` yields its
 results as they are ready. `Threads` takes tasks of any kind; each thread has its own state.
 `in_order` yields results in the order of the tasks, so that sums do not depend on the number of
@@ -52,11 +52,12 @@ class JobState(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """Work as data. `make` makes the state of a thread from `spec` and a function that says whether
-    the work was stopped; `work` turns a state, a task and what tasks share into a result, None if
-    it was stopped. Both are functions at the top level of a module; `spec`, tasks and results are
-    plain data: records of numbers, text and arrays. A result depends on `spec` and its task alone,
-    so that a task can be repeated anywhere. `named` is the task in words, such as "game 12"."""
+    """Work as data. `make` makes the state of a thread from `spec` and a function that returns
+    whether the work was stopped; `work` turns a state, a task and what tasks share into a result,
+    None if it was stopped. Both are functions at the top level of a module; `spec`, tasks and
+    results are plain data: records of numbers, text and arrays. A result depends on `spec` and its
+    task alone, so that a task can be repeated anywhere. `named` is the task in words, such as "game
+    12"."""
 
     make: Callable[[Any, Callable[[], bool]], JobState]
     work: Callable[..., Any]
@@ -76,7 +77,7 @@ class Running(Protocol):
         """Queue a task; `shared` are values that `share` returned."""
 
     def share(self, value: Any) -> Any:
-        """Return what stands for plain data that several tasks use."""
+        """Return a handle of plain data that several tasks use."""
 
     def completed(self, interrupted: threading.Event | None = None) -> Iterator[Any]:
         """Yield results as they come, until no task is left; more may be submitted meanwhile. Once
@@ -98,11 +99,11 @@ class Running(Protocol):
 
 
 class Executor(Protocol):
-    """Where jobs run: in this process, or on others (`remote`), maybe on other machines."""
+    """Where jobs run: in this process, or in remote ones (`remote`)."""
 
     @property
     def remote(self) -> bool:
-        """Whether tasks run in other processes."""
+        """Whether tasks run in separate processes."""
 
     @property
     def at_once(self) -> int:
@@ -154,7 +155,7 @@ def run(
     shared: tuple[Any, ...] = (),
 ) -> Iterator[Any]:
     """Yield the results of tasks, which all have the same `shared` values, as they are ready; the
-    next task is prepared while others run."""
+    next task is prepared while earlier ones run."""
     waiting = iter(tasks)
     prepared = list(itertools.islice(waiting, 1))
 

@@ -2,8 +2,8 @@
 difference.
 
 An input is a count times its unit. `tesauro198` is that of TD-Gammon: both players, then who rolls
-next; outputs are for the first player. `perspective196` has the side that rolls next and the other
-side; outputs are for the side that rolls next."""
+next; outputs are for the first player. `perspective196` has the side that rolls next and its
+opponent; outputs are for the side that rolls next."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ABOUT = (
 
 @UNIT.inner(types.void(side_type, side_type, count_emitter_type))
 def both(us, them, emit):
-    """Count the checkers of two sides, each as it sees the board."""
+    """Count the checkers of two sides, each from its own point of view."""
     count_points(us, across(them), count_at(emit, 0))
     count_points(them, across(us), count_at(emit, SIDE))
 
@@ -84,7 +84,7 @@ ENCODINGS = {
             np.array(2 * UNITS),
             True,
             write_perspective196,
-            f"{ABOUT}; of the side that rolls next, then of the other",
+            f"{ABOUT}; of the side that rolls next, then of its opponent",
         ),
     )
 }

@@ -104,7 +104,7 @@ BAR_OF_THEM = ONE  # the bar of `them` is place 0 of ours
 
 @inner("int64(uint64)")
 def longest_run(places):
-    """Return the length of the longest row of neighbouring places of a set."""
+    """Return the length of the longest row of neighboring places of a set."""
     length = 0
     while places:
         places &= places >> ONE

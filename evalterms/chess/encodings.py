@@ -1,7 +1,7 @@
 """What networks see of a chess position: the seven boards of Hui's dissertation.
 
 All see the board from the side to move, up the board, and outputs are for that side: positions with
-colours exchanged have the same counts. Pieces are ordered pawn, rook, knight, bishop, queen, king
+colors exchanged have the same counts. Pieces are ordered pawn, rook, knight, bishop, queen, king
 as there, squares from a1 to h8.
 
     mailbox64         a number for each square: 1 to 6 for ours, negative for theirs
@@ -56,7 +56,7 @@ pieces_type = numba.typeof(Pieces(*np.zeros(KINDS, np.uint64)))
 
 @UNIT.inner(types.UniTuple(pieces_type, 2)(types.CPointer(types.uint64)), forceinline=True)
 def both(position):
-    """Return the pieces of the side to move and those of the other side."""
+    """Return the pieces of the side to move and of its opponent."""
     p = load(row_of(position))
     if black_to_move(p):
         ours, theirs = flip(p.black), flip(p.white)
@@ -90,7 +90,7 @@ def cleared(row, size):
 
 @UNIT.inner(types.void(types.uint64, types.int64, count_emitter_type), forceinline=True)
 def emit_squares(squares, count, emit):
-    """Count the squares of a set so many times each."""
+    """Count each square of a set a number of times."""
     while squares:
         emit(lowest(squares), count)
         squares = without_lowest(squares)
@@ -101,8 +101,8 @@ def emit_squares(squares, count, emit):
     forceinline=True,
 )
 def emit_kinds(pieces, count, step, apart, emit):
-    """Count the squares of each kind of piece, count + step * kind times each, kinds `apart`
-    numbers from each other."""
+    """Count the squares of each kind of piece, count + step * kind times each, kinds `apart` inputs
+    from one another."""
     emit_squares(pieces.pawns, count, count_at(emit, 0))
     emit_squares(pieces.rooks, count + step, count_at(emit, apart))
     emit_squares(pieces.knights, count + 2 * step, count_at(emit, 2 * apart))
@@ -143,8 +143,8 @@ def emit_places(squares, room, coordinates, first, emit):
     )
 )
 def emit_list(position, pieces, queens, pawns, coordinates, emit):
-    """Count the coordinates of a list with room for so many rooks, knights or bishops, queens and
-    pawns a side."""
+    """Count the coordinates of a list with room for this number of rooks, knights or bishops,
+    queens and pawns a side."""
     us, them = both(position)
     at = emit_places(us.pawns, pawns, coordinates, 0, emit)
     at = emit_places(them.pawns, pawns, coordinates, at, emit)
@@ -245,7 +245,7 @@ ENCODINGS = {
             np.ones(2 * KINDS * SQUARES),
             True,
             write_bitboard768,
-            f"1 where a piece stands: 64 squares for each kind of ours, then of theirs, by {ORDER}",
+            f"1 at each piece: 64 squares for each kind of ours, then of theirs, by {ORDER}",
         ),
         Encoding(
             "mailbox64",
@@ -260,7 +260,7 @@ ENCODINGS = {
             np.ones(KINDS * SQUARES),
             True,
             write_antisymmetric384,
-            f"1 where a piece of ours stands, -1 for theirs: 64 squares for each kind, by {ORDER}",
+            f"1 at each of our pieces, -1 at each of theirs: 64 squares for each kind, by {ORDER}",
         ),
         _list("pieces384", ROOM, 4, write_pieces384),
         _list("pieces192", ROOM, 2, write_pieces192),

@@ -23,7 +23,7 @@ ZONE_WEAK, CHECK_KNIGHT, CHECK_BISHOP, CHECK_ROOK, CHECK_QUEEN = king.declare(
 @king.counts(reads="pawns and kings")
 def count_shelter(us, them, emit):
     """Shelter and storm: the lowest rank, as we see it, of own and enemy pawns (0: none) on our
-    king's file and the files beside it."""
+    king's file and the adjacent files."""
     file = lowest(us.king) & 7
     for offset in range(-1, 2):
         if 0 <= file + offset < 8:

@@ -86,8 +86,8 @@ OPPOSITE_BISHOPS, OPPOSITE_BISHOPS_ALONE, ROOK_ENDING, ONE_FLANK = late_scale.de
 def count_late_scale(us, them, emit):
     """Of the side ahead, which is `us`: its pawns and theirs, by number; minor pieces, rooks and
     queens of both sides, by number; if it has fewer, one more, or at least two more of these;
-    bishops on squares of different colours, with and without other pieces; one rook each and no
-    other piece; no pawns on one half of the board."""
+    bishops on squares of different colors, with and without further pieces; one rook each and no
+    further piece; no pawns on one half of the board."""
     emit(OUR_PAWNS + min(popcount(us.pawns), 8), 1)
     emit(THEIR_PAWNS + min(popcount(them.pawns), 8), 1)
     minors, other_minors = popcount(us.knights | us.bishops), popcount(them.knights | them.bishops)

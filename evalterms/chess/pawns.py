@@ -27,8 +27,8 @@ PASSED_SAFE_STEP, PASSED_OUR_KING, PASSED_THEIR_KING = pawns.declare(
 
 @pawns.counts(reads="pawns and kings")
 def count_pawn_structure(us, them, emit):
-    """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn
-    beside or behind it can defend; exposed: no enemy pawn ahead on the file); defended, phalanx,
+    """Weak pawns by kind (backward: an enemy pawn attacks the square before it, which no pawn on
+    its rank or behind it can defend; exposed: no enemy pawn ahead on the file); defended, phalanx,
     blocked, candidate and passed pawns by rank (0 is the first); the distances of both kings from
     the square before a passed pawn."""
     ahead = fill_down(down(them.pawns))  # squares with an enemy pawn ahead on the file
@@ -51,7 +51,7 @@ def count_pawn_structure(us, them, emit):
     free = us.pawns & ~ahead & ~rear
     rest = free & guarded
     while rest:
-        # at least as many helpers beside or behind it as sentries before it
+        # at least as many helpers on its rank or behind it as sentries before it
         helpers = us.pawns & sideways(fill_down(bit(lowest(rest))))
         sentries = them.pawns & sideways(fill_up(up(bit(lowest(rest)))))
         if popcount(helpers) >= popcount(sentries):

@@ -30,7 +30,7 @@ ROOK_QUEEN_FILE, QUEEN_SEVENTH = pieces.declare("rook_queen_file queen_seventh")
 
 @pieces.counts
 def count_pieces(us, them, emit):
-    """The bishop pair, bishops among own pawns of their colour, outposts, rooks on open files and
+    """The bishop pair, bishops among own pawns of their color, outposts, rooks on open files and
     the seventh."""
     if us.bishops & LIGHT and us.bishops & DARK:
         emit(BISHOP_PAIR, 1)
@@ -93,7 +93,7 @@ SAFE_SQUARES, BEHIND_PAWNS, TEMPO = space.declare("safe_squares behind_pawns tem
 
 @space.counts
 def count_space(us, them, emit):
-    """Safe squares on our side of the centre files, those among them behind our pawns, and the side
+    """Safe squares on our side of the center files, those among them behind our pawns, and the side
     to move."""
     safe = CENTRE_FILES & RANKS_2_TO_4 & ~us.pawns & ~them.pawn_attacks
     emit(SAFE_SQUARES, popcount(safe))

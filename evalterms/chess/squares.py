@@ -33,7 +33,7 @@ def down(squares):
 
 @inner("uint64(uint64)", forceinline=True)
 def sideways(squares):
-    """Return the neighbours on the same rank."""
+    """Return the neighbors on the same rank."""
     return (squares & NOT_A) >> ONE_SQUARE | (squares & NOT_H) << ONE_SQUARE
 
 

@@ -377,8 +377,8 @@ def check_phase(term: Term, view: ModuleType, position: np.ndarray) -> None:
             raise WrongCount(f"its phase is {value!r}, expected a whole number from 0 to {steps}")
     if found[0] != found[1]:
         raise WrongCount(
-            f"its phase is {found[0]} for one side and {found[1]} for the other, expected the same"
-            " if us and them change places"
+            f"its phase is {found[0]} for one side and {found[1]} for the opponent, expected the"
+            " same if us and them change places"
         )
 
 

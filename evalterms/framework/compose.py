@@ -266,7 +266,7 @@ def write_counts(words, row):
 
 @UNIT.inner(types.int64(types.CPointer(types.uint64), types.CPointer(types.int32), types.boolean))
 def count_apart(words, row, by_mover):
-    """Write the counts of one side, then those of the other: the side to move first, or the first
+    """Write the counts of both sides: the side to move first, or the first
     player. For evaluations that are linear. Return the length of the row."""
     words = row_of(words)
     for i in range(2 * {columns}):
@@ -435,7 +435,7 @@ def glue_text(game: str, terms: Sequence[Term], key: str, rows: Rows = ()) -> st
     count_calls: list[str] = []
     base = 0
     for i, term in enumerate(terms):
-        calls = []  # of the counting functions, but for their emitters
+        calls = []  # of the counting functions, except their emitters
         for k, (function, reads) in enumerate(term.counting):
             function = plain_function(function)
             imports.append(f"from {function.__module__} import {function.__name__} as term_{i}_{k}")
@@ -616,8 +616,8 @@ class Composition:
 
 
 def load_terms(game: str, extra: Sequence[Path] = ()) -> tuple[Term, ...]:
-    """Return the terms of a game, then those of the user's files (every `Term` at top level), which
-    are checked."""
+    """Return the terms of a game, then the terms of the user's files (every `Term` at top level),
+    which are checked."""
     terms = list(importlib.import_module(f"evalterms.{game}").TERMS)
     for path in map(Path, extra):
         own = terms_of_file(path)

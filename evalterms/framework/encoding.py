@@ -1,8 +1,8 @@
-"""Encodings: what networks see of a position, and those of each game.
+"""Encodings: the inputs of networks, by game.
 
 An encoding counts like a term, but has its own counts for both sides. An input of a network is a
 count times its unit. A game's encodings are `ENCODINGS` of `evalterms/<game>/encodings.py`, by
-their names. Its `OF_THE_BOARD`, if it is there, are the terms that say no more than a board, and
+their names. Its `OF_THE_BOARD`, if it is there, are the terms that add nothing to a board, and
 `UNITS_OF_TERMS` the units of counts that are large."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ native = types.int64(types.CPointer(types.uint64), types.CPointer(types.int32))
 class Encoding:
     """An encoding: its number of inputs, the unit of each (inputs,) float64, whether its outputs
     are for the side that moves or rolls next rather than for the first player, the compiled
-    function that writes the counts of a position, and what the counts are, in words."""
+    function that writes the counts of a position, and a description of the counts."""
 
     name: str
     units: np.ndarray
@@ -54,8 +54,8 @@ def encodings_of(game: str) -> dict[str, Encoding]:
 
 
 def encoding_named(game: str, name: str) -> Encoding:
-    """Return an encoding of a game: one of its own, `terms`, or one of its own with terms beside
-    it, such as `bitboard768+terms`. ValueError if there is none of this name."""
+    """Return an encoding of a game: one of its own, `terms`, or both, such as `bitboard768+terms`.
+    ValueError if there is none of this name."""
     found = encodings_of(game)
     board, plus, terms = name.rpartition("+")
     own = board if plus and terms == TERMS else name
@@ -71,8 +71,8 @@ def encoding_named(game: str, name: str) -> Encoding:
 
 
 def _with_terms(game: str, board: Encoding | None) -> Encoding:
-    """Return an encoding with the counts of terms beside it, or of terms alone: of those that are
-    linear, and beside a board of those that say more than it."""
+    """Return an encoding with the counts of linear terms, or of terms alone; with a board, only
+    terms that add to it."""
     encodings = importlib.import_module(f"evalterms.{game}.encodings")
     terms = [
         term
@@ -89,7 +89,7 @@ def _with_terms(game: str, board: Encoding | None) -> Encoding:
     names = ", ".join(term.name for term in terms)
     units, about = np.array(2 * side), f"counts of the terms {names}"
     if board is None:
-        about += ", of the side to move, then of the other"
+        about += ", of the side to move, then of its opponent"
         return Encoding(TERMS, units, True, glue.write_sides, about)
     write = glue.write_sides if board.for_mover else glue.write_players
     order = "the same sides" if board.for_mover else "both players"

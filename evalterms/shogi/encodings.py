@@ -78,7 +78,7 @@ ENCODINGS = {
         np.array(2 * _UNITS),
         True,
         write_men2282,
-        f"1 where a man stands: 81 squares for each of {', '.join((*UNPROMOTED, 'king'))},"
+        f"1 at each man: 81 squares for each of {', '.join((*UNPROMOTED, 'king'))},"
         f" {', '.join(PROMOTED_MEN)}, from rank i to rank a, file 9 first, seen from the side to"
         " move; then the numbers in hand of pawn, lance, knight, silver, bishop, rook, gold; first"
         " ours, then theirs",

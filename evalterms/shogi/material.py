@@ -24,7 +24,7 @@ def count_material(us, them, emit):
 
 
 promoted = Term("promoted")
-# what they were
+# their kinds before promotion
 PROMOTED_PAWN, PROMOTED_LANCE, PROMOTED_KNIGHT, PROMOTED_SILVER, HORSE, DRAGON = map(
     promoted.parameter, ("pawn", "lance", "knight", "silver", "bishop", "rook")
 )
@@ -32,7 +32,7 @@ PROMOTED_PAWN, PROMOTED_LANCE, PROMOTED_KNIGHT, PROMOTED_SILVER, HORSE, DRAGON =
 
 @promoted.counts
 def count_promoted(us, them, emit):
-    """Promoted men, by what they were."""
+    """Promoted men, by their kind before promotion."""
     emit(PROMOTED_PAWN, popcount(us.promoted_pawns))
     emit(PROMOTED_LANCE, popcount(us.promoted_lances))
     emit(PROMOTED_KNIGHT, popcount(us.promoted_knights))

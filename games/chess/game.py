@@ -131,7 +131,7 @@ def picture(words: np.ndarray) -> str:
 
 
 def of_games(name: str) -> bool:
-    """Whether a file contains games rather than labelled positions, by its first lines; for pipes,
+    """Whether a file contains games rather than labeled positions, by its first lines; for pipes,
     by the name."""
     return content.of_file(str(name)) != content.POSITIONS
 
@@ -139,9 +139,9 @@ def of_games(name: str) -> bool:
 def read(
     source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
 ) -> Iterator[PositionBatch]:
-    """Read PGN or labelled positions, whichever the first bytes of the file are.
+    """Read PGN or labeled positions, whichever the first bytes of the file are.
 
-    Default: the quiet positions of games from the ninth ply on, and all labelled positions, which
+    Default: the quiet positions of games from the ninth ply on, and all labeled positions, which
     are a selection already."""
     if not content.begins_as_chess(str(source)):
         require_own(str(source), "chess")
@@ -207,7 +207,7 @@ GAME = Game(
     wording=Wording(
         sides=("White", "Black"),
         scores=(
-            "PGN comments such as {+0.31/6} or [%eval 0.31], or labelled positions with "
+            "PGN comments such as {+0.31/6} or [%eval 0.31], or labeled positions with "
             "scores (docs/tune.md)"
         ),
     ),

@@ -69,7 +69,7 @@ def _make_knowing(p, move, check):
 
 @inner(position_type(position_type))
 def _make_null(p):
-    """Pass the move to the other side. The halfmove clock is reset: no earlier position counts as a
+    """Pass the move to the opponent. The halfmove clock is reset: no earlier position counts as a
     repetition."""
     state = (p.state ^ SIDE) & ~(EP_MASK << EP_SHIFT | CLOCK_MASK << CLOCK_SHIFT)
     key = p.key ^ key_of(SIDE_KEY) ^ key_of(EP_KEYS + np.int64(p.state >> EP_SHIFT & EP_MASK))

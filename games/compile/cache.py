@@ -81,7 +81,7 @@ def remove_unused(home: Path, days: float = UNUSED_DAYS) -> list[Path]:
 
 class TolerantCache:
     """A Numba function cache that compiles after a failure to read or write, instead of raising;
-    `kind` is that of the unit."""
+    `kind` is the kind of the unit."""
 
     def __init__(self, cache, kind: str) -> None:
         self._cache, self._kind = cache, kind

@@ -1,8 +1,8 @@
-"""Numba pipelines that optimise a call tree once instead of at every level.
+"""Numba pipelines that optimize a call tree once instead of at every level.
 
-By default Numba generates machine code for every function and optimises a callee again inside each
-caller. Here functions that only compiled code calls stay unoptimised intermediate code (LLVM IR);
-an entry point collects its whole call tree, optimises it once and generates machine code. Passes
+By default Numba generates machine code for every function and optimizes a callee again inside each
+caller. Here functions that only compiled code calls stay unoptimized intermediate code (LLVM IR);
+an entry point collects its whole call tree, optimizes it once and generates machine code. Passes
 for unused Python features (closures, `with`, literal unrolling, array expressions) are omitted.
 Together this halves the compile time. The pipelines plug in through Numba's `pipeline_class` and
 custom passes, but use private interfaces, which tests/games/test_numba.py lists."""
@@ -110,7 +110,7 @@ class InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
     def _optimize_functions(self, module) -> None:
-        """Do nothing: the library of the entry point optimises the whole call tree."""
+        """Do nothing: the library of the entry point optimizes the whole call tree."""
 
     def add_linking_library(self, library) -> None:
         self._linking_libraries.append(library)

@@ -163,7 +163,7 @@ class Entry:
 
     def __init__(self, unit: Unit, signatures: Sequence, function: Callable, options: dict) -> None:
         if any(isinstance(cell.cell_contents, Dispatcher) for cell in function.__closure__ or ()):
-            # Numba's cache names code by what it captures, and such functions are others in each
+            # Numba's cache names code by what it captures, and such functions differ in each
             # process: never found again
             raise TypeError(
                 f"{function.__qualname__} captures compiled functions; entries are defined at"
@@ -223,7 +223,7 @@ def intrinsic(result, arguments, build: Callable):
 
     `build(builder, values)` emits them: it takes the LLVM builder and the values of the arguments
     and returns the result's value. The Python function does the same in plain mode. Without
-    `arguments` the types are those of the call, and `result` is a function from them to the type of
+    `arguments` the types come from the call, and `result` is a function from them to the type of
     the result."""
 
     def decorate(twin: Callable):

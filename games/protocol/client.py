@@ -55,7 +55,7 @@ PATIENCE = 60.0  # seconds of silence
 
 @dataclass(frozen=True)
 class Speech:
-    """What is different in each protocol, and what the client needs of its game."""
+    """The differences between protocols, and the functions of the game."""
 
     name: str  # the first command; `ok` behind it ends the answer
     new_game: str
@@ -63,7 +63,7 @@ class Speech:
     start: str  # the text of the initial position
     asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
     variant: str = ""  # the option for positions of a variant
-    # whether an engine is to be asked whether it is ready before its first position
+    # whether `isready` must precede the first position
     ready_first: bool = False
     mates_in_plies: bool = False  # whether scores count the plies to a mate, not the moves
     stalemate_loses: bool = False
@@ -154,8 +154,8 @@ class EngineEvaluator:
                 )
 
     def _until_stopped(self, go: bytes, seconds: float) -> Iterator[bytes]:
-        """Yield what the engine says until it moves. One that takes too long is stopped: it may
-        keep back what it says."""
+        """Yield the lines of the engine until it moves. An engine that takes too long is stopped:
+        it may hold back its output."""
         patience = min(LEAST_PATIENCE + seconds, PATIENCE)
         late = f"did not move within {patience:g} s"
         deadline, stopped, line = time.monotonic() + patience, False, b""

@@ -54,7 +54,7 @@ def number(name: str, text: str, least: int | None, most: int | None = None) -> 
 def legal_names_in(
     names: Sequence[str], move_named: Callable[[str], int]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the legal moves of `searchmoves`, and a message for each other one, for which
+    """Return the legal moves of `searchmoves`, and a message for each unknown one, for which
     `move_named` raises ValueError."""
     legal, faults = [], []
     for name in names:
@@ -126,8 +126,8 @@ class Options:
 
 
 class Command(NamedTuple):
-    """A command: what it does with its arguments (False: end), whether it needs a search, whether
-    it waits for the end of a search, and whether it stands alone, without arguments."""
+    """A command: a function of its arguments (False: end), whether it needs a search, whether it
+    waits for the end of a search, and whether it has no arguments."""
 
     run: Callable[[Server, list[str]], bool | None]
     searcher: bool = False

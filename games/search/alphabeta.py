@@ -57,8 +57,8 @@ def make_harvest(rules: SearchRules, quiescence: Quiescence) -> Callable[..., An
     while there is room.
 
     The word of facts holds, from bit 0: the bound (2 bits, as in the transposition table), whether
-    the position is quiet (1), whether the ply is odd, so that the other side than at the root is to
-    move (1), and the depth."""
+    the position is quiet (1), whether the ply is odd, so that the opponent of the root is to move
+    (1), and the depth."""
     evaluate, quiesce, words = quiescence.evaluate, quiescence.quiesce, rules.words
     number = types.int64
 

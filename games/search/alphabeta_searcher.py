@@ -61,13 +61,13 @@ class AlphaBetaSearcher:
         self._memory.bind(function, weights)
 
     def set_constants(self, values: Mapping[str, int]) -> None:
-        """Search with these values of the constants of `games.search.context`, and the usual ones
-        of all others, from now on."""
+        """Search with these values of the constants of `games.search.context`, and the default
+        values of the rest, from now on."""
         for name, value in in_context(values, int(self._context[0]["margin"])).items():
             self._context[name] = value
 
     def resize(self, megabytes: int) -> None:
-        """Allocate an empty transposition table of at most so many megabytes."""
+        """Allocate an empty transposition table of at most a number of megabytes."""
         entries = 1 << max(10, (megabytes << 20 >> 4).bit_length() - 1)
         self._table = np.zeros(2 * entries, np.uint64)
         self._context["tt"], self._context["tt_mask"] = self._table.ctypes.data, entries - 1
@@ -109,7 +109,7 @@ class AlphaBetaSearcher:
         )
 
     def set_root(self, line: Sequence[np.ndarray] | np.ndarray) -> None:
-        """Make the last position of a line the root; the others count for repetitions."""
+        """Make the last position of a line the root; the rest counts for repetitions."""
         words = np.asarray(line[-LINE:])
         self._context["root_index"] = len(words) - 1
         self._context["keys"][0, : len(words)] = words[:, -1]
@@ -255,7 +255,7 @@ def search_root_moves(
 
 
 def _one_ply_more(win_in: int | None, value: float) -> int | None:
-    """Convert the distance to a win or loss to the position one ply earlier, for the other side."""
+    """Convert the distance to a win or loss to the position one ply earlier, for the opponent."""
     if win_in is None:
         return None
     return -win_in - 1 if value > 0 else 1 - win_in

@@ -20,7 +20,7 @@ DEPTHS = 64  # rows of tables by depth, and by the number of a move
 
 
 class SearchConstant(NamedTuple):
-    """A constant: its name and what it is, its usual value, limits, and a step that a match may
+    """A constant: its name, description and usual value, limits, and a step that a match may
     notice. All are whole numbers, some in percent or hundredths."""
 
     name: str
@@ -46,11 +46,11 @@ CONSTANTS = tuple(
         ),
         ("NullMoveDepth", (3, 1, 10, 1), "from this depth: null move pruning"),
         ("NullMoveReduction", (3, 1, 6, 1), "plies by which a null move is reduced"),
-        ("NullMoveDivisor", (4, 2, 16, 1), "one ply more for so many plies of depth"),
+        ("NullMoveDivisor", (4, 2, 16, 1), "one ply more for this number of plies of depth"),
         (
             "NullMoveMargin",
             (200, 50, 800, 50),
-            "one ply more for so much above beta, in percent of a small advantage",
+            "one ply more for this amount above beta, in percent of a small advantage",
         ),
         (
             "IirDepth",
@@ -80,8 +80,8 @@ CONSTANTS = tuple(
         (
             "LmrDivisor",
             (230, 100, 800, 25),
-            "reduction by the product of the logarithms of depth and number of the move, over so"
-            " many hundredths",
+            "reduction by the product of the logarithms of depth and number of the move, divided by"
+            " hundredths",
         ),
         (
             "DeltaMargin",
@@ -91,7 +91,7 @@ CONSTANTS = tuple(
         (
             "AspirationDivisor",
             (300, 50, 1600, 40),
-            "half of the window at the root is a small advantage over so many hundredths",
+            "half of the window at the root is a small advantage divided by hundredths",
         ),
     )
 )
@@ -190,7 +190,8 @@ def context_dtype(rules: SearchRules) -> np.dtype:
             ),
             ("repeats", np.int64),  # repetitions met
             ("keys", np.uint64, LINE + ROWS),
-            # a bit for each position of the game, by its key: others did not occur in the game
+            # a bit for each position of the game, by its key: positions without a bit did not occur
+            # in the game
             (
                 "seen",
                 np.uint64,

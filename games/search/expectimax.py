@@ -2,7 +2,7 @@
 are v in [-1, 1].
 
 At depth 1 a position is as good as the static value of its best successor. One ply deeper, a
-successor is as good as the mean over all rolls of what the other side makes of it. Only the
+successor is as good as the mean over all rolls of the opponent's best reply. Only the
 successors that are best one ply deep are searched deeper: KEPT of them, within MARGIN points of the
 best."""
 
@@ -35,7 +35,7 @@ numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
 class Work(NamedTuple):
     """What compiled code evaluates with, `function` and `weights` at their addresses and the
     `scale` of values, and its memory: successors, their values, what a search found, and a number
-    that is not 0 once it shall stop."""
+    that is nonzero to stop it."""
 
     function: int
     weights: int
@@ -118,7 +118,7 @@ def evaluate_at(function, position, weights):
     pointer_type, (pointer_type, I64), lambda builder, values: builder.gep(values[0], [values[1]])
 )
 def offset(pointer, words):
-    """Return the address so many words further; in plain Python the rest of the array."""
+    """Return the address a number of words further; in plain Python the rest of the array."""
     return pointer[words:]
 
 

@@ -131,7 +131,7 @@ class ExpectimaxSearcher:
 
     def play(self, start: np.ndarray, seed: int, game: int, plies: int) -> WholeGame:
         """Play a game from a position before the roll against itself, one ply deep: each move is
-        what `search` finds. `seed` and `game` are those of the dice. It ends after `plies` plies at
+        what `search` finds. `seed` and `game` determine the dice. It ends after `plies` plies at
         the latest, or soon after `stop`."""
         words = self._compiled.rules.words
         line, after = np.zeros((2, plies, words), np.uint64)

@@ -49,7 +49,7 @@ def place_of(word):
 
 @inner(types.void(list_type, types.int64), forceinline=True)
 def pad(words, end):
-    """Write words less than all others behind the list, so that `greatest` reads LANES at a
+    """Write words less than all of the list behind it, so that `greatest` reads LANES at a
     time."""
     for k in range(np.uint64(end), np.uint64(end + LANES)):
         words[k] = LEAST
@@ -86,7 +86,7 @@ def bring_forward(words, word, place):
     words[place] = word
 
 
-# scores for move ordering; captures add MVV-LVA, other quiet moves have their history score
+# scores for move ordering; captures add MVV-LVA, remaining quiet moves have their history score
 HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 28, 1 << 27, 1 << 26, -(1 << 27)
 HISTORY_LIMIT = 1 << 14
 ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash

@@ -117,7 +117,7 @@ def make_quiescence(rules: SearchRules) -> Quiescence:
         """Fail-soft value of the position stack[ply] for the side to move, `depth` plies into
         quiescence.
 
-        `check`: whether it is in check, and all evasions are to be searched. In an open window the
+        `check`: whether it is in check, and all evasions must be searched. In an open window the
         moves to the leaf go to pv[ply]."""
         c.nodes += 1
         row = c.stack[ply]

@@ -12,8 +12,8 @@ SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
 class SearchRules(NamedTuple):
     """The rules of a game for the search. `p` is a position as a value; moves are int64, never 0.
 
-    A move is noisy if its `mvv_lva` is above zero: quiescence may search it. All other moves are
-    quiet."""
+    A move is noisy if its `mvv_lva` is above zero: quiescence may search it. All remaining moves
+    are quiet."""
 
     unit: Unit
     position_type: Any
@@ -30,7 +30,7 @@ class SearchRules(NamedTuple):
     in_check: Any  # p -> bool: must the side to move parry an immediate loss?
     no_aims: Any  # a value of the type that `aims` returns
     aims: Any  # p -> what `gives_check` needs to know of p
-    gives_check: Any  # p, aims, legal move -> bool: is the other side in check after it?
+    gives_check: Any  # p, aims, legal move -> bool: is the opponent in check after it?
     # p -> halfmove clock: plies since the last irreversible move; only positions since then can
     # recur
     clock: Any
@@ -38,7 +38,7 @@ class SearchRules(NamedTuple):
     # marks, index of the position, plies since it occurred before -> -1, 0 or 1: result for the
     # side to move
     repeated: Any
-    # p, marks, its index, depth -> bool: can an earlier position recur within so many plies?
+    # p, marks, its index, depth -> bool: can an earlier position recur within `depth` plies?
     may_recur: Any
     # p, depth, repetitions met below p -> bool: may its value depend on the positions before?
     path_dependent: Any

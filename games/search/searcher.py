@@ -60,7 +60,8 @@ class Searcher(Protocol):
         """Evaluate with the function and the weights at these addresses from now on."""
 
     def resize(self, megabytes: int) -> None:
-        """Remember earlier positions in at most so many megabytes, if the search remembers any."""
+        """Remember earlier positions in at most a number of megabytes, if the search remembers
+        any."""
 
     def clear(self) -> None:
         """Forget earlier searches."""
@@ -70,8 +71,8 @@ class Searcher(Protocol):
         them."""
 
     def set_constants(self, values: Mapping[str, int]) -> None:
-        """Search with these values of the constants of its game, and the usual ones of all others,
-        from now on. ValueError for a search that has none."""
+        """Search with these values of the constants of its game, and the default values of the
+        rest, from now on. ValueError for a search that has none."""
 
     def harvest(self, room: int, iteration: int | None = None) -> None:
         """Record the first `room` nodes of each search, see `games.search.alphabeta`. ValueError

@@ -34,7 +34,7 @@ def second_to_move(words: np.ndarray) -> bool:
 
 
 def draw(words: np.ndarray) -> str:
-    """Return the board as text, Black at the bottom, with the hands beside it."""
+    """Return the board as text, Black at the bottom, with the hands at its side."""
     board = sfen.board_of(words)
     rows = ["  9  8  7  6  5  4  3  2  1"]
     for rank in range(9):

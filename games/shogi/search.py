@@ -210,7 +210,7 @@ def _always(p):
 
 @inner(position_type(position_type))
 def _make_null(p):
-    """Pass the move to the other side, which is not in check."""
+    """Pass the move to the opponent, who is not in check."""
     return Position(
         p.black,
         p.white,

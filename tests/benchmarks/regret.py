@@ -1,4 +1,4 @@
-"""What methods of optimisation reach on simulated strength, beside SPSA as fishtest publishes it:
+"""What methods of optimization reach on simulated strength, beside SPSA as fishtest publishes it:
 `python -m tests.benchmarks.regret [SEEDS] [GAMES]` (hours for 50 seeds and 100,000 games).
 
 Regret is the Elo between the best values and the optimum; the given values lose 60 (and more where

@@ -1,4 +1,4 @@
-"""Positions with scores whose results have known chances, as a file of labelled positions."""
+"""Positions with scores whose results have known chances, as a file of labeled positions."""
 
 from pathlib import Path
 

@@ -119,7 +119,7 @@ def in_terminal(*arguments: object, columns: int = 80, **environment: str) -> Sh
 
 def screen_of(out: str) -> str:
     """Return the lines that a terminal shows at the end, after cursor up, erase line and carriage
-    return, without colours."""
+    return, without colors."""
     lines, row, column = [""], 0, 0
     for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", out):
         if part == "\n":

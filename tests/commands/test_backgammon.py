@@ -22,7 +22,7 @@ NOT_SAID = re.compile(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A match file of 40 games, and positions labelled with the values of `classic`."""
+    """A match file of 40 games, and positions labeled with the values of `classic`."""
     found = tmp_path_factory.mktemp("backgammon")
     (found / "games.mat").write_text(mat.mat_text([play(number) for number in range(40)]))
     positions = np.array(list(rolls_of_games(7, 900)))

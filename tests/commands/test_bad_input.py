@@ -217,7 +217,7 @@ CASES = {
     # datasets
     "tune tictactoe/zero good.ds -o out.yaml": "good.ds: a dataset of chess, expected tictactoe",
     "tune classic wider.ds -o out.yaml": (
-        "wider.ds: counted with other parameters (616 in place of 615); build the dataset again"
+        "wider.ds: counted with different parameters (616 in place of 615); build the dataset again"
     ),
     "tune classic older.ds -o out.yaml": (
         "older.ds: counted by another version of the terms; build the dataset again"

@@ -111,7 +111,7 @@ def test_mode_bytes_and_links_are_kept(learned):
         ("--into folder.h", "folder.h: is a folder, expected a source file"),
         ("--into zero.h", "zero.h: holds zero bytes, expected source text"),
         ("--into readonly.h", "readonly.h: is read-only; make it writable first"),
-        ("--into twice.h", "twice.h: has other names (hard links), which would keep the old"),
+        ("--into twice.h", "twice.h: has more names (hard links), which would keep the old"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_nothing_written(learned, words, said):

@@ -182,7 +182,7 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
         ("classic", "expected PARAMS, the file that plays, and --run DIR"),
         (
             "classic --run full",
-            "full: contains other files (letter), expected a new or empty folder",
+            "full: contains unrelated files (letter), expected a new or empty folder",
         ),
         ("nowhere --run new", "nowhere: no such file"),
         ("zero --run new", "all weights are 0"),

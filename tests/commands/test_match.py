@@ -1,4 +1,4 @@
-"""`tuner match`: pairs and colours, the same games whatever the concurrency, faults, SPRT, and the
+"""`tuner match`: pairs and colors, the same games whatever the concurrency, faults, SPRT, and the
 ladder."""
 
 import io

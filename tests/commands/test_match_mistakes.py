@@ -140,7 +140,7 @@ CASES = {
     ),
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
     "match --resume moved": (
-        "book.epd: is not what it was when the match began; put it back, or start another match"
+        "book.epd: has changed since the match began; put it back, or start another match"
     ),
 }
 

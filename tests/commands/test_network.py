@@ -184,7 +184,7 @@ def test_mistakes_are_reported_in_one_line(
     Path("other.yaml").write_text(Path("net.yaml").read_text().replace("compressed100", "huge"))
     if wanted == "a.npz: no such file":
         os.remove("net.npz")
-        wanted = "net.npz: no such file; the weights of a network lie beside its .yaml"
+        wanted = "net.npz: no such file; the weights of a network are next to its .yaml"
     ran = tuner(*arguments.format(pgn=small_pgn).split())
     assert ran.status == 2 and wanted in ran.err.splitlines()[-1], ran.err
 
@@ -211,6 +211,6 @@ def test_a_dataset_has_no_positions(tmp_path):
     assert (
         ran.status == 2
         and ran.err
-        == f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not the "
-        "positions that a network sees; name the games that it was made from: games.ttt\n"
+        == f"tuner: {tmp_path / 'games.ds'}: a dataset holds counts of one evaluation, not"
+        " positions; name the games that it was built from: games.ttt\n"
     )

@@ -222,7 +222,7 @@ BAD = {
     "optimize classic --options given.txt --match-games 3": "--match-games 3: expected an even",
     "optimize classic --options given.txt --method clop": "invalid choice: 'clop'",
     "optimize classic --options given.txt --gain 0": "'0' is not a positive number",
-    "optimize classic --options given.txt --run full": "full: contains other files",
+    "optimize classic --options given.txt --run full": "full: contains unrelated files",
     "optimize nobody --options given.txt": "nobody: no such file",
     "optimize random --options given.txt": "random has no options; expected an engine",
     "optimize pubeval --options given.txt": "pubeval has no options; expected an engine",

@@ -321,7 +321,7 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     Path("full/letter").write_text("dear reader")
     Path("alias").symlink_to("full")
     Path("gone").symlink_to("nowhere")
-    other, no_folder = "contains other files", "cannot create this folder: File exists"
+    other, no_folder = "contains unrelated files", "cannot create this folder: File exists"
     for name, said in (
         (".", other),
         ("full", f"{other} (letter)"),

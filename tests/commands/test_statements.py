@@ -119,7 +119,7 @@ def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_pa
     change = note["held_out_results"]
     assert change["before"] != pytest.approx(note["held_out_before"], abs=1e-3)
     assert change["low"] < 0 < change["high"]
-    assert "better or worse; whether they play better is another question\n" in ran.out
+    assert "only a match can tell whether it plays better\n" in ran.out
 
 
 def test_the_loss_on_results_is_that_of_the_held_out_games_by_hand(small_pgn, tmp_path):
@@ -186,7 +186,7 @@ def test_play_is_for_results_alone(small_pgn, tmp_path):
     for more, what in (
         (
             ("--method", "rootstrap"),
-            "weighs what results teach, --method rootstrap has other targets",
+            "weighs what results teach, --method rootstrap has targets of a different kind",
         ),
         (("--method", "logistic", "--gradient", "finite-difference"), "leave out --gradient"),
     ):

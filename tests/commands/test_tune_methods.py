@@ -190,11 +190,11 @@ def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
         ),
         (
             "classic games.ds -o out.yaml --method td",
-            "games.ds: a dataset does not say which positions follow each other",
+            "games.ds: a dataset does not record which positions are consecutive",
         ),
         (
             "classic labelled.epd -o out.yaml --method td-leaf",
-            "labelled.epd: labelled positions do not follow each other",
+            "labelled.epd: labeled positions are not consecutive",
         ),
         (
             "classic games.pgn -o out.yaml --method td --learner lbfgs",

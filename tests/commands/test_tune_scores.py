@@ -40,7 +40,7 @@ def labelled(folder: Path, scores: np.ndarray | list[str], name: str = "labelled
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory) -> Path:
-    """Positions labelled with evaluations of `classic` in another unit."""
+    """Positions labeled with evaluations of `classic` in another unit."""
     return labelled(tmp_path_factory.mktemp("recorded"), np.rint(UNIT * EVALUATIONS).astype(int))
 
 
@@ -239,13 +239,13 @@ def test_targets_are_a_former_name_of_methods(recorded, tmp_path):
         ("--method logistic --max-difference 50", "--max-difference 50.0: has no use here"),
         (
             "--method td --teacher uci:sage",
-            "--teacher uci:sage: has no use here, --method td uses no scores",
+            "--teacher uci:sage: has no use here, --method td uses no recorded scores",
         ),
         ("--method scores --nodes 50", "--nodes 50: has no use here, there is no --teacher"),
         ("--method scores --depth 3", "--depth 3: has no use here"),
         (
             "--method scores --loss ordered",
-            "--loss ordered: needs results, --method scores has other targets",
+            "--loss ordered: needs results, --method scores has targets of a different kind",
         ),
         ("--targets guesses", "argument --targets: invalid choice: 'guesses'"),
     ],
@@ -272,7 +272,7 @@ def test_files_without_scores_are_refused(small_pgn, small_dataset, tmp_path):
         (
             "chess",
             (
-                "a score; expected PGN comments such as {+0.31/6} or [%eval 0.31], or labelled"
+                "a score; expected PGN comments such as {+0.31/6} or [%eval 0.31], or labeled"
                 " positions"
             ),
             True,

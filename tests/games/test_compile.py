@@ -304,7 +304,7 @@ def test_the_cache_lies_where_the_system_keeps_caches(platform, variables, wante
 
 
 class Alarm:
-    """A timer that goes off when the test says so, unless it was cancelled."""
+    """A timer that goes off when the test says so, unless it was canceled."""
 
     def __init__(self, seconds: float, function, arguments: list[str]) -> None:
         self.seconds, self.cancelled = seconds, False

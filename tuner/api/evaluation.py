@@ -227,7 +227,7 @@ class Evaluation(Player):
         return [place.path for place in self.parameters.layout.places]
 
     def __getitem__(self, name: str) -> dict[str, NDArray[np.float64]]:
-        """The numbers of a parameter for each stage; those of a table have its shape. KeyError for
+        """The weights of a parameter for each stage; a table keeps its shape. KeyError for
         an unknown name."""
         return self._numbers(name, self.parameters.weights)
 
@@ -327,7 +327,7 @@ class Network(Player):
 
     @typed
     def save(self, path: str | Path) -> Path:
-        """Write the network, whose weights go to an .npz beside it; see `Player`."""
+        """Write the network, with its weights in an .npz next to it; see `Player`."""
         path = Path(path)
         require_network_writable(path, (), None)
         write_network(path, self._found.file)

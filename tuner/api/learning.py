@@ -31,7 +31,7 @@ R = TypeVar("R", covariant=True)
 
 @dataclass(frozen=True)
 class Tuned:
-    """What `tune` learned: the `evaluation`, what the fit is, and the `notes` taken on the way."""
+    """What `tune` learned: the `evaluation`, the `fit`, and the `notes` of the run."""
 
     evaluation: Evaluation
     fit: Result

@@ -85,7 +85,7 @@ def _plays(record: Callable[P, Any]) -> Callable[[Callable[..., R]], PlayMatch[P
 
 @_plays(MatchOptions)
 def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -> MatchResult:
-    """Play pairs of games from one opening each, with colours swapped, between two evaluations,
+    """Play pairs of games from one opening each, with colors swapped, between two evaluations,
     parameter files, networks, "random", or "uci:COMMAND" for an engine.
 
     The options are those of `tuner match`: both search to `depth` plies or `nodes` nodes a move, or
@@ -192,7 +192,7 @@ def play_games(evaluation: Player | str | Path, output: str | Path, **options: A
 
 @dataclass(frozen=True)
 class Optimized:
-    """What an optimisation found: the `best` values by name; whether they are `better` than the
+    """What an optimization found: the `best` values by name; whether they are `better` than the
     given ones, None if no match was played; the `folder` with the files of both; `result`, what
     `tuner optimize --json` prints; and `lines`, what it prints for people."""
 
@@ -223,8 +223,8 @@ def _optimizes(record: Callable[P, Any]) -> Callable[[Callable[..., R]], Optimiz
 @_optimizes(OptimizeOptions)
 def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
     """Find the best values of numbers that only games can judge: of an engine "uci:COMMAND", or of
-    an evaluation and its search. `options` names the file of numbers (docs/optimize.md), the others
-    are those of `tuner optimize`. InputError names a mistake in one line."""
+    an evaluation and its search. `options` names the file of numbers (docs/optimize.md); the
+    remaining options are those of `tuner optimize`. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         terms = player.terms if isinstance(player, Player) else ()
         settings = settings_for_numbers(_player(player, Path(folder) / "a"), options, terms)

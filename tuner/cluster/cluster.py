@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 RESUBMITTED = 5  # times at most, after a task lost its worker
-# times that a task may lose its worker beside others; then it runs alone, so that no other is
+# times that a task may lose its worker while more tasks run; then it runs alone, so that no second
+# task is
 # blamed
 IN_COMPANY = 2
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
@@ -509,7 +510,7 @@ class Cluster:
             self._note(f"worker {address} died; what it had begun is repeated")
 
     def submit(self, function: Callable[..., Any], *values: Any, key: Any) -> Future:
-        """Submit a call to any worker; futures in `values` stand for their results."""
+        """Submit a call to any worker; futures in `values` are replaced by their results."""
         self.require_connected()
         return self._client.submit(function, *values, key=key, pure=False)
 

@@ -59,7 +59,7 @@ def difference(there: dict[str, str], here: dict[str, str]) -> str | None:
         found = there.get(name, "unknown")
         if found != wanted and name == "sources":
             return (
-                f"other sources of evaltune {here['evaltune']} there ({found[:8]}) than here"
+                f"different sources of evaltune {here['evaltune']} there ({found[:8]}) than here"
                 f" ({wanted[:8]})"
             )
         if found != wanted:
@@ -174,7 +174,7 @@ def end_job(job: str) -> None:
         found = [_states.pop(key) for key in [key for key in _states if key[1] == job]]
     for kept in found:
         kept.stop.set()
-    if found:  # not here: this is the thread that speaks with the scheduler
+    if found:  # not here: this thread talks to the scheduler
         threading.Thread(target=_release, args=(found,), daemon=True).start()
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
-# what stands for the name of a file or a folder in the usage of a command
+# placeholders of files and folders in the usage of a command
 FILES = (
     "FILE",
     "FILE.html",

@@ -1,4 +1,5 @@
-"""Turn games into a dataset once, to tune from it many times; or inspect, merge and split datasets.
+"""Cache the feature counts of games so that repeated fits are fast; or inspect, merge, split and
+export datasets.
 
 tuner dataset GAMES... -o DIR           build a dataset
 tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
@@ -53,14 +54,13 @@ TABLE: Table = (
     ),
     Option(
         ("--engine",),
-        "a program of your own that counts the terms: it reads positions from standard input, one a"
-        " line, and prints a row for each",
+        "command of your engine that reads one FEN per line and prints a row for each",
         metavar="COMMAND",
     ),
     Option(
         ("--teacher",),
-        "with --engine: scores of the rows are those of searches of this engine, such as"
-        " uci:./myengine, not those that the games record",
+        "with --engine: take the scores of rows from searches of this engine, such as"
+        " uci:./myengine",
         metavar="ENGINE",
     ),
     OneOf(
@@ -76,8 +76,8 @@ TABLE: Table = (
     ),
     Option(
         ("--not-linear",),
-        "rows: a part of the evaluation that no counts express, such as 'king safety': what the"
-        " rows lack is kept as it is, and not tuned",
+        "for rows: name a part of the evaluation that the counts do not cover, such as 'king"
+        " safety'; it is kept unchanged",
         metavar="PART",
     ),
     held_out("split: share of the games in the second dataset", 0.1),

@@ -173,7 +173,7 @@ def build(sources: list[str], arguments: Arguments) -> dict:
         )
     if rows and len(rows) < len(sources):
         other = next(source for source in sources if source not in rows)
-        raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one or the other")
+        raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one kind only")
     if arguments.engine is not None:
         refuse(
             (f"--engine {arguments.engine}", True, f"has no use for {path}, which are rows already")
@@ -236,7 +236,7 @@ def export(sources: list[str], arguments: Arguments) -> dict:
 
 
 def inspect(sources: list[str], arguments: Arguments) -> dict:
-    """Summarise a dataset."""
+    """Summarize a dataset."""
     data = open_dataset(sources[0])
     layout = data.layout
     summary = {
@@ -263,8 +263,7 @@ def inspect(sources: list[str], arguments: Arguments) -> dict:
 
 
 def _show_results(console: Console, game: str, summary: dict) -> None:
-    """Show the results of positions by phase or stage; nothing where labels stand for results, or
-    with one stage."""
+    """Show the results of positions by phase or stage; nothing for labels, or with one stage."""
     if (
         len(summary["stages"]) == 1
         or 2 * sum(sum(part["results"]) * part["positions"] for part in summary["results_by_phase"])

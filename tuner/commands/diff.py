@@ -1,7 +1,7 @@
 """Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which
 of them the data support.
 
-Shown are the largest supported changes; --show shows more of them."""
+By default the largest supported changes are shown."""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ def show_note(text: str, console: Console | None = None) -> None:
 
 
 def show_result(lines: Iterable[str]) -> None:
-    """Print lines on standard output: wrapped at words to the width of a terminal, but for the name
-    of the file written and for commands, which are there to be copied; else as they are."""
+    """Print lines on standard output: wrapped at words to the width of a terminal, except the name
+    of the file written and commands, which are there to be copied; else as they are."""
     console = output_console()
     for line in lines:
         console.print(

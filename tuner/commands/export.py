@@ -1,11 +1,8 @@
-"""Write a parameter file as text for engines, or its numbers into an engine's source, or read them
-from there.
+"""Write weights as text for an engine, or into its source, or read them from the source.
 
---format writes C, Rust, JSON, UCI options, or settings for SPSA. --into finds the definitions of
-the parameters in sources of C, C++, Rust, C#, Java or Go, by their names, and replaces the numbers
-there; nothing else changes, and nothing is written if a parameter is not found. --check only
-compares, with exit status 1 if numbers differ. --from reads the numbers of the source into a copy
-of PARAMS. A network is written with --format c."""
+--into replaces the numbers in sources of C, C++, Rust, C#, Java or Go; nothing is written if a
+parameter is not found. --check compares only; --from copies the numbers of the source into a new
+parameter file."""
 
 from __future__ import annotations
 
@@ -47,14 +44,15 @@ TABLE: Table = (
             ),
             Option(
                 ("--into",),
-                "replace the numbers in this source file; may be repeated if they are in several",
+                "replace the numbers in this source file; may be repeated",
                 default=(),
                 metavar="SOURCE",
                 action="append",
             ),
             Option(
                 ("--from",),
-                "write PARAMS with the numbers of this source file to -o FILE; may be repeated",
+                "read the numbers of this source file and write PARAMS with them to -o FILE; may be"
+                " repeated",
                 default=(),
                 dest="sources",
                 metavar="SOURCE",
@@ -85,7 +83,7 @@ TABLE: Table = (
     Title("with --into and --from"),
     Option(
         ("--map",),
-        "YAML file with the names of definitions that differ from those of their parameters,"
+        "YAML file with the names of definitions that differ from their parameters,"
         " `mobility.knight: KnightMob`, and null for parameters that the source does not keep",
         metavar="FILE",
     ),
@@ -236,7 +234,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         ]
         if different:
             lines += [
-                "next: compile the engine, and play a match against the version before",
+                "next: compile the engine, and play a match against the previous version",
                 f"to test that the source keeps these numbers: {arguments.text} --check",
             ]
         show_result(lines)

@@ -1,11 +1,9 @@
-"""Play fast games of an evaluation against slightly noisy copies of itself, or of any engine, to
-learn from.
+"""Play fast games to learn from, of an evaluation against noisy copies of itself or of an engine
+against itself.
 
-Engines are named as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" or "ubgi:COMMAND", and play
-against themselves. Openings are random and balanced. Games end when the scores of both sides are
-clear, so that a shallow search does not draw what it has won; a share of them is played on, which
-shows how far these rules can be relied on. The folder holds files of games with the scores of
-searches in comments, and --resume continues after any interruption, to the same games."""
+Engines are "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" or "ubgi:COMMAND". Games begin with
+random balanced openings, are adjudicated by scores, and are written with search scores in comments;
+--resume continues to the same games."""
 
 from __future__ import annotations
 

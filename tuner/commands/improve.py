@@ -1,13 +1,9 @@
-"""Make an engine stronger: it plays itself, its numbers are learned from the scores of its
-searches, written into a copy of its source, and kept if they win.
+"""Make an engine stronger: play games with it, tune its weights on the search scores, write them
+into a copy of its source, and keep them if they win.
 
-PLAN is a file of YAML (docs/improve.md): how the engine plays, prints rows and is built. A round
-plays games, counts rows, learns, writes the numbers into a copy of the folder, builds it, checks
-that its rows are its evaluation, and plays matches against a pool: the version before, the first
-one, and others that are named. If it does not win, the round goes half of the way. At the end a
-match between the version that is rated highest and the first one decides. Nothing in the engine's
-own folder is changed: the result is a patch. Each step is a command of its own, shown as it begins
-and kept in the folder of the run, where --resume goes on after any interruption."""
+PLAN is a YAML file (docs/improve.md). A final match decides, and the result is a patch; your folder
+is not changed. Every step is a command that is printed and kept in the folder of the run, and
+--resume continues after any interruption."""
 
 from __future__ import annotations
 
@@ -32,12 +28,12 @@ improve.yaml:
   build: make
 """
 TABLE: Table = (
-    Option(("plan",), "what to play, build and learn: a file of YAML", metavar="PLAN", nargs="?"),
+    Option(("plan",), "YAML file with the plan", metavar="PLAN", nargs="?"),
     Option(("--run",), "keep everything in this folder (default: improve-1, ...)", metavar="DIR"),
     resume("the loop"),
     Option(
         ("--write",),
-        "write the patch even if the last match shows no gain",
+        "write the patch even if the final match shows no gain",
         default=False,
         action="store_true",
         resume=True,

@@ -1,10 +1,10 @@
-"""Play a match between two players in pairs of games, and estimate the difference in Elo, or in
-points a game.
+"""Play a match between two players in pairs of games, and estimate the Elo difference (backgammon:
+points per game).
 
 A and B are parameter files, names of bundled ones, networks, `random`, players of a game (pubeval,
 gnubg:PLIES), or engines, as "uci:COMMAND", "xboard:COMMAND", "usi:COMMAND" for shogi,
-"ubgi:COMMAND" for backgammon, or the name of an engine on the PATH. Every opening is played twice,
-with colours swapped; in a game with dice, with the same dice."""
+"ubgi:COMMAND" for backgammon, or the name of an engine on the PATH. Every opening is played twice
+with colors swapped; games with dice use the same dice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLE = """examples:
   tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
   tuner match "uci:toga2" "uci:toga2" --with learned.yaml --depth 6
   tuner match learned.yaml random --plies 80 --depth 2
-                                      the ladder: `zero` and `material` play too
+                                      a ladder with `zero` and `material`
 """
 TABLE: Table = (
     Option(("a",), "the player whose result is reported", metavar="A", nargs="?"),

@@ -1,9 +1,8 @@
-"""Learn a small network from values of positions: our own searches, recorded scores, an engine's
-searches, or results.
+"""Train a small network on values of positions: search values, recorded scores, teacher's scores or
+results.
 
-PARAMS is the evaluation that searches, whose scale the network gets, and with which it is compared
-on held-out games. The network sees the board alone; `tuner match` and `tuner eval` take its file as
-they take a parameter file."""
+PARAMS searches the positions, provides the scale, and is compared with the network on held-out
+games. `tuner match`, `eval` and `uci` accept the network file."""
 
 from __future__ import annotations
 
@@ -29,22 +28,21 @@ TABLE: Table = (
     params(),
     Option(
         ("games",),
-        "files of games or labelled positions, folders of them, or - for standard input",
+        "files of games or labeled positions, folders of them, or - for standard input",
         metavar="GAMES",
         nargs="+",
     ),
-    output("network to write: its weights go to NET.npz beside it", "NET.yaml", required=True),
+    output("network to write: its weights go to NET.npz next to it", "NET.yaml", required=True),
     Option(
         ("--write-positions",),
-        "write the positions and their values, too, from 0 to 1 for the first player, as lines"
-        " `fen,result` that commands read as labelled positions",
+        "write positions and values (0 to 1, first player) as labeled positions `fen,result`",
         metavar="OUT",
     ),
     TERMS,
     Title("network"),
     Option(
         ("--encoding",),
-        "what it sees of a position (default: bitboard768 for chess; docs/networks.md lists them)",
+        "its inputs (default: bitboard768 for chess; docs/networks.md lists them)",
         metavar="NAME",
     ),
     Option(
@@ -72,14 +70,14 @@ TABLE: Table = (
     ),
     Option(
         ("--repeats",),
-        "learn N networks, each from other random weights, and keep the best (default: 1)",
+        "train N networks from different random weights, and keep the best (default: 1)",
         POSITIVE_COUNT,
         1,
         metavar="N",
     ),
     Option(
         ("--epochs",),
-        "at most N (default: 60); it ends sooner if games set aside are predicted no better",
+        "at most N epochs (default: 60); training stops early if validation does not improve",
         POSITIVE_COUNT,
         metavar="N",
     ),
@@ -94,7 +92,7 @@ TABLE: Table = (
     ),
     Option(
         ("--sample",),
-        "learn from and measure on at most N positions, of games chosen at random (default: all)",
+        "use at most N positions, of randomly chosen games (default: all)",
         whole(1000),
         metavar="N",
     ),
@@ -218,7 +216,6 @@ def _require_positions(sources: list[str]) -> None:
             ]
             named = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
             raise InputError(
-                f"{source}: a dataset holds counts of one evaluation, not the positions that a"
-                " network sees; name the games that it was made"
-                f" from{': ' + named if files else ''}"
+                f"{source}: a dataset holds counts of one evaluation, not positions; name the games"
+                f" that it was built from{': ' + named if files else ''}"
             )

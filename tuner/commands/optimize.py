@@ -1,11 +1,10 @@
-"""Find the best values of numbers that only games can judge: options of an engine, constants of a
-search, weights.
+"""Tune values that only games can judge: engine options, search constants, weights.
 
-Both sides of a pair of games play with other values, and the same opening or dice; a method learns
-from the pairs. Now and then a table shows the best values so far with their intervals, and what
-each is worth. At the end a match decides whether they are better than the given ones. PLAYER is an
-engine, as "uci:COMMAND" or "usi:COMMAND", a parameter file, a bundled one, or a network; FILE has
-lines of OpenBench, or the JSON of weather-factory (docs/optimize.md)."""
+The two sides of a game pair play with different values from the same opening (or dice); a method
+learns from the pairs. Tables show the best values with intervals, and a final match decides whether
+they are better. PLAYER is an engine, as "uci:COMMAND" or "usi:COMMAND", a parameter file, a bundled
+one, or a network; FILE has lines of OpenBench, or the JSON of weather-factory
+(docs/optimize.md)."""
 
 from __future__ import annotations
 
@@ -31,19 +30,19 @@ EXAMPLE = """examples:
   tuner report margins
 """
 TABLE: Table = (
-    Option(("player",), "whose numbers they are", metavar="PLAYER", nargs="?"),
+    Option(("player",), "player whose values are tuned", metavar="PLAYER", nargs="?"),
     *options_in(OptimizeOptions, "options games method"),
     OneOf(options_in(OptimizeOptions, "depth nodes movetime tc")),
     *options_in(OptimizeOptions, "openings run"),
     resume("the run", "; --games N sets a new total"),
-    flag("--list", "print lines of all numbers that PLAYER has, to begin FILE from"),
+    flag("--list", "list every tunable number of PLAYER, as a starting point for FILE"),
     TERMS,
     Title("the match at the end"),
     *options_in(OptimizeOptions, "match_games gain"),
     Option(
         ("--into",),
-        "if the best values win, replace the weights among them in this source file, as"
-        " tuner export does; may be repeated",
+        "if the best values win, write their weights into this source file, as tuner export does;"
+        " may be repeated",
         default=(),
         metavar="SOURCE",
         action="append",

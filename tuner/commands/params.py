@@ -1,6 +1,6 @@
-"""Check a parameter file and summarise it, add the parameters that it lacks, or start a new one.
+"""Check and summarize a parameter file, add missing parameters, or create a new file.
 
-tuner params PARAMS                       check a file and summarise it
+tuner params PARAMS                       check and summarize a file
 tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
 tuner params --new NAME... -o OUT         zeros for these terms or parameters
 tuner params --new --from SOURCE --map MAP [-o OUT]
@@ -104,7 +104,7 @@ TABLE: Table = (
     Option(
         ("--stages",),
         "--new, --from-rows, or with -o OUT for a file: stages of the evaluation, one or two"
-        " (default: mg eg, or those of the game), or several with the phases in which each is"
+        " (default: mg eg, or the stages of the game), or several with the phases in which each is"
         " alone: opening=24 middle=10-14 ending=0",
         metavar="NAME",
         nargs="+",
@@ -162,7 +162,7 @@ def run(arguments: Arguments) -> dict:
 
 
 def _checked(arguments: Arguments) -> dict:
-    """Check and summarise a file, and with --add-missing write it."""
+    """Check and summarize a file, and with --add-missing write it."""
 
     if arguments.output and not (arguments.add_missing or arguments.stages):
         raise InputError(
@@ -222,7 +222,7 @@ def _checked(arguments: Arguments) -> dict:
             print(f"  terms that take no part: {', '.join(without)}")
         if output is not None:
             added = f"added {', '.join(missing) if missing else 'nothing'}"
-            staging = f"stages {stages_text(written)}, each with the weights of its middle"
+            staging = f"stages {stages_text(written)}, with interpolated weights at their centers"
             done = [added] * arguments.add_missing + [staging] * bool(arguments.stages)
             print(f"wrote {shlex.quote(str(output))}: {'; '.join(done)}")
     return result

@@ -1,9 +1,8 @@
 """Write one self-contained HTML page about a run of `tune --run`, `selfplay`, `match --run`,
 `tournament --run` or `improve`.
 
-The page shows what was learned, how certain it is, and how to repeat it. It needs no network.
-Matches played with the learned weights are added with --match. What a run of self-play learned
-plays games against itself, which show how well its values predict results."""
+The page shows the learned weights, their intervals and how to reproduce the run. For self-play
+runs, the learned weights play themselves to check how well their evaluations predict results."""
 
 from __future__ import annotations
 
@@ -42,15 +41,15 @@ TABLE: Table = (
     ),
     Option(
         ("--beside",),
-        "folder of another run of self-play, whose strength by games is drawn beside; up to three",
+        "folder of another run of self-play, whose strength by games is drawn on the same charts;"
+        " up to three",
         default=(),
         metavar="RUN",
         action="append",
     ),
     Option(
         ("--calibrate",),
-        "self-play: compare the learned values with the results of N games that they play now"
-        " (default: 2,000 with dice, which take seconds; else 0)",
+        "self-play: check calibration on N new games (default: 2,000 with dice, else 0)",
         COUNT,
         metavar="N",
     ),

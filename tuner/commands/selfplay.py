@@ -1,11 +1,8 @@
-"""Learn the weights of a parameter file, or a network, from games of self-play.
+"""Tune a parameter file or a network by self-play.
 
-Threads play batches of games; after each batch the learner moves the weights, with which later
-games are played. A network of a game with dice learns by TD(lambda) after every ply instead, one
-roll deep, in one thread. All files are kept in a folder (default: selfplay-1, selfplay-2, ...):
-params.yaml or net.yaml can be played at any time, history.jsonl has a line for each batch, and
---resume continues after any interruption.
-"""
+The weights are updated after each batch of games; networks of games with dice learn after every
+ply. Everything is kept in a folder (default: selfplay-1, ...), and --resume continues after any
+interruption."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Play a tournament: all players against each other, or one against all, in pairs of games, and
+"""Play a tournament: round robin, or one player against all, in pairs of games, and
 rate them.
 
-Players are those of `tuner match`. The settings are for all; a player with limits or options of its
-own is named by --player. Every opening is played twice in each pairing, with colours swapped; in a
-game with dice, with the same dice. Ratings are the likeliest ones, with 95 % intervals from pairs
-of games, in Elo, or in points a game where games win several points."""
+Players are those of `tuner match`. Settings apply to all players; --player adds one with its own
+limits or options. Every opening is played twice in each pairing with colors swapped. Ratings are
+maximum-likelihood estimates with 95 % intervals from pairs of games."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ EXAMPLE = """examples:
 TABLE: Table = (
     Option(
         ("players",),
-        "the players; the folder of a run of self-play with --measure stands for what had learned"
-        " after some of its games",
+        "the players; the folder of a run of self-play with --measure adds its checkpoints",
         metavar="PLAYER",
         nargs="*",
         default=(),

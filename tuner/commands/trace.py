@@ -1,8 +1,7 @@
-"""Write a source file that an engine includes to print what its evaluation counts.
+"""Generate the header that lets your engine print its feature counts.
 
-The engine marks every use of a parameter, `EVALTUNE_ROW(mobility_knight, squares, us);`, and
-prints a line of JSON for each position. The names of the parameters are part of the file: a wrong
-one does not compile. docs/your-own-engine.md shows an evaluation."""
+Add a macro wherever a weight is used, such as `EVALTUNE_ROW(mobility_knight, squares, us);`. The
+engine then prints a line of JSON for each position; see docs/your-own-engine.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learn the weights of a parameter file from games and write them to a new file."""
+"""Tune the weights of a parameter file on games and write them to a new file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLE: Table = (
     params("parameter file to start from, or a bundled one: classic, zero, ...", nargs="?"),
     Option(
         ("games",),
-        "files of games or labelled positions (also .gz, .bz2, .zst), folders of them, datasets, -"
+        "files of games or labeled positions (also .gz, .bz2, .zst), folders of them, datasets, -"
         " for standard input, or samples for the bundled games",
         default=[],
         metavar="GAMES",
@@ -51,7 +51,7 @@ TABLE: Table = (
     resume("a run", " that was interrupted while it searched: its searches are kept"),
     *options_in(TuneOptions, "not_linear"),
     TERMS,
-    Title("scores of other programs"),
+    Title("recorded scores"),
     *options_in(TuneOptions, "blend teacher nodes max_difference"),
     Title("searches and temporal differences"),
     *options_in(TuneOptions, "depth lambda_ rounds"),

@@ -1,5 +1,5 @@
-"""Play in any backgammon program: an engine that speaks UBGI (Universal Backgammon Interface) with
-your parameters."""
+"""Play in any backgammon program: a UBGI engine (Universal Backgammon Interface) with your
+parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Play in any chess program: an engine that speaks UCI (Universal Chess Interface) with your
-parameters."""
+"""Play in any chess program: a UCI engine (Universal Chess Interface) with your parameters."""
 
 from __future__ import annotations
 

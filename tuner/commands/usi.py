@@ -1,5 +1,4 @@
-"""Play in any shogi program: an engine that speaks USI (Universal Shogi Interface) with your
-parameters."""
+"""Play in any shogi program: a USI engine (Universal Shogi Interface) with your parameters."""
 
 from __future__ import annotations
 

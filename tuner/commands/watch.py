@@ -1,9 +1,7 @@
-"""Serve a page about a run under way: its report so far, what it does now, and the games that it
-plays, which change as the run goes on.
+"""Serve a live page for a run: the report so far, current progress and the games being played.
 
-The page is that of `tuner report`. It is served to browsers of this machine alone, at the address
-that is printed. Nothing is computed while no page is open, and at most about two percent of a CPU
-while one is, so that curves of long runs move less often. Ctrl-C ends it; the run goes on."""
+The address is printed; only this machine can open it. Pages are rendered on request, at most 2 % of
+a CPU. Ctrl-C ends the server, not the run."""
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ EXAMPLE = """examples:
   tuner watch selfplay-1 --port 8001
 """
 TABLE: Table = (
-    Option(("run",), "folder of a run, which may be under way", metavar="RUN"),
+    Option(("run",), "folder of a run", metavar="RUN"),
     Option(
         ("--port",),
-        "port of the address (default: 8000); 0: any that is free",
+        "port (default: 8000); 0: any free port",
         whole(0, 65535),
         8000,
         metavar="N",

@@ -1,12 +1,8 @@
-"""Learn the chances of a win, a draw and a loss at a score from games with scores, by the material
-that is left.
+"""Fit the probabilities of a win, draw and loss to search scores of games, by material.
 
-The model is the one whose form Stockfish uses: at a score x games are won with probability
-1 / (1 + exp((a - x) / b)), where a and b are polynomials in the material, and lost as at -x. Scores
-are read from comments of PGN, CSA or positions, as `tuner tune --method scores` reads them. Games
-of other openings are held out: their log loss is compared with that of the published form, whose
-scores are scaled to fit best, and of a guess that knows no scores. Intervals are of 95 %, with
-games as clusters."""
+The model is Stockfish's: a win at score x has the probability 1 / (1 + exp((a - x) / b)), where a
+and b are polynomials in the material. The log loss of held-out games is compared with the published
+coefficients; 95 % intervals are clustered by game."""
 
 from __future__ import annotations
 
@@ -139,7 +135,7 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
         "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
-    lines += ["", f"log loss of {found.held_out:,} held-out games of other openings"]
+    lines += ["", f"log loss of {found.held_out:,} held-out games of separate openings"]
     lines.append(f"  this model     {_loss_text(found.own)}")
     if found.published and found.difference and found.factor and stock:
         lines.append(

@@ -51,7 +51,8 @@ def blocks(ranges: np.ndarray, size: int = BLOCK) -> Iterator[np.ndarray]:
 
 
 def positions_at(ranges: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the positions (n,) at some places among those of the ranges, counted from 0."""
+    """Return the positions (n,) at some places among the positions of the ranges, counted from
+    0."""
     counts = ranges[:, 1] - ranges[:, 0]
     ends = np.cumsum(counts)
     which = np.searchsorted(ends, places, side="right")
@@ -111,7 +112,7 @@ def size_of(ranges: np.ndarray) -> int:
 
 
 def places_of(ranges: np.ndarray) -> np.ndarray:
-    """Return the positions (n,) of ranges (m, 2), one range after the other."""
+    """Return the positions (n,) of ranges (m, 2), in the order of the ranges."""
     sizes = ranges[:, 1] - ranges[:, 0]
     return np.repeat(ranges[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
 
@@ -310,7 +311,8 @@ class Dataset:
         return stages_in(self.manifest)
 
     def staged(self, stages: Stages) -> Dataset:
-        """Return the same positions with other stages; one stage is the mean of those it has."""
+        """Return the same positions with different stages; one stage is the mean of those it
+        has."""
         if len(stages.names) == 1 or stages == self.staging:
             return self
         return replace(self, manifest={**self.manifest, **of_stages(stages)})

@@ -8,7 +8,7 @@ first[g]:first[g + 1]; `game` and `opening` (uint64) identify it. The manifest h
 
 Positions that another program counted may have more, each for all positions or for none: `rest`
 (float32 centipawns that are not tuned), `evaluation` and `score` (float32 centipawns, static and of
-a search, NaN if unknown), and `text` (uint8, all positions as text one after the other) with
+a search, NaN if unknown), and `text` (uint8, all positions as concatenated text) with
 `text_end` (int64, the end of each). If the evaluation scales its last stage, `phase` is an index
 into `shares` of the manifest, a list of [phase, scale]. `spans` of the manifest are the phases
 in which each stage is alone, see `tuner.parameters.parameters`. Where counts do not fit into

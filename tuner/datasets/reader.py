@@ -91,7 +91,7 @@ def _check(
     def problem(part: int) -> str | None:
         begin, end = part * PART, min((part + 1) * PART, len(content))
         if wrong is not None:
-            # one more, because order is checked between neighbours
+            # one more, because order is checked between neighbors
             found = wrong(values[part * step : (part + 1) * step + 1])
             if found.any():
                 return (
@@ -321,7 +321,7 @@ def _are_unique(names: list[str]) -> bool:
 
 
 def _can_be_apart(names: list[str], layout: list) -> bool:
-    """Return whether these are terms of a layout, and all inputs, with those of its second player,
+    """Return whether these are terms of a layout, and all inputs, including the second player's,
     fit into 16 bits."""
     terms = [path.split(".")[0] for path, _ in layout]
     inputs = sum(

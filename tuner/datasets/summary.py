@@ -1,4 +1,4 @@
-"""Summarise a dataset: games, positions, results, phases, and how often each parameter applies."""
+"""Summarize a dataset: games, positions, results, phases, and how often each parameter applies."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ uses_type = types.Array(types.int64, 2, "C")
 )
 def column_use(index, count, row, phase, ranges, column, latest, positions, total):
     """Add, per phase and column, the number of positions that the column applies to and the sum of
-    absolute counts. `column` is that of each index; `latest` is memory to work in, -1 for each
-    column."""
+    absolute counts. `column` is the column of each index; `latest` is memory to work in, -1 for
+    each column."""
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
             applies, sums = positions[phase[position]], total[phase[position]]
@@ -78,7 +78,7 @@ BINS = 4  # of the phase
 RARE = 100  # positions, below which a parameter can hardly be learned
 
 
-OUTCOMES = ("win", "draw", "loss", "other")  # of an outcome; others are fractional labels
+OUTCOMES = ("win", "draw", "loss", "other")  # of an outcome; the rest are fractional labels
 
 
 def summarise(data: Dataset, layout: Layout) -> dict:
@@ -145,7 +145,7 @@ def summarise(data: Dataset, layout: Layout) -> dict:
 
 def is_labelled(data: Dataset) -> bool:
     """Return whether most games have a fractional label in place of a result: their positions were
-    labelled one by one."""
+    labeled one by one."""
     of_games = data.outcome[data.first[:-1][np.diff(data.first) > 0]]
     return bool(
         2 * np.count_nonzero(_whole(of_games, points_of(data.manifest["game"]))) < len(of_games)
@@ -153,7 +153,7 @@ def is_labelled(data: Dataset) -> bool:
 
 
 def _kind(outcome: np.ndarray, most: int) -> np.ndarray:
-    """Return the indices (n,) in OUTCOMES of outcomes, which stand for whole points up to `most` if
+    """Return the indices (n,) in OUTCOMES of outcomes, which are whole points up to `most` if
     they are no labels."""
     return np.where(_whole(outcome, most), 1 - np.sign(outcome), OUTCOMES.index("other")).astype(
         np.int64
@@ -225,8 +225,8 @@ def summary_lines(summary: dict) -> list[str]:
             ]
         ),
         *_phase_lines(summary),
-        f"parameters     {summary['parameters']:,}, of which {sum(never.values())} never apply"
-        + (f": {_listed(names)}" if never else ""),
+        f"parameters     {summary['parameters']:,}, "
+        + (f"{sum(never.values())} never used: {_listed(names)}" if never else "all used"),
     ]
     if rare:
         lines.append(
@@ -237,8 +237,8 @@ def summary_lines(summary: dict) -> list[str]:
 
 
 def stage_of(summary: dict, phase: list[int]) -> str:
-    """Return the name of some phases, first and last: that of a stage if nothing lies between the
-    stages."""
+    """Return the name of some phases, first and last: the name of a stage if nothing lies between
+    the stages."""
     stages = summary["stages"]
     if len(stages) == 2 and summary["phases"] == 1:
         return stages[1 - phase[0]]

@@ -167,7 +167,7 @@ PIECE = 1 << 20  # numbers converted at a time
 
 class WideWriter(DatasetWriter):
     """A writer of rows whose `phase` are steps of the phase; the scale of the last stage, the rest,
-    evaluations, scores and texts are optional. `finish` leaves out arrays that say nothing, and
+    evaluations, scores and texts are optional. `finish` leaves out arrays without information, and
     makes counts and phases as small as they fit."""
 
     def __init__(self, target: Path) -> None:

@@ -66,7 +66,7 @@ class BoundEvaluation(tuple[int, int]):
 
 
 def rows_of(phases: int, spans: Spans) -> tuple[tuple[int, float], ...]:
-    """Return, for each step of the phase, which two stages that follow each other have shares, from
+    """Return, for each step of the phase, which two successive stages have shares, from
     0 on, and the share of the one at the larger phase; nothing for stages without spans."""
     if not spans:
         return ()
@@ -243,9 +243,9 @@ STEPS = {
 
 @dataclass(frozen=True)
 class CountedPositions:
-    """Positions as `rows` with analytic derivatives; `shares` (stages, n) are those of the stages
-    in each position. Where the evaluation is not linear, it is made linear near the weights (see
-    `tuner.fit.device.cpu.device`)."""
+    """Positions as `rows` with analytic derivatives; `shares` (stages, n) are the shares of the
+    stages in each position. Where the evaluation is not linear, it is made linear near the weights
+    (see `tuner.fit.device.cpu.device`)."""
 
     engine: Engine
     rows: Rows
@@ -324,6 +324,7 @@ class MovedPositions:
 
 
 def counted_positions(engine: Engine, positions: np.ndarray, stages: int) -> CountedPositions:
-    """Return positions (n, words) with analytic derivatives by the weights of so many stages."""
+    """Return positions (n, words) with analytic derivatives by the weights of a number of
+    stages."""
     rows = engine.coefficients(positions)
     return CountedPositions(engine, rows, engine.shares(stages)[:, rows.phase])

@@ -73,14 +73,13 @@ class Evaluation(Protocol):
         """(stages, columns) in centipawns, or of a network (size,)."""
 
     def with_weights(self, weights: np.ndarray) -> Evaluation:
-        """Return the same with other weights, in the shape of its own."""
+        """Return the same with different weights of the same shape."""
 
     def with_numbers(
         self, values: Mapping[str, str], place: str
     ) -> tuple[Evaluation, dict[str, int]]:
-        """Return the same with other weights, and the constants of its search, that `values` name
-        as options of an engine do. InputError, which begins with `place`, for names that are
-        neither."""
+        """Return the same with the weights and search constants that `values` name like engine
+        options. InputError, which begins with `place`, for names that are neither."""
 
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions (n, words) in centipawns, first player's
@@ -94,7 +93,7 @@ class Evaluation(Protocol):
         for a device without passes for this evaluation."""
 
     def explain(self, words: np.ndarray) -> dict[str, Any]:
-        """Return the evaluation of a position (words,), with what it is made of."""
+        """Return the evaluation of a position (words,), with its parts."""
 
     def show(self, console: Console, found: dict[str, Any], every: bool) -> None:
         """Print what `explain` found; `every` parameter, not only terms."""
@@ -107,7 +106,7 @@ class Evaluation(Protocol):
         """Let a search use this evaluation, of the same form as its own."""
 
     def free(self, fixed: Sequence[str]) -> np.ndarray:
-        """Return the weights that learn, as a mask, without those of the names in `fixed`.
+        """Return the weights that learn, as a mask, without the names in `fixed`.
         InputError if none is left, and for what cannot be followed."""
 
     def limits(self) -> tuple[Any, Any]:
@@ -309,7 +308,7 @@ def evaluation_from(spec: PlainEvaluation) -> Evaluation:
 
 
 def copy_evaluation(path: Path, copy: Path) -> None:
-    """Copy the file of an evaluation, of a network that of its weights, too."""
+    """Copy the file of an evaluation, of a network its weights, too."""
     replace_file(copy, path.read_bytes())
     if holds_network(path):
         replace_file(weights_path(copy), weights_path(path).read_bytes())
@@ -328,6 +327,6 @@ def require_evaluation_writable(
 
 
 def quiescence_of(game: Game, name: str) -> WeightsEvaluation:
-    """Return the evaluation of the quiescence search, whose terms need not be those of the one that
-    learns."""
+    """Return the evaluation of the quiescence search, whose terms may differ from the evaluation
+    that learns."""
     return WeightsEvaluation(*load_engine(parameter_path(name, game.name)))

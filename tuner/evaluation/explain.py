@@ -74,7 +74,7 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
 def _nonlinear(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict[str, np.ndarray]:
     """Return what each term that is not linear adds, the same in every stage (stages,): a function
     is applied to the tapered sum, and a term that scales multiplies the tapered evaluation. Terms
-    that scale come last, one after the other."""
+    that scale come last, in their order."""
     terms = [term for term in engine.composition.terms if not term.linear]
     weights = parameters.weights.copy()
     for term in terms:

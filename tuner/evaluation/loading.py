@@ -1,4 +1,4 @@
-"""An engine and an evaluation as plain data, for work that runs in other processes; each process
+"""An engine and an evaluation as plain data, for work in separate processes; each process
 makes an engine once."""
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def loaded_terms(game: str, terms: Sequence[str | Path]) -> tuple[Term, ...]:
 def _taking_part(
     path: Path, heading: Heading, files: Sequence[str | Path], add_missing: bool
 ) -> tuple[Term, ...]:
-    """Return the terms that a parameter file names, and with `add_missing` those of the user's
-    files of terms, too; InputError for a term of theirs that is missing otherwise."""
+    """Return the terms that a parameter file names, and with `add_missing` the terms of the user's
+    files, too; InputError for a term of theirs that is missing otherwise."""
     loaded = loaded_terms(heading.game, files)
     own = (
         {term.name for term in loaded} - {term.name for term in loaded_terms(heading.game, ())}
@@ -175,8 +175,8 @@ def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
 
 
 def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
-    """Return the engine of a game with its own terms and those of the user's files; InputError if a
-    term is wrong."""
+    """Return the engine of a game with its own terms and the terms of the user's files; InputError
+    if a term is wrong."""
     return _composed(game, loaded_terms(game, terms), terms)
 
 
@@ -261,7 +261,7 @@ def load_parameters(
     path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False
 ) -> Parameters:
     """Read the parameters of a file, without compiling anything. Their layout has the terms that
-    the file names; with `add_missing` those of the user's files of terms, too, with zeros.
+    the file names; with `add_missing` also the terms of the user's files, with zeros.
     InputError for files of terms if another program counts."""
     return _read(parameter_path(path), terms, add_missing)[1]
 

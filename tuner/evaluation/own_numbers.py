@@ -29,8 +29,8 @@ class OwnNumbers(NamedTuple):
 
 
 def require_linear(name: str | Path, options: Iterable[str], more: str = "") -> None:
-    """InputError for options, as they were typed, that have no use with a network; it says `more`
-    about networks."""
+    """InputError for options, as they were typed, that have no use with a network; `more` is about
+    networks."""
     path = parameter_path(name)
     refuse((option, holds_network(path), f"{path} is a network{more}") for option in options)
 
@@ -56,7 +56,7 @@ def weight_places(parameters: Parameters) -> dict[str, tuple[int, int]]:
 def with_numbers(
     game: Game, parameters: Parameters | None, values: Mapping[str, str], place: str
 ) -> OwnNumbers:
-    """Return the parameters with other weights, and the constants, that `values` name. InputError,
+    """Return the parameters with the weights, and the constants, that `values` name. InputError,
     which begins with `place`, for names that are neither and for texts that are no such numbers."""
     constants = {constant.name: constant for constant in game.contest.constants}
     places = weight_places(parameters) if parameters is not None else {}

@@ -59,8 +59,8 @@ class ServedEvaluation:
             self._constants[name] = value
 
     def bind(self, searcher: Searcher) -> None:
-        """Let a searcher use the current weights; its tables hold scores of others until they are
-        cleared."""
+        """Let a searcher use the current weights; its tables hold scores of earlier weights until
+        they are cleared."""
         self._current.bind(searcher)
         searcher.set_constants(self._constants)
 

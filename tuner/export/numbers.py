@@ -303,8 +303,8 @@ def settings_of(
 ) -> tuple[dict[str, str], list[str]]:
     """Return values of the engine's options by their names, and notes about rounding, from a file.
 
-    A parameter file (.yaml) names them as `tuner uci --options` does; any other file has lines
-    NAME=VALUE, `setoption name NAME value VALUE`, or those of OpenBench, whose third field is the
+    A parameter file (.yaml) names them as `tuner uci --options` does; a different file has lines
+    NAME=VALUE, `setoption name NAME value VALUE`, or lines of OpenBench, whose third field is the
     value. InputError for unknown options, and for values
     out of range."""
     numbers = (

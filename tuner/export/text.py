@@ -170,7 +170,7 @@ def spsa_text(r: Rounded, name: str = "") -> str:
     accept nothing else.
 
     c_end, the last perturbation, is twice the standard error if known, otherwise a tenth of the
-    range. The range is that of the bounds in the file; without bounds half the weight up and down,
+    range. The range comes from the bounds in the file; without bounds half the weight up and down,
     but at least 50 centipawns and 2 c_end."""
     kind = "int" if r.decimals == 0 else "float"
     errors = (
@@ -216,7 +216,7 @@ def _outward(value: float, decimals: int, towards: Callable[[float], int]) -> fl
 class ExportFormat:
     """A format: `text` of rounded numbers and the name of their file, and what the text can hold:
     `rows` of tables, which have an order, unlike numbers that have a name each; `fractions`;
-    comments, in which the `heading` stands."""
+    comments, which contain the `heading`."""
 
     text: Callable[[Rounded, str], str]
     rows: bool = True
@@ -267,7 +267,7 @@ MANY = 17  # digits, so that an engine has the same numbers
 
 @dataclass(frozen=True)
 class WdlCode:
-    """What the code has: coefficients of a and b, those of m ** 0 first; the limits of the material
+    """The content of the code: coefficients of a and b, from m ** 0 on; the limits of the material
     and its anchor, None if nothing depends on it; what is counted, and lines about the games."""
 
     a: Sequence[float]

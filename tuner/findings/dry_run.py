@@ -111,7 +111,7 @@ def dry_run_lines(found: dict) -> list[str]:
 
 
 def _grouped(names: list[str]) -> list[str]:
-    """Return the names with those of one list or table combined."""
+    """Return the names with the names of one list or table combined."""
     counts: dict[str, int] = {}
     for name in names:
         path, _, rest = name.partition("[")

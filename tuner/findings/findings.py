@@ -41,9 +41,8 @@ def error_in_points(
     result: FitResult, on_results: tuple[Problem, Problem | None] | None, most: int
 ) -> PointsError:
     """Return the root mean square error of the expected points before and after a fit, of held-out
-    positions if there are any, and the standard deviation of what they are compared with: the
-    results of `on_results`, or else the targets of the fit. `most` is what an outcome of 1 stands
-    for."""
+    positions if there are any, and the standard deviation of the targets: the results of
+    `on_results`, or else the targets of the fit. `most` are the points of an outcome of 1."""
     learned, held_out = on_results or (result.problem, result.held_out)
     is_held_out = held_out is not None and held_out.positions > 0
     problem = held_out if held_out is not None and is_held_out else learned
@@ -362,8 +361,7 @@ def noise_line(noise: NoiseCost, unit: str) -> str:
     )
     if noise.differences is not None:
         text += (
-            ", differences between neighbouring positions of a game +/-"
-            f" {_short(noise.differences)}"
+            f", differences between neighboring positions of a game +/- {_short(noise.differences)}"
         )
     if noise.elo is None:
         return text
@@ -386,7 +384,7 @@ def better_targets(rows: bool, scores: bool, searchable: bool = True, counted: b
     of a dataset that was `counted` here or of games, with `scores` of searches or without, whose
     positions are `searchable` or not."""
     if not searchable and not rows:
-        return "positions that a stronger player has labelled"
+        return "positions that a stronger player has labeled"
     if scores:
         return "the scores (--method scores)"
     if rows:
@@ -404,9 +402,9 @@ def advice(
     words: Wording,
     labelled: bool = False,
 ) -> list[str]:
-    """Return the caveats of a fit, as lines of text; `change` is that of the held-out loss on
+    """Return the caveats of a fit, as lines of text; `change` is the change of the held-out loss on
     results, `better` names what could be learned from in place of results. `labelled`: the games
-    are labelled positions."""
+    are labeled positions."""
     lines, games = [], result.games
     of, results = ("positions", "labels") if labelled else ("games", "results")
     if not result.convergence.converged:
@@ -432,8 +430,8 @@ def advice(
     if change and change.low is not None and change.high is not None:
         if change.low <= 0 <= change.high:
             lines.append(
-                f"the held-out {of} do not show whether the learned values predict "
-                f"{results} better or worse; whether they play better is another question"
+                f"no significant change on held-out {of}; only a match can tell whether it plays"
+                " better"
             )
         elif change.low > 0:
             lines.append(

@@ -102,8 +102,8 @@ def _effective(part: np.ndarray, precision: np.ndarray) -> float:
 
 
 def _directions(null_space: NullSpace, applies: np.ndarray) -> list[np.ndarray]:
-    """Return the null directions among weights that apply, each 1 in a weight that the others do
-    not contain."""
+    """Return the null directions among weights that apply, each 1 in a weight that no second one
+    contains."""
     basis = null_space.basis[applies]
     if not basis.size:
         return []
@@ -127,8 +127,8 @@ def _described(
     layout: Layout,
     stages: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """Return the weights of a direction: whole tables by their name, others individually. `applies`
-    (stages, columns + 1 or 2) marks weights that apply to any position."""
+    """Return the weights of a direction: whole tables by their name, the rest individually.
+    `applies` (stages, columns + 1 or 2) marks weights that apply to any position."""
     flat = np.zeros(applies.size)
     flat[free] = direction
     moved = flat.reshape(applies.shape)

@@ -1,4 +1,4 @@
-"""Calibration of values of positions beside the results of games that were played for it."""
+"""Calibration of values of positions with the results of games that were played for it."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ FEWEST = 10  # games with a result
 
 def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None:
     """Return bins of about equal numbers of positions and errors; None with fewer than FEWEST
-    games. Errors are in points: `points` stand for a value of 1, and of a game that is just won or
-    lost, a win is 1 and a draw 1/2."""
+    games. Errors are in points: `points` are the points of a value of 1, and of a game that is just
+    won or lost, a win is 1 and a draw 1/2."""
     if found.games < FEWEST or not len(found.value):
         return None
     unit, level = (float(points), 0.0) if in_points(points) else (0.5, 0.5)

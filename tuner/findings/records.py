@@ -27,8 +27,8 @@ class Change:
 
 @dataclass(frozen=True)
 class AsGiven:
-    """The loss by the starting values as their file has them, and what beside weights the fit
-    changed."""
+    """The loss by the starting values as their file has them, and what the fit changed in addition
+    to weights."""
 
     loss: float
     by: list[str]
@@ -36,7 +36,7 @@ class AsGiven:
 
 @dataclass(frozen=True)
 class NoiseCost:
-    """What sampling noise does to evaluations and to differences of neighbouring positions, and its
+    """What sampling noise does to evaluations and to differences of neighboring positions, and its
     price in Elo."""
 
     evaluations: Count | None = optional()
@@ -60,8 +60,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class PointsError:
-    """The error of the expected points of positions, and the deviation of what they are compared
-    with."""
+    """The error of the expected points of positions, and the deviation of the targets."""
 
     before: float | None = None
     after: float | None = None
@@ -120,7 +119,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class Result:
-    """What a fit is: its data, method and losses, and the commands to run next. `tuner tune --json`
+    """A fit: its data, method and losses, and the commands to run next. `tuner tune --json`
     prints it, `findings.json` has it, and the learned file what is not about files.
 
     `play` are share, gain and cost of the step of --prior play, `slopes` its slopes by phase.
@@ -220,14 +219,14 @@ class SquaresChange:
 
 @dataclass(frozen=True)
 class PlayedCalibration:
-    """Bins of values beside results of games that were played for it, and errors.
+    """Bins of values with results of games that were played for it, and errors.
 
-    `bins` are in expected scores from 0 to 1, as those of a fit. `error` is the expected
+    `bins` are in expected scores from 0 to 1, as for a fit. `error` is the expected
     calibration error, the mean distance of bins from the diagonal weighted by positions, with a 95
     % interval from resampled games; `by_chance` is what values without any fault would show in so
-    many games. `favoured` is what the side that a value favours should win by it, `won` what it
+    many games. `favoured` is what the side that a value favors should win by it, `won` what it
     won, and `excess` the first less the second, with an interval clustered by game. `squares` are
-    known if the values before the run are."""
+    known if the initial values are."""
 
     games: int
     broken_off: int
@@ -281,7 +280,7 @@ class Collinear:
 
 @dataclass(frozen=True)
 class Identifiability:
-    """What the games tell of the weights."""
+    """Which weights the games identify."""
 
     free: Count | None = None
     rank: Count | None = None
@@ -351,7 +350,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class WeightsBatch(Batch):
-    """The same where weights are learned; `values` are those of the headline."""
+    """The same where weights are learned; `values` are the weights of the headline."""
 
     values: dict[str, float] = field(kw_only=True)
     draws: Count | None = None

@@ -37,10 +37,9 @@ class WeightRatio(NamedTuple):
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
 
-    `sampling` excludes what the prior adds: it is the spread of fits to other games under the same
-    prior. `naive` is the same estimator without clusters, as if positions were independent.
-    `covariance` (d, d) is that of the weights at `coordinates`, `noise` (d, d) that of `sampling`.
-    """
+    `sampling` excludes what the prior adds: it is the spread of fits to different games under the
+    same prior. `naive` is the same estimator without clusters, as if positions were independent.
+    `covariance` (d, d) belongs to the weights at `coordinates`, `noise` (d, d) to `sampling`."""
 
     standard_errors: np.ndarray
     sampling: np.ndarray
@@ -250,7 +249,7 @@ def _occupancy(problem: Problem) -> np.ndarray:
 
 def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:
     """Return how often each weight of a list or table applies (stages, columns + 1), from FAINT to
-    1; FAINT for the others."""
+    1; FAINT for the rest."""
     occupancy = _occupancy(problem)
     found = np.zeros(problem.start.shape)
     for place in places:

@@ -6,7 +6,7 @@ held-out results better than the start and still loses matches, for two reasons.
 sampling noise, whose price matches measured. And weights that predict results are not those that
 win: strong players reach positions that look worse than they are, so a part of what results teach
 is of no use for play. If S is the mean square of what results teach, N that of sampling noise (both
-as differences of evaluations between neighbouring positions of a game), u the useful share and P
+as differences of evaluations between neighboring positions of a game), u the useful share and P
 the price in Elo, weights that go the share f of the way have
 
     gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
@@ -28,14 +28,14 @@ from tuner.fit.errors import Uncertainty
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Parameters
 
-SAMPLE = 4000  # pairs of neighbouring positions
+SAMPLE = 4000  # pairs of neighboring positions
 SEED = 1
 FEWEST = 100  # pairs from which a variance is estimated
-FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer do not follow each other closely
+FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart
 
 
 class Price(NamedTuple):
-    """Elo per squared centipawn of noise between neighbouring positions, and its 95 % interval,
+    """Elo per squared centipawn of noise between neighboring positions, and its 95 % interval,
     measured by matches."""
 
     elo: float
@@ -49,7 +49,7 @@ PRICE = Price(0.21, 0.18, 0.24)
 
 class Noise(NamedTuple):
     """Standard deviations in centipawns that sampling noise gives evaluations, and differences
-    between neighbouring positions of a game; None if hardly any game has two positions, or if few
+    between neighboring positions of a game; None if hardly any game has two positions, or if few
     of each game were drawn at random: those are far apart."""
 
     evaluations: float
@@ -149,14 +149,14 @@ def play_step(
     centipawn: float,
     least: float = USEFUL,
 ) -> PlayStep:
-    """Return the share of the way from the starting weights to the optimum `weights` that maximises
+    """Return the share of the way from the starting weights to the optimum `weights` that maximizes
     gain - cost, if the weights of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is
     worth `centipawn` of `classic`, and `least` is the least useful share."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError(
             "--prior play: needs games of which several positions are learned from, to compare"
-            " neighbouring ones; use --prior auto"
+            " neighboring ones; use --prior auto"
         )
     differences = (pairs[1] - pairs[0]) * part.ravel()
     differences *= centipawn
@@ -215,7 +215,8 @@ def play_line(step: PlayStep, elo: bool) -> str:
     """Return a step as a line of text; `elo`: the cost is known in Elo."""
     if step.share == 0:
         return (
-            "prior play: what these games teach does not exceed sampling noise; weights go 0 % of "
+            "prior play: the change that these games support does not exceed sampling noise;"
+            " weights go 0 % of "
             "the way to those that predict results best"
         )
     cost = f"{step.cost:.0f}" if step.cost <= MEASURED else f"more than {MEASURED:g}"
@@ -223,8 +224,8 @@ def play_line(step: PlayStep, elo: bool) -> str:
         f"their sampling noise costs {cost} Elo"
         if elo
         else (
-            "how far is best was measured with `classic` in chess alone: let a match compare other "
-            "priors, such as --prior 5"
+            "how far is best was measured with `classic` in chess alone: use a match to compare it"
+            " with other priors, such as --prior 5"
         )
     )
     return (

@@ -4,10 +4,10 @@ Positions of one game share its result, so n positions carry as much information
 effect independent ones; the loss is weighted down accordingly, so that a prior of 20 centipawns
 means 20 centipawns.
 
-The weights of a list or table are correlated: neighbours, and the stages of one weight. Widths are
+The weights of a list or table are correlated: neighbors, and the stages of one weight. Widths are
 those of what a weight adds to the evaluation where it applies. Form and, unless given, width of
 each list and table, and of the single weights of each term together, are those that make the data
-most probable, the other weights integrated out (empirical Bayes: MacKay 1992, "Bayesian
+most probable, the remaining weights integrated out (empirical Bayes: MacKay 1992, "Bayesian
 interpolation"; smooth covariances: Rasmussen and Williams 2006, "Gaussian processes for machine
 learning", sections 4.2 and 5.4).
 """
@@ -43,13 +43,13 @@ FEWEST = 10  # sampled positions that a weight applies to, for a unit of its own
 LEAST_UNIT = 0.25  # of an evaluation per weight: no prior is wider than four times its width
 BOARDS = {64: 8, 81: 9}  # squares, and ranks
 # log odds for another form than the first: with 3, and the evidence at a width of 20, weights from
-# the results of 3,000 games lost 59 Elo where those of the first form lost 15
+# the results of 3,000 games lost 59 Elo where the first form lost 15
 CLEAR = 10.0
 
 
 class Smoothness(NamedTuple):
     """Prior correlations in a list or table: near * exp(-d^2 / (2 length^2)) for weights d squares
-    or indices apart, and `stages` between those of one number in adjacent stages. `mirrored`: the
+    or indices apart, and `stages` between adjacent stages of one weight. `mirrored`: the
     left half of a board is near to the right half, as if folded."""
 
     near: float
@@ -67,7 +67,7 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Block:
-    """Weights that are correlated with each other alone: flat `indices` (n,) of the weights
+    """Weights that are correlated with one another only: flat `indices` (n,) of the weights
     (stages, columns + 1), squared `distances` (2, n, n), infinite where unrelated, as they are and
     on a folded board, `stages` (n, n) between them, and `units` (n,): what one of the weight is
     worth in the evaluation."""
@@ -113,7 +113,7 @@ def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> 
 
 def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray) -> list[Block]:
     """Return the blocks of the `allowed` weights (stages, columns + 1): each list or table, and the
-    single weights of each term, which are not related to each other. `units` (columns,)."""
+    single weights of each term, which are not related. `units` (columns,)."""
     stages, width = allowed.shape
     found: list[tuple[np.ndarray, np.ndarray]] = []
     singles: dict[str, list[int]] = {}
@@ -147,8 +147,8 @@ def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray
 def squared_distances(shape: tuple[int, ...]) -> np.ndarray:
     """Return the squared distances (2, n, n) of the numbers of a list, or of a table of squares:
     the last two indices if they are about equally long, or a last one of 64 or 81 numbers; as they
-    are, and with the right half of a whole board folded over the left one. Other indices name kinds
-    of things, which are not related: infinity."""
+    are, and with the right half of a whole board folded over the left one. Remaining indices name
+    kinds of things, which are not related: infinity."""
     side = BOARDS.get(shape[-1])
     shape = (*shape[:-1], side, side) if side else shape
     axes = 2 if len(shape) > 1 and 2 * min(shape[-2:]) >= max(shape[-2:]) else 1
@@ -164,7 +164,7 @@ def squared_distances(shape: tuple[int, ...]) -> np.ndarray:
 
 def units_of(problem: Problem) -> np.ndarray:
     """Return by column (columns,) the root mean square derivative of the evaluation of sampled
-    positions at the start, where it is not zero; 1 where hardly any position says."""
+    positions at the start, where it is not zero; 1 where hardly any position has one."""
     count = squares = np.zeros(problem.data.columns)
     places = sample_places(problem)[::4]
     for some in np.array_split(places, len(places) // 20 + 1):
@@ -180,7 +180,7 @@ def units_of(problem: Problem) -> np.ndarray:
 def precision_of(
     blocks: Sequence[Block], widths: Sequence[BlockPrior], given: sparse.csr_array
 ) -> sparse.csr_array:
-    """Return a precision with those of the blocks added."""
+    """Return a precision with the blocks added."""
     at, values = [np.zeros((0, 2), int)], [np.zeros(0)]
     for block, width in zip(blocks, widths, strict=True):
         rows, columns = np.meshgrid(block.indices, block.indices, indexing="ij")
@@ -197,7 +197,7 @@ def empirical_prior(
     Gauss-Newton matrix nearby. The prior has this width in centipawns; None: the data choose it for
     each block.
 
-    `problem.precision` is given for the other weights, as 1 / sd^2. In the result it is per
+    `problem.precision` is given for the remaining weights, as 1 / sd^2. In the result it is per
     position and multiplied by the design effect, which is stored there. Large datasets are sampled.
     """
     whole, problem = problem, problem.on(runs_of_games(problem))
@@ -352,7 +352,7 @@ def slope_lines(slopes: np.ndarray) -> list[str]:
     if high < SHOWN * low:
         return []
     return [
-        f"slopes by phase: results follow the starting evaluation {low:.2f} (phase"
-        f" {slopes.argmin()}) to {high:.2f} (phase {slopes.argmax()}) times as steeply as the scale"
-        " says; the fit takes that from them, not from the weights"
+        f"slopes by phase: an advantage predicts results {low:.2f} (phase"
+        f" {slopes.argmin()}) to {high:.2f} (phase {slopes.argmax()}) times as strongly as the"
+        " scale assumes; the fit corrects for this"
     ]

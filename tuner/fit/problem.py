@@ -46,7 +46,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Problem:
-    """The objective to minimise: mean loss over the positions of `games`, plus the prior.
+    """The objective to minimize: mean loss over the positions of `games`, plus the prior.
 
     `start` (stages, columns + 1) are the starting weights, `free` (same shape, bool) marks those
     that are fitted, `low` and `high` are bounds. The prior is (w - mean)' precision (w - mean) / 2
@@ -106,7 +106,7 @@ class Problem:
         return self.model.shares
 
     def on(self, games: np.ndarray) -> Problem:
-        """Return the same problem on other games of the dataset."""
+        """Return the same problem on different games of the dataset."""
         return replace(self, games=games)
 
     def _weight_of(self, ranges: np.ndarray) -> float:
@@ -126,7 +126,7 @@ class Problem:
         return (self.precision @ (weights - self.mean).ravel()).reshape(weights.shape)
 
     def precision_of(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the precision (n, n) of some of the flattened weights (n,), the others fixed."""
+        """Return the precision (n, n) of some of the flattened weights (n,), the rest fixed."""
         return self.precision[chosen][:, chosen].toarray()
 
     def loss_gradient(
@@ -143,7 +143,7 @@ class Problem:
         return loss / total, gradient / total
 
     def loss(self, weights: np.ndarray) -> float:
-        """Return the mean loss over the positions; those of the latest weights are cached, because
+        """Return the mean loss over the positions; the latest weights are cached, because
         a pass can take long."""
         key = weights.tobytes()
         if key not in self._losses:

@@ -77,7 +77,7 @@ class FitResult:
     @cached_property
     def reference(self) -> np.ndarray:
         """The starting weights with the learned intercept and width of a draw. Losses before are
-        theirs, so that the change of a loss is that of the weights which play."""
+        theirs, so that the change of a loss is due to the weights that play."""
         columns = self.problem.data.columns
         return np.concatenate([self.problem.start[:, :columns], self.weights[:, columns:]], axis=1)
 

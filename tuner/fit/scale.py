@@ -49,7 +49,7 @@ def fit_scale(problem: Problem) -> Scale | None:
 
 
 def scale_lines(found: Scale | None, before: float) -> list[str]:
-    """Return notes about a fitted scale; `before` is that of the file."""
+    """Return notes about a fitted scale; `before` is the scale of the file."""
     if found is None:
         return [f"the starting values do not predict the results: the scale stays at {before:g}"]
     lines = []
@@ -63,7 +63,8 @@ def scale_lines(found: Scale | None, before: float) -> list[str]:
         lines.append(
             f"scale: {found.value:.3g} fits these results, {ratio:.2f} times the {before:g} of the"
             f" file: the same evaluation wins {'more' if ratio > 1 else 'less'} often in these"
-            f" games than the file says; the learned file gets the new scale; --scale {before:g}"
+            f" games than the file predicts; the learned file gets the new scale; --scale"
+            f" {before:g}"
             " keeps the old one"
         )
     return lines

@@ -6,8 +6,8 @@ target probabilities q_i that sum to 1:
 
 p_i = exp(e_i / T) / sum exp(e_j / T)     loss of the group: -sum q_i log p_i
 
-The derivative by e_i is (p_i - q_i) / T and the Hessian (diag p - p p') / T^2: that of a regression
-on differences of siblings, so that what they have in common teaches nothing."""
+The derivative by e_i is (p_i - q_i) / T and the Hessian (diag p - p p') / T^2: the Hessian of a
+regression on differences of siblings, so that common terms cancel out."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def usual_temperature(
     data: Dataset, weights: np.ndarray, group: np.ndarray, view: np.ndarray
 ) -> float | None:
     """Return the T, in centipawns, at which the evaluation of weights (stages, columns) predicts
-    the choices of a dataset of siblings best; None if it tells no siblings apart."""
+    the choices of a dataset of siblings best; None if all siblings are equal."""
     from scipy.optimize import minimize_scalar
 
     counts, shares = data.matrix(), data.shares(len(weights))[:, data.phase]

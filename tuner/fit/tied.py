@@ -1,6 +1,5 @@
 """Parameters with one number for all stages, such as `const int Tempo = 18;`: a device whose passes
-take the weight of the first stage for the others, and add the derivatives of the others to its
-own."""
+take the weight of the first stage for the rest, and add their derivatives to its own."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from tuner.fit.device.base import Device, Model
 @dataclass(frozen=True)
 class TiedDevice:
     """Another device's passes; `tied` (columns + 1 or 2,) marks the weights that stages share, of
-    which those of the first stage alone may be free."""
+    which only the first stage may be free."""
 
     device: Device
     tied: np.ndarray
@@ -29,7 +28,7 @@ class TiedDevice:
         return self.device.workers
 
     def whole(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights or errors (stages, width) with those of the first stage in all stages."""
+        """Return weights or errors (stages, width) with the first stage copied to all stages."""
         return np.where(self.tied, weights[0], weights)
 
     def folded(self, sums: np.ndarray) -> np.ndarray:

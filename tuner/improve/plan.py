@@ -30,7 +30,7 @@ Setting = Annotated[
         lambda value: isinstance(value, (bool, str)) or NUMBER.holds(value),
     ),
 ]
-ROUND_MINUTES = 20  # of a round, where the minutes of all are given: fewer games teach noise
+ROUND_MINUTES = 20  # of a round, if the total is given: fewer games are mostly noise
 USUAL_LIMIT = {"nodes": 5000}
 
 
@@ -48,9 +48,9 @@ class SourceFiles:
 
 @dataclass(frozen=True)
 class Matches:
-    """The matches of a round: at most so many games against the version before, until a sequential
-    test between two differences of normalized Elo decides; games against others of the pool; and
-    those after the rounds, which decide whether the version rated highest is better."""
+    """The matches of a round: at most `games` games against the previous version, until a
+    sequential test between two differences of normalized Elo decides; games against the rest of the
+    pool; and those after the rounds, which decide whether the version rated highest is better."""
 
     games: int = 2000
     sprt: tuple[float, float] = (0.0, 10.0)
@@ -62,11 +62,11 @@ class Matches:
 
 @dataclass(frozen=True, kw_only=True)
 class LoopPlan:
-    """A loop. `plays` is the command of the engine that plays and `rows` that of the one that
-    prints rows, in the folder once `build` has run there; `minutes` is about how long all rounds
-    take, from which the numbers of games follow; `against` are other players of the pool; `options`
-    are those of the engine; `read`, `learn` and `play` are more options of `tuner dataset`, `tuner
-    tune` and `tuner games`."""
+    """A loop. `plays` is the command of the engine that plays and `rows` of the one that prints
+    rows, in the folder once `build` has run there; `minutes` is about how long all rounds take,
+    from which the numbers of games follow; `against` are more players of the pool; `options` belong
+    to the engine; `read`, `learn` and `play` are more options of `tuner dataset`, `tuner tune` and
+    `tuner games`."""
 
     plays: str
     rows: str

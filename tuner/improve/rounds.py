@@ -42,7 +42,9 @@ from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
 Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, returns its result
-LIKELY = 0.75  # likelihood of superiority over the version before from which a loop goes on from it
+LIKELY = (
+    0.75  # likelihood of superiority over the previous version from which a loop continues with it
+)
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
 PACE, ROWS, FINAL = "pace", "rows.ds", "final"
@@ -50,7 +52,7 @@ PATIENCE = 2  # rounds with the games of one version, none of which wins, after 
 PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
 PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
 GAMES_SHARE, MATCH_SHARE, POOL_SHARE = 0.5, 0.5, 0.25  # of what is left of the time of a round
-FEWEST = (40, 20, 10)  # own games, games with the version before and of the pool, at least
+FEWEST = (40, 20, 10)  # own games, games with the previous version and of the pool, at least
 FEWEST_JUDGED = 20  # games of the verdict
 SHORTEST = 1e-3  # seconds of a game
 WHOLE, HALF = "whole", "half"
@@ -70,7 +72,7 @@ class LoopStep:
 
 
 def _step_of(plain: dict) -> LoopStep:
-    """Read a line; ValueError for a step without what the loop takes from its result."""
+    """Read a line; ValueError for a step without the results that the loop uses."""
     step = record(LoopStep, plain, "the step")
     found, kind = step.found, step.step.rpartition(" ")[2]
     numbers: list[Any] = [found.get(name) for name in ("games", "match")] if kind == PACE else []
@@ -141,10 +143,10 @@ class Steps:
         return self.once(number, name, shown, do)
 
     def _again(self, number: int) -> str:
-        """How a loop goes on when what stopped a step of a round is mended."""
+        """How to continue once the cause of an error is fixed."""
         folder = shlex.quote(str(self.folder))
         if not number:
-            return f"mend that, and begin again with tuner improve PLAN --run {folder}"
+            return f"fix the cause, and start again with tuner improve PLAN --run {folder}"
         return f"tuner improve --resume {folder} does this step again, by the plan in its {CONFIG}"
 
     def _place(self, number: int) -> str:
@@ -203,7 +205,7 @@ def begin_again(folder: Path) -> None:
 
 
 class ImproveRun(Run):
-    """Rounds that make an engine stronger, by the other commands."""
+    """Rounds that make an engine stronger, by commands of `tuner`."""
 
     command, section, kind = "improve", "improve", ImproveSettings
     program, what = "program", "loop"
@@ -224,10 +226,10 @@ class ImproveRun(Run):
         self._cluster = ["--cluster", cluster] if cluster else []
 
     def require_output(self, folder: Path | None) -> None:
-        """There is no output beside the folder."""
+        """There is no output outside the folder."""
 
     def load(self, folder: Path | None) -> str | None:
-        """Check the options of all steps, which are those of the commands, before the first of them
+        """Check the options of all steps before the first of them
         takes its time."""
         version = Version("", folder or Path(), self.plan)
         words = (
@@ -303,7 +305,7 @@ class ImproveRun(Run):
         return first
 
     def _measure_pace(self, first: Version) -> None:
-        """Play a few games and a short match, which say how long games take."""
+        """Play a few games and a short match to measure how long games take."""
         place, minutes = self.root / PACE, self.plan.minutes
         few = PACE_GAMES if minutes else PACE_GAMES[-1:]
 
@@ -323,13 +325,13 @@ class ImproveRun(Run):
                     break
             return {"games": (times[1] - times[0]) / count, "match": (times[2] - times[1]) / count}
 
-        shown = f"at most {few[-1]} games and a match of as many, to see how long they take"
+        shown = f"up to {few[-1]} games and a match of the same length to estimate run time"
         pace = self.steps.once(0, PACE, shown, measure)
         self.pace = {kind: max(float(pace[kind]), SHORTEST) for kind in ("games", "match")}
         self.steps.left = self._seconds_left
 
     def _seconds_left(self, number: int) -> float | None:
-        """How long the run takes at most from a round on, without half of the way."""
+        """How long the run takes at most from a round on, without half steps."""
         plan = self.plan
         if plan.minutes is not None:
             return 60 * plan.minutes - self.steps.spent
@@ -363,7 +365,7 @@ class ImproveRun(Run):
     def _round(
         self, number: int, before: Version, first: Version, rows: Sequence[Path]
     ) -> tuple[Version | None, str]:
-        """Play, learn from all rows of the version before, the last of which are those of this
+        """Play, learn from all rows of the previous version, the last of which are those of this
         round, build and judge; return the version that the loop goes on from, None if none wins,
         and what happened in words."""
         place = self.root / f"round-{number}"
@@ -392,11 +394,11 @@ class ImproveRun(Run):
             if not self._built(number, share, version, numbers, before, games):
                 return None, f"round {number}: no number changes, so there is nothing to play for"
             verdict = self._judge(number, share, version, before, first)
-            said = f"{version.name}: {verdict} against the version before by all matches"
+            said = f"{version.name}: {verdict} against the previous version by all matches"
             if verdict.los >= LIKELY:
                 return version, f"{said}, so it is likely better"
             self.display.note(f"{said}, so it is left")
-        return None, f"round {number}: neither its numbers nor half of the way win"
+        return None, f"round {number}: neither the full step nor half of it wins"
 
     def _games(self, number: int, before: Version, games: Path, count: int) -> list[str]:
         """The command that plays the games of a round."""
@@ -440,7 +442,7 @@ class ImproveRun(Run):
         ]
 
     def _half(self, number: int, before: Version, learned: Path) -> Path:
-        """Write the numbers half of the way from a version to what was learned."""
+        """Write the weights halfway between a version and the learned ones."""
         path = learned.with_name("half.yaml")
         start, end = load_parameters(before.params), load_parameters(learned)
         write_parameters(path, start.with_weights((start.weights + end.weights) / 2))
@@ -500,7 +502,7 @@ class ImproveRun(Run):
             if not (found["row_check"] and found["row_check"]["fits"]):
                 raise InputError(
                     f"the rows of {version.name} are not its evaluation: {version.rows} prints rows"
-                    " of which tuner dataset says above what differs; mend the marks, or name under"
+                    " with the faults listed above; fix the macros, or name under"
                     " `read: {not_linear: ...}` what no counts express"
                 )
 
@@ -531,7 +533,7 @@ class ImproveRun(Run):
         if pool and match.pool_games:
             self._match(number, f"{share} match first", version, *pool[0], fixed)
         for i, other in enumerate(self.plan.against, 1):
-            # the version before has played them, unless it is the first one
+            # the previous version has played them, unless it is the first one
             if before == first:
                 self._match(1, f"first match {i}", first, other, other, fixed)
             self._match(number, f"{share} match {i}", version, other, other, fixed)
@@ -552,7 +554,7 @@ class ImproveRun(Run):
 
     def _final(self, best: Version, first: Version) -> Judgement:
         """Play the match that decides whether the version rated highest is better than the first
-        one. It counts alone: that version was chosen because it did well in the others."""
+        one. It counts alone: that version was chosen because it did well in the earlier ones."""
         number, plan = max(round for round, _ in self.steps.done), self.plan
         games = plan.match.verdict_games
         if plan.minutes is not None:
@@ -573,7 +575,7 @@ class ImproveRun(Run):
         self, number: int, name: str, version: Version, other: str, player: str, length: list[str]
     ) -> CountedMatch:
         """Play a match, and count its result."""
-        final = name.startswith(FINAL)  # from other openings
+        final = name.startswith(FINAL)  # from different openings
         place = self.root / FINAL if final else version.folder / f"match-{name.split(' match ')[1]}"
         ours = other not in self.plan.against
         words = self._against(
@@ -632,7 +634,7 @@ class ImproveRun(Run):
         write_parameters(self.root / LEARNED, found)
 
     def _repository(self) -> Path:
-        """The folder in which the patch is applied: that of the history of the sources, if any."""
+        """The folder in which the patch is applied: the repository of the sources, if any."""
         source = Path(self.plan.source.folder)
         places = (place for place in (source, *source.parents) if (place / ".git").exists())
         return next(places, source)
@@ -671,7 +673,7 @@ class ImproveRun(Run):
         self._write(best)
         patch, root = shlex.quote(str(self.root / PATCH)), shlex.quote(str(self._repository()))
         lines += [
-            f"wrote {patch} and {LEARNED} beside it; nothing in {plan.source.folder} was touched",
+            f"wrote {patch} and {LEARNED} next to it; nothing in {plan.source.folder} was touched",
             f"next: tuner report {shlex.quote(str(self.root))}",
             f"next: git -C {root} apply {patch}",
         ]

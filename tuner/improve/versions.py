@@ -1,4 +1,4 @@
-"""Versions of an engine: copies of its folder with other numbers, built."""
+"""Versions of an engine: copies of its folder with different weights, built."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _contents(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def _last_line(log: Path) -> str:
-    """The last line of a build that says something about an error, or else the last."""
+    """The last line of a build that mentions an error, or else the last."""
     with open(log, "rb") as stream:
         stream.seek(max(0, log.stat().st_size - LARGEST_END))
         text = stream.read().decode("utf-8", "replace")
@@ -247,7 +247,7 @@ def _last_line(log: Path) -> str:
 
 
 def require_new_program(version: Version, before: Version) -> None:
-    """InputError if a version with other numbers has the same program that plays."""
+    """InputError if a version with different weights has the same program that plays."""
     now, then = ([sha256_of(path) for path in each.programs("plays")] for each in (version, before))
     if now == then:
         raise InputError(

@@ -23,8 +23,8 @@ SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\
 
 
 def bundled() -> dict[str, Path]:
-    """Return the bundled parameter files by name, `chess/classic`; those of games of one's own are
-    in `params` beside their folder of `games`."""
+    """Return the bundled parameter files by name, `chess/classic`; your own games have theirs in
+    `params` next to their folder of `games`."""
     folders = [BUNDLED, *(Path(folder).parent / "params" for folder in games.__path__[1:])]
     return {
         f"{path.parent.name}/{path.stem}": path
@@ -92,7 +92,7 @@ _piped: dict[
 
 def read_whole(path: str | Path, most: int, what: str) -> bytes:
     """Read a file or pipe of at most `most` bytes. FileNotFoundError if there is none; InputError
-    for other problems."""
+    for remaining problems."""
     try:
         with open(path, "rb", buffering=0) as stream:
             found = os.fstat(stream.fileno())
@@ -124,7 +124,7 @@ def read_whole(path: str | Path, most: int, what: str) -> bytes:
         raise InputError(f"{path}: cannot be read: {problem}") from None
 
 
-# of an existing file; the functions below recognise what a command wrote
+# of an existing file; the functions below recognize what a command wrote
 Content = bytes | mmap.mmap
 
 
@@ -136,8 +136,8 @@ def _is_learned(content: Content) -> bool:
 
 
 def _is_games(content: Content) -> bool:
-    """Whether this is PGN in which every game was played by a command here; people may add other
-    games to such a file."""
+    """Whether this is PGN in which every game was played by a command here; people may add games to
+    such a file."""
     events = re.findall(rb"^\[Event .*?\r?$", content, re.MULTILINE)
     return content[:7] == b"[Event " and all(GAMES_MARK.match(event) for event in events)
 
@@ -190,7 +190,7 @@ def require_writable(
     An existing file is replaced only if it is empty or of the `kind` that is written (a key of
     MADE_HERE). It must not be one that the command `reads` (as the user named them: files, folders,
     engines, bundled names), nor be in the folder of this `run` or of another; only pages may be in
-    the folder of their run. `ours` recognises files of no such kind that the command wrote."""
+    the folder of their run. `ours` recognizes files of no such kind that the command wrote."""
     require_other(output, reads)
     folder = output.parent
     if str(output) == "-":

@@ -1,4 +1,4 @@
-"""What a run does now, as a file in its folder that `tuner watch` shows: a display that writes it.
+"""The state of a run, as a file in its folder that `tuner watch` shows: a display that writes it.
 
 A thread replaces the file once a second, so that it is as old as the run's last sign of life."""
 
@@ -51,9 +51,9 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Now:
-    """What a run does: since when, when this was written (seconds since 1970), its step with what
-    is said of it, how much of it is done, of how much, how many seconds it still takes, the last
-    note, the games that threads of its process play, the curve of a fit, and how many CPUs its
+    """The state of a run: since when, when this was written (seconds since 1970), its step with
+    what is said of it, how much of it is done, of how much, how many seconds it still takes, the
+    last note, the games that threads of its process play, the curve of a fit, and how many CPUs its
     process used on average."""
 
     state: str
@@ -71,7 +71,7 @@ class Now:
 
 
 def read_now(folder: Path) -> Now | None:
-    """Read what the run in a folder does; None if it says nothing. InputError for damage."""
+    """Read the state of the run in a folder; None if unknown. InputError for damage."""
     return read_json(folder / NOW, Now, LARGEST, "run")
 
 

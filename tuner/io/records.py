@@ -73,8 +73,8 @@ def optional() -> Any:
 
 
 def to_json(value: Any) -> Any:
-    """Return the plain data that stand for a record, as `record` reads them. Fields that are only
-    given by name come first: they say what the numbers of the others are about."""
+    """Return a record as plain data, as `record` reads them. Fields that are only
+    given by name come first: they are about the numbers of the rest."""
     if is_dataclass(value):
         return {
             part.name.rstrip("_"): to_json(inner)
@@ -89,9 +89,9 @@ def to_json(value: Any) -> Any:
 
 
 def record(kind: type[T], value: object, place: str, where: str = "") -> T:
-    """Return the record that plain data stand for. InputError that starts with `place` and names
-    the part `where`, if a key without default is missing or a value is of another kind; other keys
-    are ignored. A field `from_` is the key "from"."""
+    """Return the record of plain data. InputError that starts with `place` and names the part
+    `where`, if a key without default is missing or a value is of another kind; unknown keys are
+    ignored. A field `from_` is the key "from"."""
     if not isinstance(value, dict):
         _refuse(place, where, value, "an object")
     found = {}

@@ -28,7 +28,7 @@ SEARCHES, BEGUN = "searches", b'{"command": "tuner'  # of a run that was interru
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
 )
-COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with other names
+COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with different names
 # files of tune
 MADE = re.compile(
     r"lock|searches|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
@@ -39,8 +39,8 @@ LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nestin
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
     """Write the settings, the fields of a dataclass in their `ORDER` under the name `section`. They
-    are written last: a folder without them is not a run. Without a command, that of the existing
-    settings is kept, but for its number of games."""
+    are written last: a folder without them is not a run. Without a command, the command of the
+    existing settings is kept, except its number of games."""
     import yaml
 
     values = asdict(settings)
@@ -203,7 +203,7 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         )
     if names and LOCK not in names:
         raise InputError(
-            f"{folder}: contains other files ({shown}), expected a new or empty folder; choose"
+            f"{folder}: contains unrelated files ({shown}), expected a new or empty folder; choose"
             " another name"
         )
     if not all(
@@ -227,7 +227,7 @@ def kind_of(folder: Path) -> str | None:
 
 
 def begin_folder(folder: Path, section: str | None = None) -> Path:
-    """Make the folder of a new run, and return it; locked for other processes until this one ends
+    """Make the folder of a new run, and return it; locked until this one ends
     or takes the lock by `locked`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -266,10 +266,10 @@ _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield the folder of a run, locked during the block; if the block fails, its files are removed
-    but for the log of its searches."""
+    except the log of its searches."""
     there = folder.is_dir()
     log = folder / SEARCHES
-    # a run that was interrupted or killed; a file of the user's is no reason to remove others
+    # a run that was interrupted or killed; a file of the user's is no reason to remove the rest
     if log.is_file() and log.open("rb").read(len(BEGUN)) == BEGUN:
         with locked(folder):
             _remove_made(folder)
@@ -287,7 +287,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _remove_made(folder: Path) -> None:
-    """Remove what a run has made, but for the log of its searches and the lock beside it."""
+    """Remove the files of a run, except the log of its searches and the lock."""
     kept = (LOCK, SEARCHES) if (folder / SEARCHES).exists() else ()
     for path in folder.iterdir():
         if MADE.fullmatch(path.name) and path.name not in kept:

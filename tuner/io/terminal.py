@@ -70,7 +70,7 @@ def signed(value: float | None, digits: int = 1) -> str:
 
 
 def coloured(change: str) -> Text:
-    """Colour a change by its sign; a console shows colours only in a terminal."""
+    """Color a change by its sign; a console shows colors only in a terminal."""
     return Text(change, {"+": "green", "-": "red"}.get(change[:1], ""))
 
 

@@ -265,7 +265,7 @@ def counted_files(
 
 
 def _add(total: ReadReport, found: ReadReport) -> None:
-    """Add the counts of a file; `bytes` are those of the last one."""
+    """Add the counts of a file; `bytes` belong to the last one."""
     for each in fields(ReadReport):
         if each.name not in ("faults", "bytes"):
             setattr(total, each.name, getattr(total, each.name) + getattr(found, each.name))
@@ -336,7 +336,7 @@ def expand(
     suffixes: Sequence[str],
     holds_games: Callable[[str], bool] = lambda name: False,
 ) -> list[str]:
-    """Return the files to read: of a folder, its game files, recognised by name or, with
+    """Return the files to read: of a folder, its game files, recognized by name or, with
     `holds_games`, by content."""
     files = []
     for source in sources:
@@ -522,7 +522,7 @@ def build(
                 )
                 writer.add_positions(batch.rows._replace(outcome=batch.outcomes))
                 writer.add_optional("score", batch.scores, not np.isnan(batch.scores).all())
-                # a game of labelled positions may continue in the next batch
+                # a game of labeled positions may continue in the next batch
                 new = slice(1 if len(some) and last == identities[0] else 0, None)
                 writer.add_games(first[new], identities[new], openings[new])
                 if len(some):
@@ -617,13 +617,14 @@ def dataset_of(
 
 
 def checked(data: Dataset, engine: Engine) -> Dataset:
-    """Return the same dataset; InputError if it was counted with other terms than the engine's."""
+    """Return the same dataset; InputError if it was counted with terms that differ from the
+    engine's."""
     name, expected = data.manifest["game"], engine.game.name
     if name != expected:
         raise InputError(f"{data.path}: a dataset of {name}, expected {expected}")
     if data.manifest["layout"] != engine.layout.describe():
         raise InputError(
-            f"{data.path}: counted with other parameters ({data.columns} in place of"
+            f"{data.path}: counted with different parameters ({data.columns} in place of"
             f" {engine.layout.size}); build the dataset again with these terms"
         )
     if data.manifest["terms"] != engine.composition.name:
@@ -635,7 +636,8 @@ def checked(data: Dataset, engine: Engine) -> Dataset:
 
 def require_learnable(data: Dataset, what: str = "", results: set[float] | None = None) -> None:
     """InputError for data from which nothing can be learned. `what` is a line about the games read,
-    for the error; `results` are the results that occur, if the data have other targets."""
+    for the error; `results` are the results that occur, if the data have targets of a different
+    kind."""
     read = f" ({what})" if what else ""
     first = data.first[:-1][np.diff(data.first) > 0]  # of the games that have positions
     if len(first) < 2:
@@ -651,7 +653,7 @@ def require_learnable(data: Dataset, what: str = "", results: set[float] | None 
                 0.0: "a draw",
                 1.0: f"a win of {words.sides[0]}",
                 -1.0: f"a loss of {words.sides[0]}",
-            }.get(result, f"labelled {(1 + result) / 2:g}")
+            }.get(result, f"labeled {(1 + result) / 2:g}")
             if most == 1
             else f"worth {most * result:+.2f} points for {words.sides[0]}"
         )

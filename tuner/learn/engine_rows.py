@@ -1,5 +1,5 @@
 """Build a dataset of rows from games: games and positions are read and chosen here, an engine
-prints what it counts in them."""
+prints the feature counts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def build_engine_rows(
     """Write the rows that an engine prints for the positions of games as a dataset, and check them;
     see `build_rows`.
 
-    Results, games and openings are those of the games, and so are the `scores` of positions unless
+    Results, games and openings come from the games, and so do the `scores` of positions unless
     a teacher finds them. `progress` is called with the number of positions that were answered.
     NothingLeft if the games have no position, InputError for every fault of the engine."""
     game, report, names = game_for(parameters), ReadReport(), []
@@ -102,7 +102,7 @@ def _rows(
     progress: Callable[[int], None],
 ) -> Iterator[RowBatch]:
     """Yield the rows of all positions, which are sent some time before their answers are waited
-    for. The first ones are sent twice: InputError if their rows are then others."""
+    for. The first ones are sent twice: InputError if their rows then differ."""
     waiting: deque[tuple[PositionBatch | None, list[str]]] = deque()
     sent = 0
     answers: dict[int, Answer] = {}  # the first ones
@@ -142,7 +142,7 @@ def _rows(
         )
 
 
-Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the other numbers
+Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the remaining numbers
 
 
 def _answers(rows: Iterable[tuple[RowBatch, np.ndarray]], most: int) -> dict[int, Answer]:
@@ -166,7 +166,7 @@ def _require_same(
     again: Mapping[int, Answer],
     layout: Layout,
 ) -> None:
-    """InputError if positions that were sent twice have other rows the second time."""
+    """InputError if positions that were sent twice have different rows the second time."""
     other = [place for place in range(len(texts)) if first.get(place) != again.get(place)]
     if not other:
         return
@@ -188,7 +188,7 @@ def _require_same(
         )
     raise InputError(
         f"{command}: {len(other)} of {counted(len(texts), 'position')} that were sent twice have"
-        f" other rows the second time; in {texts[other[0]]} {what}; a pawn hash or a cache of"
+        f" different rows the second time; in {texts[other[0]]} {what}; a pawn hash or a cache of"
         " evaluations skips the marks: leave it out of the program that prints rows (#ifndef"
         " EVALTUNE_TRACE)"
     )
@@ -197,8 +197,8 @@ def _require_same(
 def _with_results(
     rows: RowBatch, batch: PositionBatch, places: np.ndarray, scores: np.ndarray
 ) -> RowBatch:
-    """Return rows with what the games say of their positions, those of a batch at `places`, and
-    with their `scores` (n,); a score that is not known may be that of the row."""
+    """Return rows with results and game of their positions, of a batch at `places`, and
+    with their `scores` (n,); an unknown score may come from the row."""
     of = np.repeat(np.arange(len(batch.first)), np.diff(batch.first, append=len(batch.positions)))[
         places
     ]

@@ -1,4 +1,4 @@
-"""The methods of `tuner tune`: what each learns from, which options it uses, and what it says.
+"""The methods of `tuner tune`: what each learns from, which options it uses, and its texts.
 
 A new method is an entry of METHODS, and a function that makes its targets. The parser and the
 report read the table: few imports."""
@@ -31,18 +31,18 @@ TEMPORAL = tuple(name for name, learner in LEARNERS.items() if learner.solve)
 class Method:
     """A method of `tuner tune`.
 
-    `targets` are what it learns from: results, scores of others, values of its own searches, or
+    `targets` are what it learns from: results, recorded scores, values of its own searches, or
     moves; None: differences between positions. `searches`: it searches positions; `temporal`: it
-    solves TD(lambda) rather than a regression, of whole games. `unused` are options that others
-    use, with why it does not.
+    solves TD(lambda) rather than a regression, of whole games. `unused` are options that it does
+    not use, with reasons.
 
     The defaults: `lambda_` and `rounds` (of searching), None if it does not use them; `per_game`,
     positions of a game that are learned from, None for all; `prior`, its width; `positions`, those
     that are read.
 
     `line` says what it learns from, of resolved options, whether the sources are rows, whether they
-    have scores, and whether they are labelled positions. `held_out` names its loss on held-out
-    games, `beside` its targets and how a loss on them is shown beside that on results."""
+    have scores, and whether they are labeled positions. `held_out` names its loss on held-out
+    games, `beside` its targets and how a loss on them is shown with the loss on results."""
 
     line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)
@@ -180,11 +180,11 @@ def _leaves(
 
 
 NO_SEARCH = dict.fromkeys(("depth", "rounds"), "searches nothing")
-NO_BLEND = dict.fromkeys(("max_difference", "blend"), "uses no scores of other programs")
+NO_BLEND = dict.fromkeys(("max_difference", "blend"), "uses no recorded scores")
 NO_SCORES = {**NO_BLEND, "teacher": NO_BLEND["blend"]}
 NO_LAMBDA = {"lambda_": "learns from results alone, which is lambda 1"}
 EQUATION = {
-    "loss": "solves an equation instead of minimising a loss",
+    "loss": "solves an equation instead of minimizing a loss",
     "batch": "takes a fixed number of whole games a step",
 }
 CHOICES = dict.fromkeys(

@@ -87,7 +87,7 @@ TEACHER_NODES = 5000  # per search
 # 10 +- 50 Elo, 20 and 30 lost 92 +- 62
 PLAYED_TRUST = 6.0
 QUIESCENCE = 0  # plies after each move that is compared: captures alone
-MOVES_PER_GAME = 3  # compared with others, where the positions after them are searched
+MOVES_PER_GAME = 3  # compared with alternatives, where the positions after them are searched
 OWN_ROUNDS = 3  # of playing own games, at most
 OWN_TRUST = 20.0  # centipawns, prior around the weights whose games recorded the scores
 
@@ -218,7 +218,7 @@ def method_for(
     """Return the default method: rootstrap if there are games and an evaluation to search with,
     else logistic.
 
-    Labelled positions are few per game, and their labels are verdicts already. Losses that model
+    Labeled positions are few per game, and their labels are verdicts already. Losses that model
     draws need results."""
     files = [source for source in sources if source != "-" and not is_dataset(source)]
     if options.loss in DRAW_MODELS:
@@ -241,7 +241,8 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
         (
             (
                 drawn and name != "logistic",
-                f"{loss}: needs results, {said} has other targets; use --method logistic",
+                f"{loss}: needs results, {said} has targets of a different kind; use --method"
+                " logistic",
             ),
             (drawn and differences, f"{loss}: has only an analytic gradient; leave out --gradient"),
             (
@@ -250,7 +251,10 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
             ),
             (
                 play and name != "logistic",
-                no_use("--prior play", f"weighs what results teach, {said} has other targets"),
+                no_use(
+                    "--prior play",
+                    f"weighs what results teach, {said} has targets of a different kind",
+                ),
             ),
             (
                 play and differences,
@@ -348,7 +352,7 @@ def require_possible(
                 method.targets == "moves"
                 and game.contest.rater is None
                 and options.teacher is not None,
-                f"--teacher {options.teacher}: no program says the values of moves in {game.name};"
+                f"--teacher {options.teacher}: no program evaluates moves in {game.name};"
                 " leave it out, to learn from the moves that were played",
             ),
             *(
@@ -403,7 +407,7 @@ def require_possible(
                 (
                     method.temporal,
                     (
-                        f"{path}: a dataset does not say which positions follow each other; name"
+                        f"{path}: a dataset does not record which positions are consecutive; name"
                         " the games"
                     ),
                 )
@@ -412,10 +416,7 @@ def require_possible(
             *(
                 (
                     True,
-                    (
-                        f"{path}: labelled positions do not follow each other, as {said} needs;"
-                        " name games"
-                    ),
+                    (f"{path}: labeled positions are not consecutive, as {said} needs; name games"),
                 )
                 for path in labelled
             ),

@@ -1,5 +1,5 @@
-"""Learning from moves: positions are replaced by those after each of their moves, of which a
-teacher says the values, or of which the games say the one that was played.
+"""Learning from moves: positions are replaced by those after each of their moves, which a teacher
+evaluates, or of which one was played.
 
 What follows a move that was played is compared at the leaves of short searches, where a game can be
 searched (Bonanza's method: Hoki and Kaneko, JAIR 49, 2014)."""
@@ -102,7 +102,7 @@ def played_choices(
         near = []
         for k, (_, view, after) in enumerate(asked):
             static = np.tanh(scale * engine.evaluate(after, parameters))
-            # captures by the other side hardly ever make it better for the side that moved
+            # captures by the opponent hardly ever make it better for the side that moved
             some = (view * (static - best[k]) >= -NEAR) & ~over[k]
             some[0] = False
             near.append(after[some])
@@ -136,7 +136,7 @@ def _moves_played(
     engine: Engine, batch: PositionBatch, options: TuneSettings
 ) -> Iterator[tuple[int, float, np.ndarray]]:
     """Yield the place of positions of whole games, the view of the side to move, and the positions
-    after its moves, that of the move that was played first."""
+    after its moves, the move that was played first."""
     game = engine.game
     ends = np.append(batch.first[1:], len(batch.positions))
     for begin, end, identity in zip(batch.first, ends, batch.identities, strict=True):
@@ -210,7 +210,7 @@ class Moves:
         view = np.repeat(self._views, self._sizes)
         unit = TEMPERATURE / (parameters.scale * self._game.points)
         if self._rater is None:
-            # without an evaluation: that of a game that is won or lost at once
+            # without an evaluation: the temperature of a game that is won or lost at once
             found = usual_temperature(data, parameters.weights, group, view)
             unit = found or 1 / (2 * parameters.scale)
         return siblings_device(device, data, len(parameters.weights), group, view, unit)

@@ -38,7 +38,7 @@ from tuner.parameters.parameters import DEFAULT_GAME, Parameters, require_names,
 from tuner.statistics.intervals import FEW_GAMES
 
 SEED = 1
-COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations beside those of `classic`
+COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations compared with `classic`
 
 
 class Read(NamedTuple):
@@ -86,8 +86,8 @@ def device_of(
     sources: Sequence[str],
     executor: Executor | None = None,
 ) -> Device:
-    """Return the device that passes run on: other processes, if the executor has some that may see
-    the dataset."""
+    """Return the device that passes run on: separate processes, if the executor has some that may
+    see the dataset."""
     if (
         executor is not None
         and executor.remote
@@ -114,8 +114,8 @@ def device_of(
 def why_here(
     engine: Engine | None, read: Read, options: TuneSettings, sources: Sequence[str]
 ) -> str | None:
-    """Return why passes over the positions run on this machine even with others at hand; None if
-    they need not."""
+    """Return why passes over the positions run on this machine even with a cluster; None if they
+    need not."""
     if options.device != "cpu":
         return f"--device {options.device} is on this machine"
     if options.gradient != "analytic":
@@ -129,7 +129,7 @@ def why_here(
         return "another program counted them"
     if read.data.apart:
         return f"term {read.data.apart[0]} is not linear in its weights"
-    return None if options.method == "logistic" else "they have other targets than results"
+    return None if options.method == "logistic" else "they have targets that are no results"
 
 
 def read_games(
@@ -170,7 +170,7 @@ def read_games(
                 engine,
                 sources,
                 folder,
-                # moves follow each other; those that are compared are chosen later
+                # moves are consecutive; those that are compared are chosen later
                 replace(options.reading, per_game=0)
                 if options.positions == "moves"
                 else options.reading,
@@ -322,9 +322,7 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
             f" {shlex.quote(str(start))} -o rows.ds"
         )
     if others and rows:
-        raise InputError(
-            f"{rows[0]}: rows, beside {others[0]}, which is not; name one or the other"
-        )
+        raise InputError(f"{rows[0]}: rows, beside {others[0]}, which is not; name one kind only")
     if rows:
         playable = not parameters.of_rows and parameters.game in available()
         engine, game = None, find(parameters.game) if playable else None

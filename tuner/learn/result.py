@@ -1,4 +1,4 @@
-"""What a fit is, as a record and as lines of text."""
+"""The result of a fit, as a record and as lines of text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def describe(
     on_results: tuple[Problem, Problem | None] | None,
     command: str,
 ) -> Result:
-    """Return what a fit is; options are resolved."""
+    """Return the result of a fit; options are resolved."""
     data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
     moves = options.method == "moves"  # their losses are of choices, not of positions
     on_own = None if moves else held_out_change(result)
@@ -246,8 +246,7 @@ def result_lines(result: Result) -> list[str]:
     lines.append(f"see what changed: {result.compare}")
     if result.into:
         lines.append(
-            "write it into your source, and compile that beside the program of before:"
-            f" {result.into}"
+            f"write the weights into your source and build it next to the old binary: {result.into}"
         )
     if result.match:
         what = "how far it is from the start" if result.own_matches else "whether it is better"
@@ -262,19 +261,18 @@ def found_lines(result: Result) -> list[str]:
     method = METHODS.get(result.method or "")
     other, how = method.beside if method and method.beside else ("", "")
     loss = f"{result.loss}{' with slopes by phase' if result.slopes is not None else ''}"
-    if results:
-        loss = "log loss of their results" if other else loss
-        of = "positions" if result.labelled else "games of other openings"
-        lines.append(
-            f"{'labels ' if result.labelled else 'results'}   {changed(results)}  "
-            f"({results.games:,} held-out {of}, {loss})"
-        )
     if results and (given := result.held_out_as_given):
         *most, last = given.by
         parts = f"{', '.join(most)} and {last}" if most else last
         lines.append(
-            f"beside    {given.loss:.5f} -> {results.before:.5f}  (by the fit's {parts}, not "
-            "by weights of the evaluation)"
+            f"calibration  {given.loss:.5f} -> {results.before:.5f}  ({parts}; weights unchanged)"
+        )
+    if results:
+        loss = "log loss of their results" if other else loss
+        of = "positions" if result.labelled else "games of separate openings"
+        lines.append(
+            f"{'labels ' if result.labelled else 'results'}   {changed(results)}  "
+            f"({results.games:,} held-out {of}, {loss})"
         )
     if result.held_out_change and other:
         lines.append(f"{other:<9} {changed(result.held_out_change)}  (the same positions, {how})")

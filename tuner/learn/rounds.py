@@ -133,7 +133,7 @@ def fitted_in_rounds(
         if isinstance(retarget, Leaves):
             result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
         else:
-            # the prior of each round is centred on the weights that searched
+            # the prior of each round is centered on the weights that searched
             start = searching if method.targets == "search" else parameters
             result = fit(read.data, start, fitting, display.learning, display.note)
         moved = value_change(result, searching) if left else 0.0
@@ -175,7 +175,7 @@ def _with_prior(
     drawn, and an evaluation to start from."""
     if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic":
         lengths = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]]
-        pairs = (lengths - 1).clip(0).sum()  # of neighbouring positions
+        pairs = (lengths - 1).clip(0).sum()  # of neighboring positions
         usable = (
             start.weights.any()
             and data.positions > 2 * data.games

@@ -1,4 +1,4 @@
-"""`tuner tune` from files to file: read, summarise, fit, write."""
+"""`tuner tune` from files to file: read, summarize, fit, write."""
 
 from __future__ import annotations
 

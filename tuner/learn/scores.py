@@ -80,7 +80,7 @@ def with_score_targets(
     `tuner.learn.targets`; files go to `folder`. `unknown` positions were left out for want of a
     score.
 
-    Scores of the starting values' own searches are on the scale of the file; others are scaled by
+    Scores of the starting values' own searches are on the scale of the file; the rest is scaled by
     the results of the games. Positions without a score (unless lambda is 1), and those whose score
     is further than `max_difference` from the evaluation of `parameters`, are left out."""
     what = "scores of the teacher" if options.teacher else "recorded scores"

@@ -318,8 +318,8 @@ TARGETS = "choose --method logistic or rootstrap"  # in place of scores
 
 
 class Unscored(InputError):
-    """Positions without scores to learn from, or with scores that cannot be used. `found` says so;
-    other `targets`, and an engine as `teacher`, are what to do."""
+    """Positions without scores to learn from, or with scores that cannot be used. `found` describes
+    them; different `targets`, and an engine as `teacher`, are what to do."""
 
     def __init__(self, found: str, targets: str, teacher: str = "") -> None:
         super().__init__(
@@ -330,7 +330,7 @@ class Unscored(InputError):
 
 class ScoreScale(NamedTuple):
     """The scale of scores: `value` and its standard error, clustered by game, in 1 / centipawns;
-    from so many games and finite scores."""
+    with the numbers of games and finite scores."""
 
     value: float
     error: float
@@ -408,7 +408,7 @@ def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
 
 def blended(scores: np.ndarray, results: np.ndarray, scale: float, lambda_: float) -> np.ndarray:
     """Return the targets (n,) float32: (1 - lambda) * tanh(scale * score) + lambda * result; NaN
-    where the score is unknown, but for lambda 1, which needs none."""
+    where the score is unknown, except for lambda 1, which needs none."""
     if lambda_ == 1:
         return results.astype(np.float32)
     return ((1 - lambda_) * np.tanh(scale * scores.astype(np.float64)) + lambda_ * results).astype(
@@ -438,8 +438,8 @@ def close(scores: np.ndarray, evaluations: np.ndarray, scale: float, most: float
     our static evaluation (n,).
 
     Scores are brought to the unit of the evaluation by the factor with the least sum of absolute
-    differences, over positions that are not decided; `scale` is that of the scores. A mate differs
-    from every evaluation."""
+    differences, over positions that are not decided; `scale` is the scale of the scores. A mate
+    differs from every evaluation."""
     used = (np.abs(scores) * scale < UNDECIDED) & (scores != 0)  # without unknown scores too
     ratios, weights = evaluations[used] / scores[used], np.abs(scores[used].astype(np.float64))
     order = np.argsort(ratios, kind="stable")
@@ -450,7 +450,7 @@ def close(scores: np.ndarray, evaluations: np.ndarray, scale: float, most: float
             no_use(
                 "--max-difference",
                 "the evaluations of the starting values do not rise with the scores",
-                "start from other values",
+                "start from different values",
             )
         )
     return np.abs(scores * factor - evaluations) <= most

@@ -45,7 +45,7 @@ TABLES = "Hash", "USI_Hash"  # options that set their size
 
 
 def command_of(text: str, expected: str = "uci") -> str:
-    """Return the command of `PROTOCOL:COMMAND`; InputError for other texts and protocols."""
+    """Return the command of `PROTOCOL:COMMAND`; InputError for unknown texts and protocols."""
     protocol, separator, command = text.partition(":")
     if protocol != expected or not separator or not command.strip():
         raise InputError(
@@ -55,8 +55,8 @@ def command_of(text: str, expected: str = "uci") -> str:
 
 
 def evaluator_of(game: Game, text: str, values: Mapping[str, object]) -> Evaluator:
-    """Start the engine `uci:COMMAND`, or that of the game's protocol, with options; InputError if
-    that fails.
+    """Start the engine `uci:COMMAND`, or an engine of the game's protocol, with options; InputError
+    if that fails.
 
     Unless given, its tables are small and `OwnBook` false, if the engine has these options.
     """
@@ -167,7 +167,7 @@ class ScoreCache:
                 ) from None
 
     def close(self) -> None:
-        """Close the file, for other processes to open."""
+        """Close the file."""
         self._stream.close()
 
     def _claim(self) -> None:
@@ -220,7 +220,7 @@ def _head(about: Mapping[str, object]) -> bytes:
 
 
 def _checks(records: np.ndarray) -> np.ndarray:
-    """The checksums (n,) of records: 16 bits of a CRC over all their other bytes."""
+    """The checksums (n,) of records: 16 bits of a CRC over all remaining bytes."""
     size = RECORD.itemsize - 2
     text = np.ascontiguousarray(records).tobytes()
     return np.array(

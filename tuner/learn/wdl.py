@@ -39,8 +39,8 @@ class Loss(NamedTuple):
 
 @dataclass(frozen=True)
 class WdlResult:
-    """What games say: positions and games, those held out, the fit to all of them, losses of
-    held-out games by a fit to the others; of a guess that knows no score; and of the published
+    """The fit to games: positions and games, those held out, the fit to all of them, losses of
+    held-out games by a fit to the rest; of a guess without scores; and of the published
     form with its scores times `factor`, with the differences of ours (None: there is none)."""
 
     game: Game
@@ -147,7 +147,7 @@ def learn_wdl(
         if min(shares) == 0:
             missing = ("won", "drawn", "lost")[shares.index(0.0)]
             raise InputError(
-                f"no game of those {what} is {missing}; the model needs all three, give more games"
+                f"no game of those {what} is {missing}; give more games or change --held-out"
             )
     stock = game.stock
     span = [1.0] if stock is None else [stock.share(i) for i in range(stock.low, stock.high + 1)]

@@ -32,8 +32,8 @@ Formula = Callable[[float, np.ndarray, Any, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """A loss. `tests/tuner/objectives/test_every_objective.py` checks the fields of every loss
-    against each other."""
+    """A loss. `tests/tuner/objectives/test_every_objective.py` checks that the fields of every loss
+    agree."""
 
     name: str  # on the command line and in files
     widths: int  # columns of weights behind the intercept: 1 for the width of a draw, else 0
@@ -64,7 +64,7 @@ def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) ->
 
 def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray]) -> Formula:
     """Return the log loss of these probabilities; a fractional outcome is a mixture of its two
-    neighbours."""
+    neighbors."""
 
     def loss(
         scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
@@ -83,7 +83,7 @@ def log_loss(probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray
 def expected_by(
     probabilities: Callable[[float, np.ndarray, np.ndarray], np.ndarray],
 ) -> Callable[..., np.ndarray]:
-    """Return the expected score: the probability of a win plus half that of a draw."""
+    """Return the expected score: the probability of a win plus half the probability of a draw."""
 
     def expected(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:
         chances = probabilities(scale, evaluation, width)

@@ -1,4 +1,4 @@
-"""exp(-t) in plain arithmetic, which a compiler can vectorise, unlike the C library's function."""
+"""exp(-t) in plain arithmetic, which a compiler can vectorize, unlike the C library's function."""
 
 from __future__ import annotations
 

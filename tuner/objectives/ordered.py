@@ -2,8 +2,8 @@
 
 With the logit a = 2 * scale * e and t = 2 * scale * width > 0, both linear in the weights, and s(x)
 = 1 / (1 + exp(-x)): P(win) = s(a - t), P(loss) = s(-a - t), the rest is drawn. A fractional outcome
-is a mixture of its two neighbours. A width is in centipawns, and like other weights there is one
-for each stage. The loss is convex."""
+is a mixture of its two neighbors. A width is in centipawns, and like any weight there is one for
+each stage. The loss is convex."""
 
 from __future__ import annotations
 

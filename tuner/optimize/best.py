@@ -1,4 +1,4 @@
-"""The best values of an optimisation: as files, as text, in the match that decides about them."""
+"""The best values of an optimization: as files, as text, in the match that decides about them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write_best(
     game: Game,
     terms: Sequence[str],
 ) -> list[Path]:
-    """Write the best values into the folder of a run: as lines like those of the input, as commands
+    """Write the best values into the folder of a run: as lines like the input, as commands
     of UCI and protocols like it, and, if weights are among them, as a parameter file. Return the
     paths."""
     texts = texts_of(numbers, best)
@@ -70,7 +70,8 @@ def write_best(
 def match_settings(
     settings: OptimizeSettings, folder: Path, numbers: Sequence[Number], best: Mapping[str, float]
 ) -> MatchSettings:
-    """Return the match of the best values against the given ones, with other openings or dice."""
+    """Return the match of the best values against the given ones, with different openings or
+    dice."""
     kept = {each.name: getattr(settings, each.name) for each in fields(MatchSettings)}
     copy = folder / COPY
     player = os.path.abspath(copy) if copy.exists() else settings.a
@@ -97,7 +98,7 @@ def match_settings(
 
 
 def decided(result: RunResult, executor: Executor, display: Display) -> RunResult:
-    """Return the result of a run with that of the match that decides, which is played, or goes on,
+    """Return the result of a run with the match that decides, which is played, or goes on,
     in the folder of the run; the same result if there is nothing to decide."""
     folder, best = Path(result.plain["run"]), result.plain["best"]
     settings = read_config(folder, SECTION, OptimizeSettings)
@@ -111,7 +112,7 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
     match = match_settings(settings, folder, numbers, best)
     display.note(
         f"the match that decides: at most {settings.match_games:,} games of the best values"
-        " against the given ones, with other openings or dice"
+        " against the given ones, with different openings or dice"
     )
     if (place / CONFIG).exists():
         found = resumed_run(MatchRun, place, executor, None, display)
@@ -129,8 +130,8 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
 def _verdict(decision: str | None) -> str:
     if decision == BETTER:
         return "the best values are better than the given ones"
-    why = "the match found no such gain" if decision else "the match did not decide in its games"
-    return f"nothing says that the best values are better: {why}; keep the given ones"
+    why = "the match found no gain" if decision else "the match was inconclusive"
+    return f"{why}; keep the original values"
 
 
 NEGLIGIBLE = 3.0  # Elo
@@ -204,9 +205,9 @@ def table_lines(numbers: Sequence[Number], found: Estimate, unit: Unit) -> list[
 def summary_lines(found: Estimate, games: int, unit: Unit) -> list[str]:
     """Say what is gained so far, and what more games would buy."""
     lines = [
-        f"after {games:,} games: gain over the given values"
+        f"after {games:,} games: gain over the original values"
         f" {unit.interval(found.gain, found.gain_error)} {unit.name}, by the model",
-        f"expected to be left to the optimum: {unit.text(found.left, '')} {unit.name}; after"
+        f"estimated {unit.name} still to gain: {unit.text(found.left, '')} now, after"
         f" {games:,} more games {unit.text(found.left_later, '')}",
     ]
     return [*lines, f"not to be trusted yet: {found.doubt}"] if found.doubt else lines

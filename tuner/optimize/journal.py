@@ -1,4 +1,4 @@
-"""The journal of an optimisation: a line for each finished pair of games, with the values that both
+"""The journal of an optimization: a line for each finished pair of games, with the values that both
 sides played with and a checksum."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ESTIMATES = "estimates.jsonl"
 
 class TunedPair(NamedTuple):
     """A finished pair: the values of both sides, and its games as a line of a match. Where both
-    sides play an opponent, `line` has the games of a against it, and `other` those of b."""
+    sides play an opponent, `line` has the games of a against it, and `other` the games of b."""
 
     a: tuple[float, ...]
     b: tuple[float, ...]
@@ -26,9 +26,9 @@ class TunedPair(NamedTuple):
     other: PairLine | None = None
 
     def score(self, points: int) -> float:
-        """Return the score of a in a game that wins so many points at most: the mean of both games
-        from 0 to 1. Against an opponent it is 1/2 and what a scored more than b, which may be less
-        than 0 or more than 1."""
+        """Return the score of a in a game that wins at most a number of points: the mean of both
+        games from 0 to 1. Against an opponent it is 1/2 and what a scored more than b, which may be
+        less than 0 or more than 1."""
         if self.other is None:
             return 0.5 + sum(self.line.outcomes) / (4 * points)
         return 0.5 + (sum(self.line.outcomes) - sum(self.other.outcomes)) / (4 * points)

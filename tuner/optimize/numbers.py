@@ -1,4 +1,4 @@
-"""The numbers to optimise, and the files that name them: lines of OpenBench, or weather-factory's
+"""The numbers to optimize, and the files that name them: lines of OpenBench, or weather-factory's
 JSON."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHOWN_DIGITS = 3  # digits of a step that a value that is no whole number keeps
 
 
 class Number(NamedTuple):
-    """A number to optimise, with the fields of a line of OpenBench: `value` is the given one,
+    """A number to optimize, with the fields of a line of OpenBench: `value` is the given one,
     `step` the last perturbation (c_end), `rate` the last learning rate (r_end)."""
 
     name: str
@@ -89,7 +89,7 @@ def read_numbers(path: Path) -> tuple[Number, ...]:
 
 def _text(path: Path) -> str:
     try:
-        return read_whole(path, LARGEST_FILE, "numbers to optimise").decode("utf-8-sig")
+        return read_whole(path, LARGEST_FILE, "numbers to optimize").decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InputError(f"{path}: byte {problem.start}: not UTF-8, expected {FORM}") from None
     except OSError as problem:

@@ -1,5 +1,5 @@
 """`tuner optimize`: pairs of games with the same opening or dice, in which both sides play with
-other values of the numbers; a method learns from them."""
+different values of the numbers; a method learns from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
 from tuner.play.match.results import first_forfeit_text, require_few_faults
 from tuner.play.run import Run, RunResult
 
-FIRST_TABLE, TABLE_GROWTH = 250, 1.3  # pairs until a table is shown, and how many more until others
+FIRST_TABLE, TABLE_GROWTH = (
+    250,
+    1.3,
+)  # pairs until a table is shown, and how many more until the next ones
 FRESH = 1.05  # growth of the pairs after which what they say is estimated again
 FIRST_ESTIMATE = 50  # pairs
 FEWEST_WITH_FAULTS = 10  # pairs
@@ -54,8 +57,8 @@ class TunedTask(NamedTuple):
 
 @dataclass(frozen=True)
 class TunedSpec:
-    """All that games depend on apart from their values: those of a match, the numbers, and whether
-    both sides play an opponent instead of each other."""
+    """All that games depend on apart from their values: the settings of a match, the numbers, and
+    whether both sides play an opponent."""
 
     match: MatchSpec
     numbers: tuple[Number, ...]
@@ -101,7 +104,7 @@ def tuned_text(task: TunedTask) -> str:
 
 
 class OptimizeRun(MatchRun):
-    """An optimisation: a match of a player against itself with other numbers."""
+    """An optimization: a match of a player against itself with different numbers."""
 
     command = section = SECTION
     kind, what = OptimizeSettings, "optimisation"
@@ -119,7 +122,7 @@ class OptimizeRun(MatchRun):
         self._file = numbers
 
     def require_output(self, folder: Path | None) -> None:
-        """There is no output beside the folder."""
+        """There is no output outside the folder."""
 
     def load(self, folder: Path | None) -> str | None:
         """See `Run`."""
@@ -148,7 +151,7 @@ class OptimizeRun(MatchRun):
 
     @contextlib.contextmanager
     def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
-        """See `Run`. An optimisation always has a folder, in which it can go on."""
+        """See `Run`. An optimization always has a folder, in which it can go on."""
         self.openings.opening(0)  # an error in them is reported before any game
         with Run.folder(self, folder, command) as place:
             yield place
@@ -266,7 +269,7 @@ class SoFar:
         }
 
     def lines(self) -> list[str]:
-        """Return the table of now, which is recorded, too."""
+        """Return the present table, which is recorded, too."""
         found = self._estimate()
         self._journal.note(self._plain(found))
         return [

@@ -39,15 +39,15 @@ class GamesOptions:
         "nodes per search; with --depth, whichever is reached first", POSITIVE_COUNT, metavar="N"
     )
     noise: float = option(
-        "by how many centipawns the evaluations of a copy differ, root mean square (default: 10);"
-        " every two games have a new copy",
+        "noise of a copy in centipawns, root mean square (default: 10); a new copy plays every two"
+        " games",
         CENTIPAWNS,
         10.0,
         metavar="CP",
     )
     vary: float | None = option(
-        "an engine searches up to this share more or fewer nodes than --nodes, drawn for each move,"
-        " or this share of its moves one ply less deep than --depth (default: 0.1)",
+        "vary the nodes of each move by up to this share, or search this share of the moves one ply"
+        " less deep (default: 0.1)",
         UNIT,
         metavar="SHARE",
     )
@@ -75,18 +75,18 @@ class GamesOptions:
     )
     resign: tuple[str, ...] | None = resign(
         "a side wins if all scores of the last 3 moves of both sides are 400 centipawns or more in"
-        " its favour (default: movecount=2 score=600, in shogi 3000); off: never"
+        " its favor (default: movecount=2 score=600, in shogi 3000); off: never"
     )
     draw: tuple[str, ...] | None = draw("movenumber=40 movecount=8 score=10, in shogi off")
     play_on: float = option(
-        "play this share of the games to their end, to check the adjudication by scores; what comes"
-        " after it is not written (default: 0.02)",
+        "play this share of the games to their end, to measure how reliable adjudication is"
+        " (default: 0.02)",
         UNIT,
         0.02,
         metavar="SHARE",
     )
     syzygy: str | None = option(
-        "end games by the Syzygy tables in this folder, at captures and moves of pawns",
+        "adjudicate by the Syzygy tablebases in this folder",
         metavar="DIR",
     )
     seed: int = seed()

@@ -60,7 +60,7 @@ def whole(least: int = 0, most: int = LARGEST_COUNT) -> NumberKind:
 
 
 def between(low: float, high: float, example: str) -> NumberKind:
-    """Numbers strictly between two others."""
+    """Numbers strictly between two limits."""
     return NumberKind(
         low, high, f"a number between {low:g} and {high:g}, such as {example}", inner=True
     )

@@ -47,7 +47,7 @@ class PairsOptions:
         metavar="BASE+INC",
     )
     byoyomi: float | None = option(
-        "shogi, with --tc: seconds for each move once those of the game are used up",
+        "shogi, with --tc: seconds for each move once the clock is used up",
         POSITIVE,
         metavar="S",
     )
@@ -67,8 +67,7 @@ class PairsOptions:
         metavar="N",
     )
     pgn: str | Path | None = option(
-        "write the games to this file as they end, in the usual format of their game; at the end in"
-        " order",
+        "write the games to this file; sorted when the match ends",
         metavar="OUT",
         resume=True,
     )
@@ -101,17 +100,15 @@ class PairsOptions:
     )
     draw: tuple[str, ...] | None = draw("off")
     syzygy: str | None = option(
-        "chess: end games by the Syzygy tables in this folder, at captures and moves of pawns",
+        "chess: adjudicate by the Syzygy tablebases in this folder",
         metavar="DIR",
     )
     luck: str | None = option(
-        "with dice: the parameter file or network that measures luck (default: the best bundled"
-        " one)",
+        "with dice: parameter file or network for luck adjustment (default: the best bundled one)",
         metavar="FILE",
     )
     restart: bool | None = option(
-        "start engines again before each pair of games: some remember the games before, and a match"
-        " that is interrupted would go on otherwise than one that is not",
+        "restart engines before every pair, so that a resumed match plays the same games",
         action="store_true",
     )
     seed: int = seed()
@@ -134,7 +131,7 @@ class MatchOptions(PairsOptions):
     depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
     nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
     name_a: str | None = option(
-        "name of A (default: the one that an engine gives itself, or that of its file)",
+        "name of A (default: the `id name` of an engine, or the name of the file)",
         metavar="NAME",
     )
     name_b: str | None = option("name of B", metavar="NAME")
@@ -152,14 +149,13 @@ class MatchOptions(PairsOptions):
     )
     with_b: str | Path | None = option("the same for the engine B", metavar="FILE")
     sprt: tuple[float, float] | None = option(
-        "play until the SPRT accepts one of two differences in Elo; in points a game where games"
-        " win several points",
+        "play until the SPRT accepts one of two Elo differences (backgammon: points per game)",
         float,
         nargs=2,
         metavar=("ELO0", "ELO1"),
     )
     model: str = option(
-        "Elo model of --sprt (default: normalized); games that win several points have another",
+        "Elo model of --sprt (default: normalized)",
         choices=("normalized", "logistic"),
     )
     alpha: float = option(
@@ -191,9 +187,9 @@ class Entrant:
 
 @dataclass(frozen=True, kw_only=True)
 class PairsSettings:
-    """The settings of all runs of pairs of games, beside their options. `names` are those of the
-    players, `controls` their limits, `evaluation` is a hash of the terms and the program, `files`
-    are the other files that the games depend on, with their sha256."""
+    """The settings of all runs of pairs of games, in addition to their options. `names` are the
+    names of the players, `controls` their limits, `evaluation` is a hash of the terms and the
+    program, `files` are the files that the games depend on, with their sha256."""
 
     names: tuple[str, ...] = ()
     controls: tuple[dict, ...] = ()
@@ -271,7 +267,7 @@ class MatchSettings(MatchOptions, PairsSettings):
     random_plies: int = DEFAULT_RANDOM_PLIES
 
     def require_sense(self) -> None:
-        """ValueError for numbers that no match can have; all other mistakes are found where
+        """ValueError for numbers that no match can have; all remaining mistakes are found where
         settings are used."""
         require_sense(self)
         whole().require("random_plies", self.random_plies)
@@ -312,7 +308,7 @@ class TournamentOptions(PairsOptions):
         resume=True,
     )
     player: tuple[list[str], ...] = option(
-        "one more player, with limits and options of its own: name=NAME, depth=N, nodes=N,"
+        "add a player with its own limits and options: name=NAME, depth=N, nodes=N,"
         " movetime=S, tc=BASE+INC, byoyomi=S, option.NAME=VALUE; may be repeated",
         default=(),
         nargs="+",
@@ -320,13 +316,13 @@ class TournamentOptions(PairsOptions):
         action="append",
     )
     gauntlet: bool = option(
-        "the first player plays all others, which do not play each other",
+        "the first player plays against all the rest",
         default=False,
         action="store_true",
     )
     ladder: tuple[str, str] | None = option(
-        "the player against levels of another: LEVELS is NAME=FROM:TO:STEP, an option of the engine"
-        " or depth or nodes; levels far from it play few games, and those of UCI_Elo are ratings",
+        "play against levels of PLAYER: LEVELS is NAME=FROM:TO:STEP, where NAME is an engine"
+        " option, depth or nodes; with UCI_Elo the levels have known ratings",
         nargs=2,
         metavar=("PLAYER", "LEVELS"),
     )
@@ -337,7 +333,7 @@ class TournamentOptions(PairsOptions):
     )
     plies: int = option("adjudicate a draw after N plies (default: never)", COUNT, 0, metavar="N")
     anchor: tuple[str, ...] = option(
-        "the rating of a player is this number (default: the mean of all is 0); may be repeated",
+        "fix the rating of a player (default: the mean is 0); may be repeated",
         default=(),
         metavar="NAME=ELO",
         action="append",

@@ -26,7 +26,7 @@ def _of_match(name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizeOptions:
-    """The options of an optimisation. None: not given, and no such limit, file or rule."""
+    """The options of an optimization. None: not given, and no such limit, file or rule."""
 
     options: str | Path | None = option(
         "the numbers: lines `name, int or float, value, min, max, c_end, r_end` of OpenBench, or"
@@ -40,24 +40,23 @@ class OptimizeOptions:
         resume=True,
     )
     method: str = option(
-        "local (default): a model of the strength near the best values, with intervals; spsa: that"
-        " of fishtest and OpenBench",
+        "local (default): a local model of strength, with intervals; spsa: SPSA as in fishtest and"
+        " OpenBench",
         default="local",
         choices=("local", "spsa"),
     )
     opponent: str | None = option(
-        "both sides of a pair play two games each against this player (default: each other)",
+        "both sides of a pair play two games each against this player (default: one another)",
         metavar="PLAYER",
     )
     match_games: int = option(
-        "games of the match that decides at the end, at most (default:"
-        f" {DEFAULT_MATCH_GAMES:,}); 0: none",
+        f"largest number of games of the final match (default: {DEFAULT_MATCH_GAMES:,}); 0: none",
         COUNT,
         DEFAULT_MATCH_GAMES,
         metavar="N",
     )
     gain: float = option(
-        "the gain in Elo that the match is to find or to refuse (default: 5); in points a game"
+        "the Elo gain that the final SPRT tests for (default: 5); in points a game"
         " where games win several points (default: 0.05)",
         POSITIVE,
         metavar="N",
@@ -87,7 +86,7 @@ class OptimizeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizeSettings(MatchSettings):
-    """The settings of a run: those of its games, in which a and b are the same player; `method`,
+    """The settings of a run and of its games, in which a and b are the same player; `method`,
     the pairs that its schedule was `planned` for, the `opponent`, and the match at the end."""
 
     ORDER: ClassVar = f"{MatchSettings.ORDER} method planned opponent match_games gain"

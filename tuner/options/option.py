@@ -22,8 +22,8 @@ class Option:
 
     `kind` turns a text into a value; `default` is the value if it is not typed, unless a command
     computes another one; `dest` is the name of its value, `resume`: it may be given with --resume;
-    `seldom`: only --help-all shows it; `former`: an earlier name, which no help shows. The others
-    are those of argparse."""
+    `seldom`: only --help-all shows it; `former`: an earlier name, which no help shows. The
+    remaining fields are those of argparse."""
 
     names: tuple[str, ...]
     help: str
@@ -104,8 +104,8 @@ def option(
     flags: str = "",
     **others: Any,
 ) -> Any:
-    """Return a field of a record that is an option, named after the field unless it has other
-    flags: `-o --output`."""
+    """Return a field of a record that is an option, named after the field unless it has `flags`:
+    `-o --output`."""
     return field(
         default=default,
         metadata={
@@ -179,7 +179,7 @@ def add_to(parser: argparse.ArgumentParser, table: Table, everything: bool = Tru
 
 @dataclass(frozen=True)
 class OtherCommands:
-    """The other commands, for one that joins them: `require` raises InputError for words that no
+    """All commands, for one that joins them: `require` raises InputError for words that no
     command has, `perform` returns the result of a command, `parse` its arguments."""
 
     require: Callable[[Sequence[str]], None]
@@ -221,7 +221,7 @@ class Arguments(argparse.Namespace):
         }
 
     def typed(self, used: Collection[str] = ()) -> Iterator[Option]:
-        """Yield the options that were typed with another value than their default, but for those in
+        """Yield the options that were typed with another value than their default, except those in
         `used`."""
         for each in all_in(self.table):
             if (
@@ -232,7 +232,7 @@ class Arguments(argparse.Namespace):
                 yield each
 
     def require_resumable(self) -> None:
-        """InputError for options beside --resume that would change the run that continues."""
+        """InputError for options with --resume that would change the run that continues."""
         allowed = [each.names[-1] for each in all_in(self.table) if each.resume]
         for each in self.typed({"resume"}):
             if not each.resume:

@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def require_known_options(self, words: Iterable[str]) -> None:
-        """An error for the first long option that this parser does not have, before any other;
+        """An error for the first long option that this parser does not have;
         abbreviations are known."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
         for word in words:

@@ -62,15 +62,16 @@ class LearningOptions:
     rate: float | None = option(
         "in centipawns, or hundredths of a point (default: adam 3, with dice 1; sgd 1, adagrad 20,"
         " coherence 3); of networks: in their weights (default: adam 0.0003, for a new one 0.005;"
-        " others 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
+        " the rest 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
         " hidden units 0.1)",
         POSITIVE,
         flags="--learning-rate",
         metavar="N",
     )
     decay: float = option(
-        "halve the learning rate within N batches, of networks N games; it never falls below a"
-        " tenth (default: 200 batches, 20,000 games)",
+        "half-life of the learning rate, in batches (networks: games); it never falls below a tenth"
+        " (default: 200"
+        " batches, 20,000 games)",
         POSITIVE,
         metavar="N",
         seldom=True,
@@ -78,9 +79,9 @@ class LearningOptions:
     floor: float = 0.1
     seed: int = seed()
     measure: tuple[str, ...] = option(
-        "measure the strength against a player as it learns, and keep what has learned so far;"
-        " with dice pubeval, random, a parameter file or a network, one roll deep, else also an"
-        " engine; may be repeated without dice; this changes nothing that is learned",
+        "play matches against PLAYER during the run and keep checkpoints; with dice PLAYER is"
+        " pubeval, random, a parameter file or a network, without dice also an engine; may be"
+        " repeated without dice",
         default=(),
         metavar="PLAYER",
         action="append",
@@ -93,7 +94,7 @@ class LearningOptions:
         seldom=True,
     )
     measure_every: int = option(
-        "measure whenever N more games were learned from (default: 20 times a run)",
+        "measure after every N games of training (default: 20 times a run)",
         POSITIVE_COUNT,
         metavar="N",
         seldom=True,
@@ -120,7 +121,7 @@ class LearningOptions:
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions(LearningOptions):
     """The options of weights. `gated` is not --noisy, `blunders` is not --no-blunders, `rule` is
-    --learner. None marks what the method does not use."""
+    --learner. None marks unused options."""
 
     depth: int | None = option(
         "search each move N plies deep (default: 3; with dice 1)", POSITIVE_COUNT, metavar="N"
@@ -142,7 +143,7 @@ class SelfplayOptions(LearningOptions):
         "begin with N random plies (default: 4; with --openings or dice 0)", COUNT, metavar="N"
     )
     balanced: bool = option(
-        "keep only random openings that a search scores as balanced",
+        "keep only balanced random openings",
         default=False,
         action="store_true",
         seldom=True,
@@ -152,7 +153,7 @@ class SelfplayOptions(LearningOptions):
         "stop games after N plies (default: 160; with dice 2000)", POSITIVE_COUNT, metavar="N"
     )
     truncated: str = option(
-        "outcome of games that were stopped: their last value (default) or a draw",
+        "result of games that reach --plies: the last evaluation (default) or a draw",
         default="value",
         choices=("value", "draw"),
         seldom=True,
@@ -193,7 +194,7 @@ class SelfplayOptions(LearningOptions):
         action="append",
     )
     gated: bool = option(
-        "rootstrap and treestrap: learn from positions that are not quiet too, as published",
+        "rootstrap and treestrap: also learn from positions that are not quiet",
         default=True,
         flags="--noisy",
         action="store_false",
@@ -224,7 +225,7 @@ class SelfplayOptions(LearningOptions):
         seldom=True,
     )
     average: float = option(
-        "the weights that play are a moving average: share of the old average kept per batch"
+        "moving average of the weights that play: share of the old average kept per batch"
         " (default: 0.99, of new networks 0)",
         SHARE,
         0.99,
@@ -239,7 +240,7 @@ class SelfplayOptions(LearningOptions):
         seldom=True,
     )
     lag: int = option(
-        "batches played ahead of the learner, so that threads do not idle (default: 1)",
+        "batches played ahead of the learner (default: 1)",
         COUNT,
         1,
         metavar="N",
@@ -273,8 +274,8 @@ class SelfplaySettings(SelfplayOptions):
     evaluation: str | None = None
 
     def require_sense(self) -> None:
-        """ValueError for numbers and words out of range, and for options that exclude each
-        other."""
+        """ValueError for numbers and words out of range, and for options that exclude one
+        another."""
         super().require_sense()
         if self.from_ply is not None and (
             self.openings is None or self.from_ply[0] > self.from_ply[1]
@@ -294,7 +295,7 @@ class NetworkOptions(LearningOptions):
     `activation`."""
 
     encoding: str | None = option(
-        "what the network sees of a position (default: bitboard768 for chess, men2282 for"
+        "inputs of the network (default: bitboard768 for chess, men2282 for"
         " shogi, perspective196 for backgammon; docs/networks.md lists them)",
         metavar="NAME",
     )

@@ -104,7 +104,7 @@ class Reading:
     positions: str = option(
         "quiet: those whose quiescence search changes nothing; resolve: where the quiescence search"
         " ends; auto (default): the game's choice, for chess quiet positions of games and all"
-        " labelled positions",
+        " labeled positions",
         default="auto",
         choices=("auto", "all", "quiet", "resolve"),
     )
@@ -185,7 +185,7 @@ def resign(when: str) -> Any:
 
 
 def draw(usual: str) -> Any:
-    """Return --draw as a field of a record; `usual` is what it is by default."""
+    """Return --draw as a field of a record; `usual` is its default."""
     return option(
         "movenumber=40 movecount=8 score=20: from move 40 on, a draw after 8 moves of each side on"
         f" which all scores are within 20 centipawns (default: {usual})",

@@ -19,8 +19,7 @@ TEACHER_NODES = "nodes per search of the teacher (default: 5000)"
 
 
 def method_named(text: str) -> str:
-    """Return the method of this name, or that of the results or searches that it learns from, as
-    --targets named them."""
+    """Return the method of this name, or of the results or searches that --targets named."""
     return {"results": "logistic", "search": "rootstrap"}.get(text, text)
 
 
@@ -64,7 +63,7 @@ class TuneOptions(Reading):
         former="--targets",
     )
     fixed: str | Iterable[str] = option(
-        "keep parameters matching this name or glob constant; may be repeated",
+        "do not tune parameters matching this name or glob; may be repeated",
         default=(),
         action="append",
         metavar="NAME",
@@ -76,16 +75,15 @@ class TuneOptions(Reading):
         metavar="NAME",
     )
     not_linear: str | None = option(
-        "of rows: a part of the evaluation that no counts express, such as 'king safety': what the"
-        " rows lack is kept as it is, and not tuned",
+        "for rows: name a part of the evaluation that the counts do not cover, such as 'king"
+        " safety'; it is kept unchanged",
         metavar="PART",
         seldom=True,
     )
     teacher: str | None = option(ENGINE + ", in place of those in the files", metavar="ENGINE")
     nodes: int | None = option(TEACHER_NODES, POSITIVE_COUNT, metavar="N")
     max_difference: float | None = option(
-        "leave out positions whose score is more than CP centipawns from the static evaluation "
-        "of the starting values",
+        "skip positions whose score differs by more than CP centipawns from the static evaluation",
         POSITIVE,
         metavar="CP",
         seldom=True,
@@ -94,30 +92,29 @@ class TuneOptions(Reading):
         "depth of the searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
     )
     lambda_: float | None = option(
-        "from 0 to 1. scores: weight of what they are blended with (default: 0); other methods:"
-        " weight of later positions of the game, per ply, so that 0.7 for each move of one's own is"
+        "from 0 to 1. scores: weight of the blend (default: 0); remaining methods: weight of later"
+        " positions of the game, per ply, so that 0.7 for each move of one's own is"
         " 0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)",
         UNIT,
         metavar="L",
     )
     blend: str = option(
-        "scores: what --lambda blends them with: result (default), that of the game; later, the"
-        " scores of its later positions and at last the result, as TD(lambda) does (--lambda is"
+        "scores: what --lambda blends them with: result (default); later: the scores of later"
+        " positions and finally the result, as in TD(lambda) (--lambda is"
         " then 0.7 unless given)",
         default="result",
         choices=("result", "later"),
         seldom=True,
     )
     rounds: int | None = option(
-        "search at most N times, each time with the weights learned so far, until values hardly"
-        " change (default: rootstrap 1, td-leaf 3)",
+        "repeat the searches up to N times with the learned weights, until values hardly change"
+        " (default: rootstrap 1, td-leaf 3)",
         POSITIVE_COUNT,
         metavar="N",
     )
     own_games: int | None = option(
-        "play N games as `tuner games` does and learn from them too, or from them alone without"
-        " GAMES; then play again with the learned weights, while these win a match against those"
-        " before",
+        "play N self-play games and learn from them (in addition to GAMES, if given); repeat with"
+        " the new weights as long as they beat the previous ones",
         POSITIVE_COUNT,
         metavar="N",
     )
@@ -132,9 +129,10 @@ class TuneOptions(Reading):
     prior: float | str | None = option(
         "prior width, the standard deviation of what a weight adds to the evaluation, around its"
         " start: centipawns, or hundredths of a point; none; cv (one width, by cross-validation);"
-        " play (for each list and term by empirical Bayes, then as far as pays in matches); or auto"
+        " play (for each list and term by empirical Bayes, then the step that gains most in"
+        " matches); or auto"
         " (default: play for results of games, also in rows; for rootstrap and for scores of"
-        " --own-games alone 20, for other scores of games 5; otherwise by empirical Bayes)",
+        " --own-games alone 20, for recorded scores 5; otherwise by empirical Bayes)",
         Prior(),
         "auto",
         metavar="SD",
@@ -145,13 +143,14 @@ class TuneOptions(Reading):
         )
     )
     untapered: bool = option(
-        "learn one number per parameter, not one per stage",
+        "learn one weight per parameter, not one per stage",
         default=False,
         action="store_true",
         seldom=True,
     )
     scale: float | None = option(
-        "keep the scale constant at N (default: that of the file for rootstrap, td, td-leaf and"
+        "keep the scale constant at N (default: the scale of the file for rootstrap, td, td-leaf"
+        " and"
         " scores of --own-games alone; else fitted to the starting values unless they are all"
         " zero)",
         between(1e-6, 1, "0.00255"),
@@ -159,7 +158,7 @@ class TuneOptions(Reading):
         seldom=True,
     )
     intercept: bool = option(
-        "fit no intercept, which is the advantage that openings give the first player",
+        "fit no intercept (the advantage of the first player)",
         default=True,
         flags="--no-intercept",
         action="store_false",
@@ -209,7 +208,7 @@ class TuneSettings(TuneOptions):
     targets: str | None = None  # resolved: what the method learns from
     workers: int = 1
     own_results: bool = False  # resolved: all games are those of `tuner games`
-    # resolved: scores are those of the starting values themselves, on their scale
+    # resolved: scores come from the starting values themselves, on their scale
     own_scores: bool = False
     no_gpu: str | None = None  # why "auto" chose the CPU
     run: Path | None = None
@@ -254,7 +253,7 @@ class ValueOptions(Reading):
         "depth of our own searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
     )
     lambda_: float | None = option(
-        "from 0 to 1: weight of the result beside the search or score (default: 0)",
+        "from 0 to 1: weight of the result in the blend with the search or score (default: 0)",
         UNIT,
         metavar="L",
     )

@@ -26,7 +26,7 @@ from tuner.statistics.intervals import (
 
 
 def union_of(layouts: Sequence[Layout]) -> Layout:
-    """Return the layout of all parameters, in the order of the first layout, then of the others.
+    """Return the layout of all parameters, in the order of the first layout, then of the rest.
     ValueError names a parameter of two shapes."""
     shapes: dict[str, tuple[int, ...]] = {}
     by_term: dict[str, list[Place]] = {}
@@ -46,7 +46,7 @@ def union_of(layouts: Sequence[Layout]) -> Layout:
 
 def aligned(p: Parameters, layout: Layout) -> Parameters:
     """Return the parameters in another layout, with zeros for those that they lack, without
-    constraints but for numbers that are tied."""
+    constraints except numbers that are tied."""
     if p.layout == layout:
         return p
     known = {place.path: place for place in p.layout.places}
@@ -69,12 +69,12 @@ def aligned(p: Parameters, layout: Layout) -> Parameters:
     )
 
 
-AGREES = 0.01  # largest difference of a recorded ratio from that of the weights
+AGREES = 0.01  # largest difference between recorded and computed ratios
 LARGEST_RATIO = 1e6
 
 
 def headline(p: Parameters) -> dict | None:
-    """Return `unit`, the first number, and `values`, the ratios of the others to it, as means over
+    """Return `unit`, the first number, and `values`, the ratios of the rest to it, as means over
     the stages.
 
     `low` and `high` are the 95 % interval recorded in `learned`, None if there is none or if it
@@ -215,10 +215,9 @@ class Comparison:
 
 
 def compare(files: Sequence[Parameters]) -> Comparison:
-    """Compare files with the first; the others have the same stages.
-
-    A first file with other stages is converted: to the mean of its stages, or to its weights in the
-    middle of each stage."""
+    """Compare files with the first; the rest has the same stages. A first file with different
+    stages is converted: to the mean of its stages, or to its weights in the middle of each
+    stage."""
     first, *others = files
     first = staged(first, others[0].stages, others[0].spans)
     change = np.round([p.weights - first.weights for p in others], 4)
@@ -240,7 +239,8 @@ def compare(files: Sequence[Parameters]) -> Comparison:
 
 
 def _one_number(first: Parameters, other: Parameters) -> np.ndarray:
-    """Return (columns,) bool: numbers of `other` that are one for all stages, in both files."""
+    """Return (columns,) bool: numbers of the second file that are one for all stages, in both
+    files."""
     return other.mask(other.tied).all(axis=0) & np.all(first.weights == first.weights[0], axis=0)
 
 
@@ -278,12 +278,12 @@ def errors_used(found: Comparison) -> list[str]:
     lines, errors = [], [p for p in others if p.standard_errors is not None]
     if not found.own_errors:
         lines.append(
-            "errors of changes are those of the learned file; the initial file has none and counts"
+            "errors of changes come from the learned file; the initial file has none and counts"
             " as exact"
         )
     elif not errors:
         lines.append(
-            "errors of changes are those of the initial file; the other has none and counts as"
+            "errors of changes come from the initial file; the learned file has none and counts as"
             " exact"
         )
     else:
@@ -762,7 +762,7 @@ def _blocks(
 
     def grid(k: int, numbers: np.ndarray, text) -> list[list[Cell]]:
         """Return cells by `text(number, marked)`; if only supported changes are shown, without the
-        others of file k."""
+        rest of file k."""
         pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
         return [
             [

@@ -23,7 +23,7 @@ from tuner.parameters.yaml_tree import Comment
 class Place:
     """One parameter: its term and name, its shape, and its first column. `percent`: its term
     multiplies the evaluation, by weights in percent; `curved`: a function is applied to the sum of
-    its term. Other weights are centipawns."""
+    its term. All remaining weights are centipawns."""
 
     term: str
     name: str
@@ -181,7 +181,7 @@ class Stages:
 
 
 def fault_of_spans(stages: Stages) -> str | None:
-    """What is wrong with the phases of stages that follow each other or lie beyond the last."""
+    """What is wrong with the phases of successive stages, or beyond the last."""
     names, spans = stages.names, stages.spans
     for one, other in pairwise(by_phase(spans)):
         if spans[one][1] >= spans[other][0]:
@@ -220,10 +220,10 @@ class Parameters:
     centipawns) is the value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are
     names or globs held constant, `tied` those with one number for all stages, `bounds` pairs of
     name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard
-    deviation). `learned` is plain data about the fit, `comments` are those of the file that was
-    read, for the file to be written. `phases` are the steps of the phase if another program counts
-    the terms; None if this one does. `spans` are the phases in which each stage is alone; without
-    them, the first of two is alone at the largest phase, the last at 0."""
+    deviation). `learned` is plain data about the fit, `comments` come from the file that was read,
+    for the file to be written. `phases` are the steps of the phase if another program counts the
+    terms; None if this one does. `spans` are the phases in which each stage is alone; without them,
+    the first of two is alone at the largest phase, the last at 0."""
 
     game: str
     layout: Layout
@@ -247,7 +247,7 @@ class Parameters:
 
     @property
     def steps(self) -> int:
-        """Steps of the phase: the file's, those of a term, or the game's."""
+        """Steps of the phase: the file's, a term's, or the game's."""
         return self.phases or self.layout.phases or steps_of(self.game)
 
     @property
@@ -291,7 +291,7 @@ class Parameters:
         }
 
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
-        """Return the parameters with other weights."""
+        """Return the parameters with different weights."""
         return replace(self, weights=weights, **changes)
 
 
@@ -325,7 +325,7 @@ def untapered(p: Parameters) -> Parameters:
 
 
 def staged(p: Parameters, stages: tuple[str, ...], spans: Spans = ()) -> Parameters:
-    """The same parameters with other stages: weights are those in the middle of each span. One
+    """The same parameters with different stages: weights come from the middle of each span. One
     stage is the mean of all."""
     if (p.stages, p.spans) == (stages, spans):
         return p

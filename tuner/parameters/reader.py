@@ -42,7 +42,7 @@ from tuner.parameters.yaml_tree import (
 
 
 class Heading(NamedTuple):
-    """What a parameter file says before its numbers: game, whether another program counts the
+    """The heading of a parameter file: game, whether another program counts the
     terms, names of the terms."""
 
     game: str
@@ -554,7 +554,7 @@ class _Reader(Checks):
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """The first names, and the number of the others."""
+    """The first names, and the number of the rest."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -1,4 +1,4 @@
-"""Write parameter files: tables as grids with the last row on top, all other parameters on one
+"""Write parameter files: tables as grids with the last row on top, all remaining parameters on one
 line; and start new ones, from names of bundled terms, or from names and shapes of parameters that
 another program counts."""
 
@@ -176,13 +176,13 @@ def _writable(plain):
     return plain_text(plain) if isinstance(plain, str) else plain
 
 
-STAGES = ("mg", "eg")  # of the evaluation of another program, unless it says otherwise
+STAGES = ("mg", "eg")  # of the evaluation of another program, unless it has its own
 SPEC = re.compile(r"(?P<term>[^.\[\]]+)\.(?P<name>[^.\[\]]+)(?P<shape>(?:\[[0-9]{1,5}\])*)")
 
 
 def of_specs(specs: Sequence[str]) -> Layout:
     """Return the layout of parameters given as `term.name`, `term.name[9]` or `term.name[8][8]`;
-    InputError for another form. Those of one term follow each other."""
+    InputError for another form. Parameters of one term are consecutive."""
     places: list[Place] = []
     first = 0
     terms = {spec.partition(".")[0]: i for i, spec in reversed(list(enumerate(specs)))}

@@ -56,7 +56,7 @@ class Ending(NamedTuple):
 class Course:
     """A game under way: its positions, the moves between them, of which the first `book` are those
     of the opening, and the choices of the players with the seconds that each took. `mover` is the
-    player, 0 or 1, who chose last; `names` are those of the players, for who looks on."""
+    player, 0 or 1, who chose last; `names` are the names of the players, for who looks on."""
 
     names: tuple[str, ...] = ()
 
@@ -140,7 +140,7 @@ def by_rules(course: Course) -> Ending | None:
 
 
 def by_length(plies: int, outcome: float | None = 0) -> Judge:
-    """Return the judge that ends games after so many plies, as draws unless another outcome is
+    """Return the judge that ends games after a number of plies, as draws unless another outcome is
     given; 0: never."""
     return lambda course: Ending(PLIES, outcome) if plies and len(course.moves) >= plies else None
 
@@ -162,8 +162,8 @@ def play_out(
     controls: Sequence[Control] = (UNTIMED, UNTIMED),
     clock: Callable[[], float] = time.perf_counter,
 ) -> Ending:
-    """Play a game to its end. Players, their seeds and their controls are those of the first player
-    and the second; the first judge who ends it is right. Raises Stopped if the work is stopped."""
+    """Play a game to its end. Players, seeds and controls are of the first player and the second;
+    the first judge who ends it is right. Raises Stopped if the work is stopped."""
     if stopped():
         raise Stopped
     left, turn = [control.base for control in controls], 0
@@ -228,7 +228,7 @@ class Luck:
         self.total += self.of(before, after)
 
     def of(self, before: np.ndarray, after: np.ndarray) -> float:
-        """Return that of a roll, from the position before it to the one with its dice."""
+        """Return the luck of a roll, from the position before it to the one with its dice."""
         assert self._game.chance is not None, "only games with dice have luck"
         positions, chances = self._game.chance.rolls(before)
         values = self._judge.best_values(positions)
@@ -337,7 +337,7 @@ class Adjudicator:
     first player's view, NaN where a player has none.
 
     `resign` is (score, plies): the side that is ahead wins if the last `plies` scores are all
-    `score` or more in its favour. `draw` is (score, plies, first): a draw, from ply `first` of the
+    `score` or more in its favor. `draw` is (score, plies, first): a draw, from ply `first` of the
     game on, if the last `plies` scores are within +/- `score`. `drawn_ending` and `tables` are
     those of `games.record.Contest`."""
 

@@ -55,9 +55,9 @@ def sealed(plain: Mapping[str, Any], before: int = 0) -> tuple[bytes, int]:
 def read_sealed(
     path: Path, decode: Callable[[dict[str, Any]], T], chained: bool
 ) -> tuple[list[T], int]:
-    """Return what the whole lines of a file stand for, and the checksum of the last; `chained`:
-    each has that of the line before. `decode` raises ValueError or InputError for what no run
-    writes; InputError for a damaged line."""
+    """Return the decoded whole lines of a file, and the checksum of the last; `chained`: each
+    includes the checksum of the previous line. `decode` raises ValueError or InputError for what no
+    run writes; InputError for a damaged line."""
     content = path.read_bytes() if path.exists() else b""
     found, last = [], 0
     for number, raw in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
@@ -94,7 +94,7 @@ class GrowingFiles:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
-        """Open the files after the block, which checks and mends them. If it fails, the folder is
+        """Open the files after the block, which checks and repairs them. If it fails, the folder is
         unlocked; InputError for files that cannot be used."""
         try:
             yield

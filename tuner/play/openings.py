@@ -80,7 +80,7 @@ class Generator:
         book: BookMoves | None = None,
         source: str = "",
     ) -> None:
-        """`book` draws the moves, that of the file `source`; None: all legal moves are alike."""
+        """`book` draws the moves from the file `source`; None: all legal moves are alike."""
         self._game, self._plies, self._seed, self._searcher, self._note = (
             game,
             plies,

@@ -1,4 +1,4 @@
-"""Players by their names on the command line: our search, random moves, engines of others."""
+"""Players by their names on the command line: our search, random moves, external engines."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ BYOYOMI_OVERHEAD = 0.12  # the same where a move that is late loses, as `tuner u
 
 
 class SearchPlayer:
-    """Our search with some parameters. Its tables are cleared before each game, so that games do
-    not depend on each other.
+    """Our search with some parameters. Its tables are cleared before each game, so that games are
+    independent.
 
     Among equally good moves it chooses by the seed: a poor evaluation would otherwise always play
     the first move generated, and lose by that. The choice is the same in both games of a pair and
@@ -52,7 +52,7 @@ class SearchPlayer:
         control: Control,
         change: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
-        """`change` gives the searcher other numbers, by their names as options."""
+        """`change` gives the searcher different numbers, by their names as options."""
         self._searcher, self._control, self._legal_moves = searcher, control, game.legal_moves
         self._change = change
         self._limits = (
@@ -115,7 +115,7 @@ class RandomPlayer:
 
 
 RANDOM, EVALUATION, OWN = "random", "evaluation", "own"
-# kinds of players in this process; all others are protocols of engines
+# kinds of players in this process; the rest are protocols of engines
 OURS = (RANDOM, EVALUATION, OWN)
 MEGABYTES = 16  # of the transposition table
 
@@ -127,7 +127,7 @@ class Named:
     an engine.
 
     `what` is the file or the command; `game` is None for an engine whose protocol may be that of
-    several games. An engine that is `bare` was named without a protocol: it speaks the first one of
+    several games. An engine that is `bare` was named without a protocol: it uses the first one of
     its game."""
 
     kind: str
@@ -183,8 +183,8 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
 def change_numbers(
     spec: PlayerSpec, game: Game, searcher: Searcher, values: Mapping[str, str]
 ) -> None:
-    """Let the searcher of a player use other numbers than the spec has, by their names as options;
-    weights only if the spec is not lean. InputError for a number that it does not have."""
+    """Let the searcher of a player use numbers that differ from the spec, by their names as
+    options; weights only if the spec is not lean. InputError for a number that it does not have."""
     numbers = {**dict(spec.options), **values}
     if spec.lean or spec.evaluation is None:
         constants = with_numbers(game, None, numbers, spec.name).constants
@@ -297,8 +297,8 @@ def names_of(players: Sequence[Named]) -> tuple[str, ...]:
 
 
 def introduced(named: Named, game: Game) -> Named:
-    """Return an engine with the name that it gives itself, for which it is started once; others as
-    they are. InputError if it does not start."""
+    """Return an engine with the name that it gives itself, for which it is started once; remaining
+    players as they are. InputError if it does not start."""
     make = game.contest.evaluator
     if named.kind in OURS or make is None or named.protocol_in(game) != game.contest.evaluating:
         return named

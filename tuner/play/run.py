@@ -1,5 +1,5 @@
-"""The frame of runs: a fresh folder, what the run needs, its settings, games, and what is said at
-the end; or go on in a folder.
+"""The frame of runs: a fresh folder, the settings, players and games, and the result; or go on in a
+folder.
 
 Matches, games of an evaluation against its copies, and self-play that learns weights or a network
 say only what is theirs."""
@@ -50,7 +50,7 @@ class Run(abc.ABC):
     ahead: ClassVar[int] = 1  # tasks submitted for each that runs, so that threads do not idle
 
     def __init__(self, settings: Any, output: Path | None, display: Display) -> None:
-        """`output` is the file that is written beside the folder, if one is wanted."""
+        """`output` is the file that is written in addition to the folder, if one is wanted."""
         self.settings, self.output, self.display = settings, output, display
 
     @abc.abstractmethod
@@ -144,7 +144,7 @@ def resumed_run(
 
 
 def _played(run: Run, folder: Path, playing: Running | None) -> RunResult:
-    """Play in a folder that says what is played now, unless it is removed with the run."""
+    """Play in a folder with the live state, unless it is removed with the run."""
     if not (folder / CONFIG).exists():
         return run.play(folder, playing)
     with NowDisplay(folder, run.display, games_under_way) as run.display:

@@ -1,7 +1,7 @@
-"""Draw charts as SVG inside the page: by matplotlib, in the colours of the page's style, small
+"""Draw charts as SVG inside the page: by matplotlib, in the colors of the page's style, small
 enough for a phone.
 
-Text stays text, in the font of the page. Colours are variables of the style sheet, which has values
+Text stays text, in the font of the page. Colors are variables of the style sheet, which has values
 for light and for dark pages. Each chart has a title and a description for screen readers."""
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from markupsafe import Markup, escape
 from games.record import Wording
 
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
-SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts that stand four in a row
-# variable of the style sheet: the colour that stands for it while matplotlib draws
+SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts in rows of four
+# variable of the style sheet: its placeholder while matplotlib draws
 COLOURS = {
     "ink": "#010201",
     "muted": "#010202",
@@ -283,7 +283,7 @@ def _chart(
 
 
 def in_page(svg: str, title: str, description: str) -> str:
-    """Turn an SVG of matplotlib into a part of the page: no header, colours and font of the page, a
+    """Turn an SVG of matplotlib into a part of the page: no header, colors and font of the page, a
     description."""
     (size,) = re.findall(r'viewBox="([^"]*)"', svg)[:1]
     inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
@@ -412,7 +412,7 @@ def outcomes_of(
         if most == 1 or not points and not labelled:
             return words.won(points)
         if labelled or abs(points - round(points)) > 1e-3:
-            return f"labelled {points:+.2f} points for {words.sides[0]}"
+            return f"labeled {points:+.2f} points for {words.sides[0]}"
         return f"{words.won(points)} {counted([0] * round(abs(points)), 'point', 'points')}"
 
     def expected(value: object) -> str:

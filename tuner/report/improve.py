@@ -159,7 +159,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
 
 def _match_text(rival: str, found: StepFound) -> str:
     """A match in words: against whom, Elo, games and pentanomial."""
-    against = {"before": "the version before", "first": "the first version"}.get(
+    against = {"before": "the previous version", "first": "the first version"}.get(
         rival, f"player {rival} of the pool"
     )
     elo = found.elo or EloInterval()

@@ -1,7 +1,6 @@
 """The page of a run that may be under way: the report so far, made again when the run's files
-change, and what the run does now.
-
-Making takes a share of one CPU that is fixed, however long the history of the run is."""
+change, and its present state. Making takes a share of one CPU that is fixed, however long the
+history of the run is."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ from tuner.report.sections import Section
 from tuner.report.tournament import tournament_page
 from tuner.version import __version__
 
-# each makes the page and its sections from a folder and, of a page that lives, what the run does
-# now; InputError for damage
+# each makes the page and its sections from a folder and, of a page that lives, its present state;
+# InputError for damage
 PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]] = {
     IMPROVE: improve_page,
     OPTIMIZE: optimize_page,
@@ -48,7 +47,7 @@ FILES = (CONFIG, HISTORY, LEARNED, FINDINGS, NET, ESTIMATES)  # what the report 
 INNER = (f"*/{NOW}", f"*/*/{NOW}", f"*/*/*/{NOW}")  # of the steps of a loop
 SILENT = 15.0  # seconds without a sign of life after which a run is not under way
 REPORT_SHARE, NOW_SHARE = 0.003, 0.02  # of the CPUs that a run uses, or of one
-LEAST_CPUS = 0.25  # a run that waits for engines or machines is taken to use so much
+LEAST_CPUS = 0.25  # a run that waits for engines or machines is assumed to use this much
 REPORT_LEAST, NOW_LEAST = 5.0, 1.0  # seconds from one to the next
 POLLS = {RUNNING: 2, ENDED: 0}  # seconds between two questions of a page; 0: none follows
 OTHERS = 10
@@ -58,7 +57,7 @@ SECTION = re.compile(r'<section id="now".*?</section>\n?', re.DOTALL)
 
 
 class Paced(Generic[Made]):
-    """What a function makes, made again when what it is made of has changed, but at most so often
+    """The result of a function, made again when its input has changed, but at most so often
     that it takes a share of the CPUs of a run. The first is made at once: it compiles and
     imports."""
 
@@ -83,8 +82,8 @@ class Paced(Generic[Made]):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a page is told: the name of the report that there is, how many seconds to wait before
-    the next question, the title of the window, and the section of what the run does now."""
+    """The answer to a page: the name of the report that there is, how many seconds to wait before
+    the next question, the title of the window, and the section on the present state."""
 
     report: str
     wait: int
@@ -115,7 +114,7 @@ class LivePage:
         return plain_text(SECTION.sub(lambda _: answer.html, report))
 
     def now(self) -> Answer:
-        """Return what the run does now."""
+        """Return the present state of the run."""
         state, now = self._state()
         cpus, hurry = now.cpus if now else 1.0, state != RUNNING
         if self._report.made is None or state != GONE:  # of a folder that is gone, the last report
@@ -203,7 +202,8 @@ def _stamps(folder: Path) -> list[tuple[int, int] | None]:
 
 
 def now_section(folder: Path, state: str, now: Now | None, report: str) -> Section:
-    """Return what a run does now as a section; `report` names the report that it stands with."""
+    """Return the present state of a run as a section; `report` names the report that contains
+    it."""
     data: dict = {"state": _sentence(state, now), "bad": state in (GONE, SILENCE, FAILED, DAMAGED)}
     running = state == RUNNING and now is not None
     data |= {"report": report, "command": "", "facts": [], "progress": None, "charts": []}
@@ -226,7 +226,7 @@ def _sentence(state: str, now: Now | None) -> str:
     clock = _clock(now.written)
     match state:
         case "damaged":
-            return f"What the run does cannot be told: {now.note}."
+            return f"The state of the run is unknown: {now.note}."
         case "running":
             step = now.step or now.note.partition(": ")[0] or "starting"
             return f"{capital(step)}."

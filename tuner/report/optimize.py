@@ -53,7 +53,7 @@ class EstimateLine:
 
 
 def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
-    """Return the page of an optimisation, and its sections; `now` is the one of a page that
+    """Return the page of an optimization, and its sections; `now` is the one of a page that
     lives."""
     config = settings_of(folder)
     if not (folder / ESTIMATES).exists():
@@ -91,9 +91,9 @@ def _verdict(folder: Path, match: Match | None) -> Verdict:
         return Verdict("not decided", names, sentence, detail)
     detail = f"{match.block.splitlines()[1]}; {whole(match.plain['games'])} games"
     if match.decision == "H1":
-        sentence = "The match says that the best values are better than the given ones"
+        sentence = "The best values beat the given ones in the match"
         return Verdict("better", names, sentence, detail, f"They are in {folder / 'best.txt'}.")
-    return Verdict("not decided", names, "No match says that the best values are better", detail)
+    return Verdict("not decided", names, "No match shows that the best values are better", detail)
 
 
 def _shown(value: float | None) -> str:
@@ -196,10 +196,10 @@ def _tiles(last: EstimateLine) -> list[Tile]:
             _interval(last.gain, last.gain_error, _digits(last)),
             f"{last.unit} over the given values",
         ),
-        Tile("Left", number(last.left, _digits(last)), f"{last.unit} expected to the optimum"),
+        Tile("Remaining gain", number(last.left, _digits(last)), f"{last.unit} to the optimum"),
         Tile(
-            "After as many more",
+            "After as many games again",
             number(last.left_later, _digits(last)),
-            f"{last.unit} expected to be left",
+            f"{last.unit} of remaining gain",
         ),
     ]

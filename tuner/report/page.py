@@ -108,7 +108,7 @@ class Fragments:
         self._environment = _environment()
 
     def text(self, section: Section) -> str:
-        """Return a section; the names in its drawings are not those of the page."""
+        """Return a section; the names in its drawings are unique on the page."""
         self._environment.filters["drawing"] = _Drawings("n")
         return self._environment.get_template("section.html.j2").render(section=section)
 

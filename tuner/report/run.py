@@ -172,7 +172,7 @@ MOST_PHASES = 1000
 
 @dataclass(frozen=True)
 class Choices:
-    """What a page says of the settings of a run that learned; the last six are of self-play."""
+    """The settings of a run on a page that learned; the last six are of self-play."""
 
     start: str | None = None
     seed: Scalar | None = None
@@ -188,7 +188,7 @@ class Choices:
 @dataclass(frozen=True)
 class ShownRun:
     """A run folder. `settings` are the options of its command. A match has no findings, and is
-    itself the first of `matches`; every other run is a `LearningRun` or a `NetworkRun`."""
+    itself the first of `matches`; every remaining run is a `LearningRun` or a `NetworkRun`."""
 
     folder: Path
     kind: str
@@ -244,7 +244,7 @@ class ShownLearningRun(ShownRun):
 
     @cached_property
     def result(self) -> Result:
-        """What the fit is: by its findings, or else by what the learned file says."""
+        """The result of the fit: from its findings, or else from the learned file."""
         learned = self.learned.learned
         return self.findings.result or (
             record(Result, learned, str(self.folder / LEARNED), "learned")
@@ -268,7 +268,7 @@ class ShownLearningRun(ShownRun):
 
     @property
     def labelled(self) -> bool:
-        """Whether the run learned from labelled positions, each a game of its own."""
+        """Whether the run learned from labeled positions, each a game of its own."""
         return bool(self.result.labelled)
 
     @property
@@ -296,7 +296,7 @@ class ShownLearningRun(ShownRun):
 
 
 def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = ()) -> ShownRun:
-    """Read everything that a page shows, with `others` on its charts; InputError for a folder
+    """Read everything for a page, with the runs of `others` on its charts; InputError for a folder
     without a run and for damaged files."""
     config = settings_of(folder)
     kind = next(

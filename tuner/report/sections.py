@@ -110,8 +110,8 @@ def games_text(found: PlayedCalibration) -> str:
         else ""
     )
     return (
-        f"{whole(found.games)} games that what was learned played against itself after those of"
-        f" the run, and {whole(found.positions)} positions of them.{left}"
+        f"{whole(found.games)} games of the learned player against itself after the run, and"
+        f" {whole(found.positions)} positions of them.{left}"
     )
 
 
@@ -123,7 +123,7 @@ def error_rows(found: PlayedCalibration, points: int, wins: bool) -> list[tuple[
     rows = [
         (f"mean error of the bins, {unit}", _interval(number, found.error, found.low, found.high)),
         ("the same by chance alone, without any error", number(found.by_chance, 3)),
-        ("predicted for the side that a value favours", number(found.favoured, 3)),
+        ("predicted for the side that a value favors", number(found.favoured, 3)),
         ("won by that side", number(found.won, 3)),
         ("difference", _interval(signed, found.excess, found.excess_low, found.excess_high)),
     ]
@@ -502,7 +502,7 @@ def _numbers(run: ShownLearningRun, sure: Significance) -> Section | None:
 def _calibration(run: ShownLearningRun) -> Section | None:
     """Predicted scores against the results of games."""
     if (played := played_data(run)) is not None:
-        return Section("calibration", "Calibration beside strength", "played_calibration", played)
+        return Section("calibration", "Calibration and strength", "played_calibration", played)
     calibration, result = run.findings.calibration, run.result
     if calibration is None or calibration == Calibrations():
         return None
@@ -672,7 +672,7 @@ def network_sections(run: ShownNetworkRun) -> list[Section]:
             else None
         ),
         (
-            Section("calibration", "Calibration beside strength", "played_calibration", played)
+            Section("calibration", "Calibration and strength", "played_calibration", played)
             if played
             else None
         ),

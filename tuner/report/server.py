@@ -1,7 +1,7 @@
 """A server of one page on 127.0.0.1: it answers two addresses, and refuses everything else.
 
-No part of a request becomes the name of a file. Names of other hosts are refused, so that a page of
-another site cannot read this one under a name that it points here."""
+No part of a request becomes the name of a file. Names of foreign hosts are refused, so that a page
+of another site cannot read this one under a name that it points here."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class Watched(RequestHandler):
-    """Answers for the page and for what the run does now."""
+    """Answers for the page and for the present state of the run."""
 
     page: LivePage
     maker: ThreadPoolExecutor  # of one thread: whatever is made, is made there

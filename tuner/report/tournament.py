@@ -81,7 +81,7 @@ def _tallies(
 
 
 def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:
-    """Say who leads, and whether that is sure; of a ladder, where its player stands."""
+    """Say who leads, and whether that is sure; of a ladder, the rating of its player."""
     first, second = standings.order[:2]
     names = standings.names[first], standings.names[second]
     if settings.ladder:
@@ -108,7 +108,7 @@ def _standings(standings: Standings, settings: TournamentSettings) -> Section:
 def _against(standings: Standings, settings: TournamentSettings) -> Section:
     rows = list_of(standings, 0) if settings.gauntlet else crosstable_of(standings)
     data = {"label": "Points of each against each", "rows": rows, "notes": []}
-    return Section("against", "Who against whom", "grid", data)
+    return Section("against", "Cross-table", "grid", data)
 
 
 def _chart(standings: Standings) -> Section | None:

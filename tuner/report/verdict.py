@@ -94,8 +94,8 @@ def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
         chart,
         (
             f"Points a game against {opponent}, measured during the run, one roll deep: {games}"
-            " games each time, in pairs with the same dice, which are the same each time and not"
-            " those of the games learned from."
+            " games each time, in pairs with the same dice, which are the same each time and differ"
+            " from the training games."
         ),
     )
 
@@ -106,7 +106,7 @@ STYLES = (("initial", "dashed"), ("contrast", "plain"), ("learned", "with points
 
 def _won(run: ShownRun) -> Iterator[tuple[Chart | None, str]]:
     """Yield charts of the matches during the run, and what they show: the share won over the games
-    learned from, beside other runs, and the share won within some plies."""
+    of training, also of further runs, and the share won within some plies."""
     for opponent in dict.fromkeys(match.opponent for _, match in matches_during(run)):
         lines = [
             (
@@ -218,8 +218,8 @@ class Verdict:
 
 
 def verdicts_of(run: ShownRun) -> list[Verdict]:
-    """The verdict of a run that is a match, else those of the last matches named, first those that
-    its weights played."""
+    """The verdict of a run that is a match, else the verdicts of the last matches named, first
+    those that its weights played."""
     if not isinstance(run, ShownLearningRun):
         return [verdict(run.matches[0], None)]
     found = [(match, side_of(run, match)) for match in reversed(run.matches)]
@@ -420,7 +420,7 @@ def _side_of_network(run: ShownNetworkRun, match: Match) -> int | None:
 
 
 def rounds_verdict(run: ShownRun) -> Verdict | None:
-    """What the matches after the rounds of own games say; None for a run without any."""
+    """The verdict of the matches after the rounds of own games; None for a run without any."""
     if not isinstance(run, ShownLearningRun):
         return None
     matches, kept = run.result.own_matches or [], run.result.own_rounds or 0
@@ -439,7 +439,7 @@ def rounds_verdict(run: ShownRun) -> Verdict | None:
     sentence = (
         f"A round of own games: {elos} against {start}"
         if kept == 1
-        else f"{kept} rounds of own games, each against the one before: {elos}"
+        else f"{kept} rounds of own games, each against its predecessor: {elos}"
     )
     detail = f"Matches of {whole(matches[0].games)} games at depth {DEFAULT_DEPTH}"
     if len(matches) > kept:

@@ -261,7 +261,7 @@ def noise_tile(noise: NoiseCost | None, unit: str = "centipawns") -> tuple[str, 
         return None
     size = f"evaluations ±{number(noise.evaluations)} {unit}"
     if noise.differences is not None:
-        size += f", differences between neighbouring positions ±{number(noise.differences)}"
+        size += f", differences between neighboring positions ±{number(noise.differences)}"
     if noise.elo is None or noise.low is None or noise.high is None:
         return "Sampling noise", f"±{number(noise.evaluations)}", size
     interval = together(f"[{number(noise.low, 0)}, {number(noise.high, 0)}]")
@@ -279,7 +279,7 @@ WEAK = 0.3  # share of the opacity of a number whose change is not significant
 
 @dataclass(frozen=True)
 class Cell:
-    """A number: its text, the colour of its sign, the opacity of this colour, and a mark ("weak":
+    """A number: its text, the color of its sign, the opacity of this color, and a mark ("weak":
     not significant, "unknown": not identified). `said` are the details in words."""
 
     text: str

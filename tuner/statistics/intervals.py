@@ -25,8 +25,8 @@ def quantile(games: int) -> float:
 
 def equal_results_interval(result: float, games: int) -> tuple[float, float] | None:
     """Return the interval of a mean result from 0 to 1 of games that all ended alike, in which no
-    variance is seen: that of a proportion if all were won or lost, None for other results, such as
-    draws."""
+    variance is seen: the interval of a proportion if all were won or lost, None for remaining
+    results, such as draws."""
     return wilson_interval(result * games, games) if result in (0, 1) else None
 
 
@@ -60,9 +60,9 @@ class Evidence:
 
     `error` is the standard error of the change, NaN where the data do not identify it; `tested`
     where there is an error that is not zero: a number that was held is no finding. `reach` is how
-    many errors a 95 % interval goes to either side. `repeated` marks changes that are others once
-    more, and do not count. `p` are two-sided p values, NaN where untested: normal ones, as much
-    larger as the reach is where games are few."""
+    many errors a 95 % interval goes to either side. `repeated` marks changes that are duplicates,
+    and do not count. `p` are two-sided p values, NaN where untested: normal ones, as much larger as
+    the reach is where games are few."""
 
     error: np.ndarray
     tested: np.ndarray
@@ -106,7 +106,7 @@ def weigh(
     repeated: np.ndarray | bool = False,
 ) -> Evidence:
     """The evidence of changes with these standard errors: NaN is unknown, 0 is a weight that was
-    not learned. `repeated` marks changes that are others once more."""
+    not learned. `repeated` marks changes that are duplicates."""
     tested = np.isfinite(error) & (error > 0)
     z = np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested)
     return Evidence(error, tested, z, reach, np.broadcast_to(repeated, change.shape))
@@ -116,7 +116,7 @@ def error_of_change(
     before: np.ndarray | None, after: np.ndarray | None, shape: tuple[int, ...]
 ) -> np.ndarray:
     """Standard errors of differences of independent numbers; numbers without errors are exact, but
-    not those of both."""
+    not if both lack them."""
     if before is None and after is None:
         return np.full(shape, np.nan)
     return np.hypot(0.0 if before is None else before, 0.0 if after is None else after)

@@ -2,7 +2,7 @@
 
 The luck of a game has mean zero whoever plays (`tuner.evaluation.networks.players`), so points -
 beta * luck has the mean of the points for any beta that does not depend on the game. It is the
-slope of a regression on all other pairs.
+slope of a regression on all remaining pairs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class MeanPoints:
 
     @property
     def gain(self) -> float:
-        """How many games of the plain kind one game stands for."""
+        """The number of plain games that one game is worth."""
         return (self.plain_error / self.error) ** 2 if self.error else float("inf")
 
 
 def slopes_without_own(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return for each entry the slope (n,) of a regression of y on x, with an intercept, on all
-    others; 0 where x is constant."""
+    remaining entries; 0 where x is constant."""
     n, dx, dy = len(x), x - x.mean(), y - y.mean()
     share = n / (n - 1)
     over, under = dx @ dy - share * dx * dy, dx @ dx - share * dx * dx
@@ -103,7 +103,7 @@ class Results(NamedTuple):
 
 class MatchInterval(NamedTuple):
     """A value and its 95 % interval; infinite where the score is or may be 0 or 1, NaN where the
-    games say nothing."""
+    games are uninformative."""
 
     value: float
     low: float
@@ -111,7 +111,7 @@ class MatchInterval(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Half the width: what stands after +/-, although the interval of Elo is wider on the far
+        """Half the width: the number after +/-, although the interval of Elo is wider on the far
         side of 0."""
         return (self.high - self.low) / 2
 
@@ -175,7 +175,7 @@ def normalized_elo_of(score: float, variance: float) -> float:
 def summarise(pairs: Sequence[int]) -> Summary:
     """Elo, normalized Elo and the rest from counts of pairs by score.
 
-    Where all pairs are alike, the interval of Elo is that of a proportion (Wilson 1927), and there
+    Where all pairs are alike, the interval of Elo comes from a proportion (Wilson 1927), and there
     is none of normalized Elo.
     """
     total = sum(pairs)

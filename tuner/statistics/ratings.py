@@ -2,9 +2,9 @@
 
 The mean result of player i against j is a function of the difference of their ratings: the logistic
 one for Elo (Zermelo 1929; Bradley and Terry 1952; draws count half), the difference itself for
-points a game. Ratings maximise the quasi-likelihood of all results. Their covariances are a
+points a game. Ratings maximize the quasi-likelihood of all results. Their covariances are a
 sandwich (Liang and Zeger 1986) of how pairs of games scatter about their expectation: draws, and
-openings that favour one side, then count as they are."""
+openings that favor one side, then count as they are."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ class Rated:
 
     def superiority(self, i: int, j: int) -> float | None:
         """Return the likelihood that i is rated above j; None if unknown. If one of them won every
-        pair between them and has no estimate for that, it is that of a chance to win a pair above
-        1/2, where all chances were as likely beforehand."""
+        pair between them and has no estimate for that, it is the rating of a chance to win a pair
+        above 1/2, where all chances were as likely beforehand."""
         if {self.how[i], self.how[j]} <= {ESTIMATED, GIVEN}:
             error, surplus = self.error_between(i, j), float(self.values[i] - self.values[j])
             return NormalDist().cdf(surplus / error) if error > NO_ERROR else None
@@ -110,11 +110,11 @@ def ratings_of(
     model: RatingModel,
     given: Mapping[int, float] = {},
 ) -> Rated:
-    """Return the ratings of so many players, with mean 0 unless some are `given`.
+    """Return the ratings of a number of players, with mean 0 unless some are `given`.
 
-    Likeliest ratings exist among players each of whom took points from every other, directly or by
-    others. The largest group of such players is rated; who won everything against those rated is
-    as much above them as makes that 5 % likely, at least."""
+    Likeliest ratings exist among players each of whom took points from every opponent, directly or
+    indirectly. The largest group of such players is rated; who won everything against those rated
+    is as much above them as makes that 5 % likely, at least."""
     played = [each for each in played if len(each.results)]
     groups = _groups(players, played, model.bounded, given)
     rated = groups == _main(groups, given)
@@ -152,7 +152,7 @@ def _groups(
 
 
 def _main(groups: np.ndarray, given: Mapping[int, float]) -> int:
-    """Return the group that is rated: that of the given ratings, else the largest."""
+    """Return the group that is rated: the group of the given ratings, else the largest."""
     if given:
         return int(groups[next(iter(given))])
     return int(np.bincount(groups).argmax())
@@ -165,7 +165,7 @@ def _fit(
     model: RatingModel,
     centred: bool,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the likeliest values, those of the `free` players moved, their covariances, and the
+    """Return the likeliest values, with the `free` players moved, their covariances, and the
     number of pairs; Newton's method on a concave function."""
     contrast = np.zeros((len(played), len(values)))
     for row, each in enumerate(played):
@@ -211,7 +211,7 @@ def _place(
         known = [side for side in sides if side.placed]
         if not known:
             return
-        # whoever beat others that have no place yet waits for them, as who lost to such does
+        # a player who beat or lost to players without a place waits for them
         side = next((side for side in known if side.won not in side.others), known[0])
         group, won, same = side.group, side.won, side.placed
         rivals = np.repeat([value for value, _ in same], [2 * len(results) for _, results in same])
@@ -221,8 +221,8 @@ def _place(
 
 
 class _Side(NamedTuple):
-    """A group that is to be placed: whether it won against those placed, the ratings of these and
-    its results, and whether it won, or lost, against others."""
+    """A group without a place: whether it won against those placed, the ratings of these and
+    its results, and whether it won, or lost, against the rest."""
 
     group: int
     won: bool
@@ -233,7 +233,7 @@ class _Side(NamedTuple):
 def _against(
     group: int, groups: np.ndarray, values: np.ndarray, played: Sequence[PairsBetween]
 ) -> _Side:
-    """Return what the members of a group, who have no rating, came to against all others."""
+    """Return what the members of a group, who have no rating, scored against all the rest."""
     rivals = [
         (values[rival], own)
         for a, b, results in played

@@ -1,6 +1,6 @@
 """Sequential probability ratio test on pairs of games: is the difference elo1 rather than elo0?
 
-The log-likelihood ratio is that of the two likeliest distributions of pairs under the hypotheses,
+The log-likelihood ratio compares the two likeliest distributions of pairs under the hypotheses,
 given what was seen (generalized SPRT; M. Van den Bergh, Comments on normalized Elo,
 https://www.cantate.be/Fishtest/normalized_elo_practical.pdf). The `logistic` model fixes the mean
 score of a pair, the `normalized` one its distance from 1/2 in standard deviations. The same numbers

@@ -223,7 +223,7 @@ def best_factor(model: WdlModel, data: Judged) -> float:
 
 
 def constant_losses(learned: Judged, data: Judged) -> np.ndarray:
-    """Return the log losses of a guess that knows only how often games are won, drawn and lost."""
+    """Return the log losses of a guess from how often games are won, drawn and lost."""
     shares = [np.maximum(learned.z, 0).mean(), np.maximum(-learned.z, 0).mean()]
     won, lost = np.maximum(data.z, 0), np.maximum(-data.z, 0)
     return -(

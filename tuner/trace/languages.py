@@ -17,7 +17,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def c_header(layout: Layout, name: str) -> str:
-    """`tracerows.h` with the names of a layout's parameters; `name` is that of the file."""
+    """`tracerows.h` with the names of a layout's parameters; `name` is the name of the file."""
     identifiers = c_names([place.path for place in layout.places])
     return _filled(
         "tracerows.h",
@@ -38,7 +38,7 @@ def c_header(layout: Layout, name: str) -> str:
 
 
 def rust_module(layout: Layout, name: str) -> str:
-    """`tracerows.rs` with the names of a layout's parameters; `name` is that of the file."""
+    """`tracerows.rs` with the names of a layout's parameters; `name` is the name of the file."""
     identifiers = rust_names([place.path for place in layout.places])
     constants = []
     for identifier, place in zip(identifiers, layout.places, strict=True):

@@ -1,4 +1,4 @@
-"""Other programs as players, which are asked with boards of FIBS: gnubg, and UBGI engines."""
+"""External programs as players, which read boards of FIBS: gnubg, and UBGI engines."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class UbgiPlayer(BoardPlayer):
 
 
 class GnubgPlayer(BoardPlayer):
-    """GNU Backgammon at so many plies."""
+    """GNU Backgammon at a number of plies."""
 
     def __init__(self, plies: int) -> None:
         super().__init__()

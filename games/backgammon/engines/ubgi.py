@@ -1,6 +1,6 @@
 """UBGI (Universal Backgammon Interface, draft 0.01): an engine that answers boards with moves.
 
-After `ubgi` an engine says who it is and `readyok`. Then each line that is a board, of FIBS or an
+After `ubgi` an engine prints its name and `readyok`. Then each line that is a board, of FIBS or an
 XGID, is answered by a move such as `24/18 18/13`, without hits and repetitions; by a blank line if
 there is none; and by `sorry` if it cannot be understood."""
 

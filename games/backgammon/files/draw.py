@@ -122,7 +122,7 @@ def _column(place: int) -> float:
 
 
 def _stack(x: float, base: float, way: int, side: int, number: int) -> list[str]:
-    """Return the checkers of a place from its base on; beyond five a number tells how many."""
+    """Return the checkers of a place from its base on; beyond five with a number."""
     found = [
         f'<circle cx="{x:g}" cy="{base + way * (RADIUS + 2 * RADIUS * 0.8 * k):g}"'
         f' r="{RADIUS * 0.8:g}" fill="{COLOURS[side]}" stroke="#000"/>'

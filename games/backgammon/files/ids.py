@@ -239,7 +239,7 @@ def _counts(letters: str, shown: str) -> np.ndarray:
         elif letter.islower():
             counts[0, 25 - place] = ord(letter) - ord("a") + 1
     if counts[:, 0].any():
-        raise ValueError(f"{shown} has checkers on the other side's bar")
+        raise ValueError(f"{shown} has checkers on the opponent's bar")
     check_board(counts, shown)
     counts[:, 0] = CHECKERS - counts[:, 1:].sum(1)
     return counts
@@ -260,7 +260,7 @@ def fibs_board(words: np.ndarray) -> str:
     cube."""
     counts, turn = counts_of(words), turn_of(words)
     own, other = counts[turn], counts[1 - turn]
-    # place p of the other side is our place 25 - p; the bars are places 25 and 0
+    # place p of the opponent is our place 25 - p; the bars are places 25 and 0
     points = own - other[::-1]
     points[0], points[BAR] = -other[BAR], own[BAR]
     numbers = ":".join(map(str, points.tolist()))
@@ -285,7 +285,7 @@ def from_fibs(text: str) -> np.ndarray:
     points, turn, colour, direction = np.array(numbers[6:32]), numbers[32], numbers[41], numbers[42]
     if turn not in (-1, 1) or colour not in (-1, 1) or direction not in (-1, 1):
         raise ValueError(
-            f"turn {turn}, colour {colour}, direction {direction} in a board of FIBS, expected 1"
+            f"turn {turn}, color {colour}, direction {direction} in a board of FIBS, expected 1"
             " or -1"
         )
     dice = (numbers[33], numbers[34]) if turn == colour else (numbers[35], numbers[36])

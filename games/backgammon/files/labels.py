@@ -1,8 +1,8 @@
-"""Read labelled positions as CSV: `position_id,win,win_g,win_bg,lose_g,lose_bg`.
+"""Read labeled positions as CSV: `position_id,win,win_g,win_bg,lose_g,lose_bg`.
 
 The numbers are probabilities for the side that rolls, which becomes the first player: to win, to
-win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon. They
-include each other, as gnubg's do: win_g <= win."""
+win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon. They are
+cumulative, like gnubg's: win_g <= win."""
 
 from __future__ import annotations
 

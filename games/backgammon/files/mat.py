@@ -121,7 +121,7 @@ class GameRecord:
 
     def finish(self, won: int | None) -> None:
         """End the game: with the points `won` by the first player that its file states, negative if
-        lost, or None. Fault if they are not those of the moves."""
+        lost, or None. Fault if they differ from the moves."""
         reached = points(self.now) * self.cube
         if won is not None and self.end == DROPPED and won != self.points:
             raise FileFault(
@@ -163,7 +163,7 @@ class GameRecord:
 
 
 class FoundGame(NamedTuple):
-    """A game of a file: where it stands or its fault does, such as `12` for a line, the game, and
+    """A game of a file: its place or the place of its fault, such as `12` for a line, the game, and
     its fault or None."""
 
     place: str
@@ -172,7 +172,7 @@ class FoundGame(NamedTuple):
 
 
 LEFT = 28  # width of the left half with the blank behind it
-RIGHT_FROM = 20  # column from which a half that stands alone is the right one
+RIGHT_FROM = 20  # column from which a single half is the right one
 MATCH = re.compile(r"\s*(\d{1,5}) point match\b.*", re.ASCII | re.IGNORECASE)
 GAME = re.compile(r"\s*Game (\d+)\s*", re.ASCII)
 NAMES = re.compile(r"\s*(.{0,80}?) : (\d{1,5})\s+(.{0,80}?) : (\d{1,5})\s*", re.ASCII)
@@ -301,7 +301,7 @@ def mat_text(games: list[GameRecord]) -> str:
 
 
 def one_session() -> Callable[[str], str]:
-    """Make a function from texts of single games, in turn, to what a file takes for each: one money
+    """Make a function from texts of single games, in turn, to their form in a file: one money
     session with one header, whose games are numbered and have the score of the games before."""
     number, score = 0, [0, 0]
 
@@ -325,7 +325,7 @@ def _begins(number: int, players: tuple[str, str], score: tuple[int, int]) -> st
 
 
 def _actions(game: GameRecord) -> list[tuple[int, str]]:
-    """Return what the sides did, in order."""
+    """Return the actions of the sides, in order."""
     found, cubes = [], dict(game.cubes)
     for ply, (words, move) in enumerate(zip(game.rolled, game.moves, strict=True)):
         side = turn_of(words)

@@ -44,8 +44,8 @@ def position(text: str) -> np.ndarray:
     """Parse a position: `positionID`, `positionID:matchID`, or either and the plies played after a
     blank, or an XGID.
 
-    A position ID alone is that of the first player before the roll. ValueError in one line if the
-    text is none of them."""
+    A position ID alone is from the view of the first player before the roll. ValueError in one line
+    if the text is none of them."""
     text = text.strip()
     if text.startswith(PREFIX) or text.count(":") > 1:
         return from_xgid(text)
@@ -139,8 +139,7 @@ def parse_move(
 
 
 def _hit(before: np.ndarray, after: np.ndarray) -> set[int]:
-    """Return the points, as the side that moved numbers them, where the other side (26,) was
-    hit."""
+    """Return the points, as the side that moved numbers them, where the opponent (26,) was hit."""
     return {25 - place for place in range(1, 25) if after[place] < before[place]}
 
 

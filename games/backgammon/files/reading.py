@@ -1,4 +1,4 @@
-"""Read files of backgammon into batches of positions: matches as `.mat`, or labelled
+"""Read files of backgammon into batches of positions: matches as `.mat`, or labeled
 positions, by the name of a file or its first lines.
 
 Learning takes play without the cube: the outcome of a game is the points that it is won by, 1, 2
@@ -53,34 +53,34 @@ def opened(source: str) -> tuple[str, Iterator[bytes]]:
     if found is None:
         raise InputError(
             f"{source}: neither the name nor the first lines say the format; expected matches"
-            " (.mat) or labelled positions (.csv with the header"
+            " (.mat) or labeled positions (.csv with the header"
             f" {','.join(HEADER)})"
         )
     return found, chain([start], stream)
 
 
 def of_file(name: str) -> str | None:
-    """Return the content of a file, None if nothing says it; of a pipe or folder by its name
+    """Return the content of a file, None if unknown; of a pipe or folder by its name
     alone."""
     return of_start(start_of(name, START)) or format_by_name(name, SUFFIXES)
 
 
 OPENING_PLIES = 2  # with their dice: more than 300 rolls, and as many openings as one can hold out
-WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the others are a selection"
+WITHOUT_OUTCOME = "ended by a dropped double, so without points of play: the rest is a selection"
 POSITIONS = ("auto", "all", "moves")
-AT_ONCE = 1 << 14  # labelled positions
+AT_ONCE = 1 << 14  # labeled positions
 
 
 def read(
     source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
 ) -> Iterator[PositionBatch]:
-    """Yield the positions of a file: those before each roll. InputError if it cannot be read, and
+    """Yield the positions of a file before each roll. InputError if it cannot be read, and
     for the first fault under `strict`. Default: all positions of games but the last, in which the
-    game is over; all labelled positions."""
+    game is over; all labeled positions."""
     if options.positions not in POSITIONS:
         raise InputError(
-            f"--positions {options.positions}: backgammon has no quiescence, which tells quiet"
-            f" positions from others; choose {' or '.join(POSITIONS[:2])}"
+            f"--positions {options.positions}: backgammon has no quiescence search, so no quiet"
+            f" positions; choose {' or '.join(POSITIONS[:2])}"
         )
     form, stream = opened(str(source))
     counted = _counted(stream, report)
@@ -139,10 +139,10 @@ def _file_game(found: FoundGame, report: ReadReport, dice: bool) -> FileGame:
 
 
 def _labelled(source: str, text_lines: Iterator[bytes], policy: Policy) -> Iterator[PositionBatch]:
-    """Yield labelled positions; each is a game of its own, and equal boards are held out together.
+    """Yield labeled positions; each is a game of its own, and equal boards are held out together.
 
     The side that rolls is the first player in about half of them, by a hash of the board, and the
-    second in the others: otherwise the roll could not be told from an advantage of the first
+    second in the rest: otherwise the roll could not be separated from an advantage of the first
     player."""
     items, before = labels.parse(source, text_lines), 0
     while some := list(islice(items, AT_ONCE)):

@@ -1,15 +1,14 @@
 """The moves of a roll: all distinct positions that it leads to.
 
-Positions are seen by the side to move: its low and high words, then those of the other side
-(`games.backgammon.rules.board`). The other
-side then rolls. An afterstate is six words in a row:
+Positions are seen by the side to move: its low and high words, then the same of its opponent
+(`games.backgammon.rules.board`). The opponent then rolls. An afterstate is six words in a row:
 
-    0-3   the counts: of the side that moved, of the other side
+    0-3   the counts: of the side that moved, of its opponent
     4     one way to play it: a byte for each checker moved, its place and 32 times the die
     5     the points where the side that moved could still hit
 
 Doubles are played from the rearmost checker on: each set of steps has one such order, and it can be
-played if any can. So doubles give each afterstate once; other rolls are played in both orders, and
+played if any can. So doubles give each afterstate once; nondoubles are played in both orders, and
 what both give is kept once."""
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ def is_new(out, n):
 
 @inner(types.int64(pointer_type, pointer_type, types.int64, types.uint64, types.int64, types.int64))
 def in_order(out, scratch, n, blocked, first, second):
-    """Append to the n afterstates of `out` those of one die and then the other from the position at
-    the start of `scratch`."""
+    """Append to the n afterstates of `out` the results of one die and then the second from the
+    position at the start of `scratch`."""
     found = sources(occupied(scratch[0], scratch[1]), blocked, first)
     while found:
         step(scratch, 0, scratch, STRIDE, lowest(found), first)

@@ -1,8 +1,8 @@
 """A backgammon position as counts of checkers in a few words, and the sets of points that follow
 from them.
 
-Each side has 26 places as it sees them itself: 0 its checkers borne off, 1 to 24 its points (1 is
-its ace point, towards which it moves), 25 its bar. The counts of a side are in two words of two
+Each side has 26 places, from its own point of view: 0 its checkers borne off, 1 to 24 its points (1
+is its ace point, towards which it moves), 25 its bar. The counts of a side are in two words of two
 planes of 32 bits each, one bit for each place: `low` holds the ones in its lower half and the twos
 in its upper half, `high` the fours and the eights. There are always 15 checkers.
 
@@ -52,7 +52,7 @@ side_type = types.UniTuple(types.uint64, 2)
     lambda builder, values: builder.lshr(builder.bitreverse(values[0]), ir.IntType(64)(38)),
 )
 def mirror(places):
-    """Return a set of places as the other side numbers them: place p becomes 25 - p."""
+    """Return a set of places in the numbering of the opponent: place p becomes 25 - p."""
     return np.uint64(int(f"{int(places):064b}"[::-1], 2) >> 38)
 
 
@@ -122,10 +122,10 @@ def pips_of(low, high):
 
 @inner(types.boolean(types.uint64, types.uint64, types.uint64, types.uint64))
 def contact_between(low, high, other_low, other_high):
-    """Return whether a checker of one side has still to pass one of the other."""
+    """Return whether a checker of one side has still to pass one of the opponent."""
     own, other = occupied(low, high) & NOT_OFF, mirror(occupied(other_low, other_high) & NOT_OFF)
     # the rearmost of our checkers is behind the rearmost of theirs if own has a higher place than
-    # the lowest of other
+    # the lowest one of the opponent
     return own != EMPTY and other != EMPTY and own > (other & (~other + ONE))
 
 
@@ -141,7 +141,8 @@ def in_contact(words):
 
 @entry(types.boolean(words_type))
 def contact(words):
-    """Return whether the sides can still hit each other; without contact the position is a race."""
+    """Return whether the sides can still hit one another; without contact the position is a
+    race."""
     return in_contact(words)
 
 
@@ -160,7 +161,8 @@ def unpack(words, counts):
 
 
 def counts_of(words: np.ndarray) -> np.ndarray:
-    """Return the counts (2, 26) int64 of a position, each side's places as it sees them."""
+    """Return the counts (2, 26) int64 of a position, each side's places from its own point of
+    view."""
     counts = np.empty((2, 26), np.int64)
     unpack(words, counts)
     return counts
@@ -204,7 +206,7 @@ def ply_of(words: np.ndarray) -> int:
 
 
 def swapped(positions: np.ndarray) -> np.ndarray:
-    """Return positions (n, words) with the two players in each other's place."""
+    """Return positions (n, words) with the two players exchanged."""
     found = np.ascontiguousarray(positions[:, [2, 3, 0, 1, 4]])
     found[:, STATE] ^= TURN
     return found

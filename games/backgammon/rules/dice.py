@@ -1,5 +1,5 @@
 """Dice by counters: each roll is a function of a seed, the number of a game and a ply. A compiled
-roll is a number, `SIDES` times one die less 1, plus the other less 1.
+roll is a number, `SIDES` times one die less 1, plus the second less 1.
 
 Philox4x64-10 (Salmon, Moraes, Dror and Shaw, 2011) makes 256 random bits from a counter and a key.
 Both games of a pair can have the same rolls, and neither the order of games nor the number of

@@ -2,8 +2,8 @@
 Python, and for compiled loops over whole games.
 
 A move is a number: its steps, a byte for each checker moved, its place and 32 times the die, and
-above them the dice, 3 bits each, the larger first. Before the roll the moves of a position are
-those of all rolls."""
+above them the dice, 3 bits each, the larger first. Before the roll the moves of a position are the
+moves of all rolls."""
 
 from __future__ import annotations
 

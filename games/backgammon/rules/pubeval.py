@@ -4,14 +4,14 @@ backgammon programs.
 Its score is linear in 122 numbers of one side, with one vector of weights while there is contact
 and another in a race. For the side's points from 24 to 1 there are five numbers each:
 
-    the other side has a blot there
+    the opponent has a blot there
     the side has one checker; two or more; exactly three; (n - 3) / 2 for n of four or more
 
-Then come -1/2 for each checker of the other side on the bar, and 1/15 for each checker borne off.
-The weights below are those of the public file, derived as facts: the score is linear, so they
-follow from the scores of chosen boards by gnubg's copy of pubeval, to all five decimals. Six
-weights of the race belong to boards that no race has (checkers on point 24, a blot of the other
-side on point 1, a checker on the bar); they are 0 here.
+Then come -1/2 for each checker of the opponent on the bar, and 1/15 for each checker borne off. The
+weights below are from the public file, derived as facts: the score is linear, so they follow from
+the scores of chosen boards by gnubg's copy of pubeval, to all five decimals. Six weights of the
+race belong to boards that no race has (checkers on point 24, a blot of the opponent on point 1, a
+checker on the bar); they are 0 here.
 
 The score is for the side that has moved; all its checkers off score highest. Tesauro's program
 decides on contact or race before the move.
@@ -290,7 +290,7 @@ WHOLE = 3_000_000
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return what checkers of the side (2, 26, 16) and of the other (2, 26, 16) add, by stage,
+    """Return what checkers of the side (2, 26, 16) and of the opponent (2, 26, 16) add, by stage,
     place of the side and number."""
     weights = np.round(np.array([CONTACT, RACE]) * 100_000).astype(np.int64)
     own, other = np.zeros((2, 26, 16), np.int64), np.zeros((2, 26, 16), np.int64)
@@ -306,7 +306,7 @@ def _tables() -> tuple[np.ndarray, np.ndarray]:
         own[stage, 0] = 2 * np.arange(16) * off
         other[stage, 0] = (
             -15 * np.arange(16) * bar
-        )  # the bar of the other side is place 0 of this one
+        )  # the bar of the opponent is place 0 of this one
     return own, other
 
 

@@ -16,8 +16,8 @@ from games.streams import InputError
 
 
 def drawn_ending(words: np.ndarray) -> bool:
-    """Return whether each side has at most one knight or bishop beside its king, or one side two
-    knights and the other nothing.
+    """Return whether each side has at most one knight or bishop and its king, or one side two
+    knights and its opponent nothing.
 
     A mate is then possible only if the losing side steps into it: a search of a few plies sees it.
     """

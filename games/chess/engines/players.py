@@ -150,7 +150,7 @@ def edited(board: chess.Board) -> list[str] | None:
         ]
         for colour in chess.COLORS
     ]
-    # the side to move is that of before: after a move of White it is Black
+    # the side to move does not change: after a move of White it is Black
     return [*([] if board.turn else ["a2a3"]), "edit", "#", *men[0], "c", *men[1], "."]
 
 
@@ -184,7 +184,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _wait(work: Coroutine, seconds: float) -> Any:
-    """Run work in the loop and return its result; TimeoutError after so many seconds."""
+    """Run work in the loop and return its result; TimeoutError after `seconds`."""
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result(seconds)

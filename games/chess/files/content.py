@@ -1,4 +1,4 @@
-"""Detect the content of a file by its first bytes: games in PGN, or labelled positions."""
+"""Detect the content of a file by its first bytes: games in PGN, or labeled positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCORE = "score"  # name of the column with scores
 
 
 def by_name(name: str) -> str | None:
-    """Detect the content by the file name: one of SUFFIXES, or None for other suffixes."""
+    """Detect the content by the file name: one of SUFFIXES, or None for an unknown suffix."""
     return format_by_name(name, SUFFIXES)
 
 
@@ -52,7 +52,7 @@ def of_file(name: str) -> str:
 
 
 def holds_games(name: str) -> bool:
-    """Whether a file in a folder is to be read: by its suffix, or because its first line is a
+    """Whether to read a file in a folder: by its suffix, or because its first line is a
     position or a tag."""
     return by_name(name) is not None or any(
         _of_line(line) for line in _lines(start_of(name, START))[:1]

@@ -1,4 +1,4 @@
-"""Read labelled positions: EPD, FEN or CSV lines with a result and perhaps a score.
+"""Read labeled positions: EPD, FEN or CSV lines with a result and perhaps a score.
 
 Accepted forms: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), after the second bar (`FEN |
 score | result`), or the column that the header of a CSV file names. Numbers are White's share, from
@@ -81,8 +81,8 @@ def _trimmed(text, i, end):
 
 @inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
 def _decimal(text, i, end, most):
-    """Parse text[i:end] as a decimal number without a sign, of at most so many digits; NaN if it is
-    none."""
+    """Parse text[i:end] as a decimal number without a sign, of at most a number of digits; NaN if
+    it is none."""
     value, unit, dots, digits = 0.0, 1.0, 0, 0
     for k in range(i, end):
         if text[k] == DOT:
@@ -418,7 +418,7 @@ def read(
     report: ReadReport,
     note: Callable[[str], None],
 ) -> Iterator[PositionBatch]:
-    """Yield the wanted labelled positions of a file, whose bytes come from `stream`.
+    """Yield the wanted labeled positions of a file, whose bytes come from `stream`.
 
     Raises InputError for an unreadable file, and for the first bad line under `strict`.
     """
@@ -438,7 +438,7 @@ def read(
     if kind != ALL and options.evaluation is None:
         raise ValueError(f"positions={options.positions!r} needs an evaluation")
     if options.ended != "any":
-        raise InputError(f"{source}: labelled positions have no end; leave out --ended")
+        raise InputError(f"{source}: labeled positions have no end; leave out --ended")
     _, seen = report.memory.setdefault("chess", (HashSet(), HashSet()))
     last, games_here, wrong = None, 0, Faults(str(source), "line", options.strict, report, note)
     known = 0  # end of the last window with a position

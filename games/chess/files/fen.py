@@ -42,14 +42,14 @@ SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, DIGIT_0, DIGIT_3, DIGIT_6 = (
     ord(letter) for letter in " /-;,|036"
 )
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
-_LOWER = 32  # code of a lower-case letter minus that of its capital
+_LOWER = 32  # code of a lower-case letter minus its capital
 _A, _H, _LOWER_A, _LOWER_H = ord("A"), ord("H"), ord("a"), ord("h")
 _W, _LOWER_B = ord("w"), ord("b")
 
 
 @inner(types.int64(types.int64))
 def kind_of_letter(letter):
-    """Return the kind of a capital piece letter; 0 for other letters."""
+    """Return the kind of a capital piece letter; 0 for an unknown letter."""
     if letter == _P:
         return 1
     if letter == _N:
@@ -319,7 +319,7 @@ def _usual_rights(castling: int) -> str:
 
 
 def _rights(words: np.ndarray) -> str:
-    """Return the third field of a position in X-FEN: K and Q stand for the outermost rook, others
+    """Return the third field of a position in X-FEN: K and Q denote the outermost rook, inner rooks
     are named by their files."""
     white, black, *kinds, state, _ = words.tolist()
     rights = ""

@@ -199,7 +199,7 @@ def collect(parsed, chosen, begin, wanted, contexts, collected):
 
 
 WINDOW = 1 << 20
-# the longest game or line; a file is refused after so many bytes without any
+# the longest game or line; a file is refused after this number of bytes without any
 LONGEST = 1 << 24
 
 
@@ -212,7 +212,7 @@ def windows(
     mark of UTF-8 at the start of the stream is skipped.
 
     Yields the byte offset of each window after it was parsed. A window begins with the unused bytes
-    of the one before and is at least twice as long, so that no byte is parsed more than a few
+    of its predecessor and is at least twice as long, so that no byte is parsed more than a few
     times, however long a game is. If the stream fails, the bytes read so far are parsed before the
     InputError is raised. InputError for a game or line of more than LONGEST bytes."""
     held, place, ended, begun, problem = b"", 0, False, False, None
@@ -245,7 +245,7 @@ def windows(
         if len(held) > LONGEST and problem is None:
             raise InputError(
                 f"{name}: byte {place}: more than {LONGEST:,} bytes without the end of a game or"
-                " line; expected games in PGN, or lines of labelled positions"
+                " line; expected games in PGN, or lines of labeled positions"
             )
     if problem:
         raise problem
@@ -389,7 +389,7 @@ class Collector:
         return np.flatnonzero(keep)
 
     def positions(self, found: ParsedGames, before: int) -> Iterator[PositionBatch]:
-        """Yield the wanted positions of games that come after `before` others in their file."""
+        """Yield the wanted positions of games after the first `before` of their file."""
         options, report = self.options, self.report
         identities = np.zeros(found.count, np.uint64)
         identify(found.rows, found.starts, found.moves, found.count, identities)

@@ -13,7 +13,7 @@ from games.chess.files.fen import bytes_type
 from games.chess.rules import inner
 from games.compile import jit
 
-NO_TAG, UNDECIDED = 3, 2  # beside the results 1, 0 and -1
+NO_TAG, UNDECIDED = 3, 2  # in addition to the results 1, 0 and -1
 
 # classes of bytes in movetext; a token continues while the class is at least WORD
 (

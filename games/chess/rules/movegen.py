@@ -247,7 +247,7 @@ def generate(p, noisy, moves):
 @inner(types.boolean(position_type))
 def insufficient_material(p):
     """Whether no sequence of moves can mate: bare kings, one minor piece, or bishops on squares of
-    one colour."""
+    one color."""
     if p.pawns | p.rooks | p.queens:
         return False
     if p.knights:
@@ -364,7 +364,7 @@ def aims_of(p):
 
 @inner(types.boolean(position_type, aims_type, types.int64), forceinline=True)
 def gives_check(p, aims, move):
-    """Whether a legal move gives check; `aims` are those of the position."""
+    """Whether a legal move gives check; `aims` belong to the position."""
     if move_flag(move) | move_promotion(move):
         return is_checked(make(p, move))
     kind, source, target = move_kind(move), move_source(move), bit(move_target(move))

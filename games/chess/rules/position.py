@@ -171,7 +171,7 @@ def kind_at(p, square):
 
 @inner(types.uint64(position_type, types.int64, types.uint64, types.uint64, types.boolean))
 def attackers(p, square, occupied, enemies, by_black):
-    """Return the pieces among `enemies`, of the given colour, that attack a square if `occupied`
+    """Return the pieces among `enemies`, of the given color, that attack a square if `occupied`
     blocks the lines."""
     diagonal = bishop_attacks(square, occupied) & (p.bishops | p.queens)
     straight = rook_attacks(square, occupied) & (p.rooks | p.queens)
@@ -335,7 +335,7 @@ def _castle(p, move):
 
 @inner(types.uint64(types.uint64, types.uint64, types.uint64, types.boolean))
 def next_state(state, rights, ep, irreversible):
-    """Return the packed state with the other side to move."""
+    """Return the packed state with the opponent to move."""
     clock = state >> CLOCK_SHIFT & CLOCK_MASK
     clock = EMPTY if irreversible else (clock + ONE if clock < CLOCK_MASK else clock)
     number = (state >> NUMBER_SHIFT) + (state & SIDE) & NUMBER_MASK

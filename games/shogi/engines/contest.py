@@ -1,4 +1,4 @@
-"""Shogi in matches and beside other engines: openings, USI engines as players, USI engines as
+"""Shogi in matches: openings, USI engines as players, USI engines as
 sources of evaluations."""
 
 from __future__ import annotations

@@ -226,7 +226,7 @@ def _move(game: ParsedGame, found: re.Match, text: str, number: int) -> None:
     if (sign == "-") != white_to_move(game.line[-1]):
         raise GameFault(
             "wrong side",
-            f"{shown(text)} at ply {len(game.moves) + 1}, the other side is to move",
+            f"{shown(text)} at ply {len(game.moves) + 1}, the opponent is to move",
             number,
         )
     if name not in MEN[1:]:

@@ -15,7 +15,7 @@ from games.shogi.rules.moves import PROMOTION, SOURCE_SHIFT
 from games.shogi.rules.position import STATE
 
 LONGEST = 4096  # plies of a game
-DECIDED = 30_000  # a recorded score of so many centipawns is a forced win
+DECIDED = 30_000  # a recorded score from here on is a forced win
 ILLEGAL_KIND = "illegal move"
 _VALUE = r"([+-]?[0-9]{1,7}(?![0-9])|[+-]詰|先手勝ち|後手勝ち)"
 # a player's score, of the search before the move: Floodgate, ShogiHome, ShogiGUI
@@ -64,9 +64,9 @@ class ParsedGame:
     def push(
         self, source: int, target: int, kind: int, promotes: bool | None, text: str, number: int
     ) -> None:
-        """Play the legal move with this source (NOWHERE for a drop), target, kind of man (0:
-        whichever stands there) and promotion; `text` and the line `number` are for the message of a
-        Fault if there is none."""
+        """Play the legal move with this source (NOWHERE for a drop), target, kind of man (0: any)
+        and promotion; `text` and the line `number` are for the message of a Fault if there is
+        none."""
         moves = np.empty(MAX_MOVES, np.uint32)
         legal = moves[: legal_moves(self.line[-1], False, moves)]
         mask = (
@@ -102,7 +102,7 @@ class ParsedGame:
             self.scores.setdefault(ply, float(found[1] if won is None else won))
 
     def mover_result(self, value: int | None) -> int | None:
-        """Return Black's result, from that of the side to move."""
+        """Return Black's result, from the result of the side to move."""
         return -value if value is not None and white_to_move(self.line[-1]) else value
 
     def decide(self) -> None:

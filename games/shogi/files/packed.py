@@ -2,13 +2,13 @@
 records with labels.
 
 Both hold, from the lowest bit: the side to move (1: White), the squares of Black's and White's king
-(7 bits each), then the other squares from 1a to 9i and the men in hand until 256 bits are full. A
-square is 0 if it is empty, otherwise the code of its man and two bits, of which gold has only one:
-PackedSfen has promotion before the colour, HuffmanCodedPos after it, and swaps the codes of knights
-and silvers. A man in hand has its code without the lowest bit, a zero (but gold), and its colour;
-HuffmanCodedPos has 11111 for bishops and rooks, one more bit for rooks, and the colour. Of men that
-a handicap leaves out of the game, the zero is a one, and HuffmanCodedPos has 11110 for bishops and
-rooks.
+(7 bits each), then the remaining squares from 1a to 9i and the men in hand until 256 bits are full.
+A square is 0 if it is empty, otherwise the code of its man and two bits, of which gold has only
+one: PackedSfen has promotion before the color, HuffmanCodedPos after it, and swaps the codes of
+knights and silvers. A man in hand has its code without the lowest bit, a zero (but gold), and its
+color; HuffmanCodedPos has 11111 for bishops and rooks, one more bit for rooks, and the color. Of
+men that a handicap leaves out of the game, the zero is a one, and HuffmanCodedPos has 11110 for
+bishops and rooks.
 
 A PackedSfenValue has 40 bytes: the position, the score of the side to move (int16), the move and
 the game's ply (uint16 each), the result of the side to move (int8) and a byte of padding. A
@@ -189,7 +189,7 @@ def _unpack(records, i, apery, words):
         owner, mark = _bit(records, i, at - 1), _bit(records, i, at - 2)
         if apery and (kind == BISHOP or kind == ROOK):
             kind, mark = (ROOK if mark else BISHOP), 1 if kind == BISHOP else 0  # by the fifth bit
-        if kind == GOLD or mark == 0:  # the others are out of the game
+        if kind == GOLD or mark == 0:  # the rest is out of the game
             if held(hands, 0, kind) + held(hands, 1, kind) >= most_of(kind):
                 return BAD_COUNT
             hands += hand_unit(owner, kind)

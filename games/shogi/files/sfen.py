@@ -91,8 +91,7 @@ def _require_possible(board: dict[int, tuple[int, int]], hands: dict[tuple[int, 
             raise ValueError(f"{('Black', 'White')[owner]} has {found} kings")
     if not any(kings):  # mate problems leave out the attacker's
         raise ValueError(
-            "there is no king on the board, expected those of both sides, or of one in a mate"
-            " problem"
+            "there is no king on the board, expected both kings, or one in a mate problem"
         )
     for kind in range(1, 9):
         if totals[kind] > MOST[kind]:
@@ -335,12 +334,12 @@ def move_named(words: np.ndarray, name: str) -> int:
 CELL, HAND = 40, 46  # sides of a square; width of a hand
 LEFT = HAND + 4
 WIDTH, HEIGHT = 2 * LEFT + FILES * CELL, RANKS * CELL + 4
-SHAPE = "0,-17 11,-11 14,16 -14,16 -11,-11"  # around the centre of a square
+SHAPE = "0,-17 11,-11 14,16 -14,16 -11,-11"  # around the center of a square
 SHOWN_IN_HAND = (6, 5, 7, 4, 3, 2, 1)  # kinds from rook to pawn
 
 
 def _man(x: float, y: float, white: int, kind: int, note: str = "", checked: bool = False) -> str:
-    """Return a man with its centre at a point; `note` is written beside it."""
+    """Return a man with its center at a point; `note` is written next to it."""
     plain = kind & 7 if kind > PROMOTED else kind
     colour = "#b03030" if kind > PROMOTED else "#222222"
     number = (

@@ -73,7 +73,7 @@ def _words(sets: list[int]) -> np.ndarray:
 
 
 def _step_sets() -> list[int]:
-    """Return the sets that men attack by steps, by colour (white last), kind, square."""
+    """Return the sets that men attack by steps, by color (white last), kind, square."""
     found = []
     for sign in (1, -1):
         for kind in range(KINDS):
@@ -209,7 +209,7 @@ def ahead(squares, white):
 
 @inner(squares_type(squares_type), forceinline=True)
 def _beside(squares):
-    """Return the neighbours of these squares on their ranks."""
+    """Return the neighbors of these squares on their ranks."""
     return squares >> RANKS | (squares << RANKS) & BOARD
 
 

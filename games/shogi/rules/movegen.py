@@ -84,7 +84,7 @@ LAST_TWO_OF_BLACK, LAST_TWO_OF_WHITE = of_rank(0) | of_rank(1), of_rank(7) | of_
 
 
 class Node(NamedTuple):
-    """What the generators need of a position: who moves, the sets of both sides, and the
+    """A position for the generators: who moves, the sets of both sides, and the
     restrictions by checks and pins."""
 
     white: np.int64
@@ -259,7 +259,7 @@ def aims_of(p):
 
 @inner(types.boolean(position_type, aims_type, types.int64))
 def gives_check(p, aims, move):
-    """Whether a legal move gives check; `aims` are those of the position."""
+    """Whether a legal move gives check; `aims` belong to the position."""
     if aims.king < 0:
         return False
     kind = move_kind(move) + PROMOTED * move_promotes(move)

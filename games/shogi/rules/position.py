@@ -3,7 +3,7 @@
 A position is six sets of squares and three words: the men of each side, four planes of the bits of
 their kinds (see `games.shogi.rules.attacks`), the hands, the state and the Zobrist key. It is
 immutable and passed by value. Arrays of positions have shape (n, 15): two words for each set, then
-the other three.
+three more.
 
 The hands hold 32 bits for Black, then for White: the number of men of a kind from bit 28 - 4 *
 kind, pawns highest, because there are up to 18 of them. The state holds, from bit 0: the side to
@@ -49,7 +49,7 @@ from games.shogi.rules.squares import (
 )
 
 WORDS = 15
-HANDS, STATE, KEY = 12, 13, 14  # words after those of the sets
+HANDS, STATE, KEY = 12, 13, 14  # words after the sets
 SIDE, CHECK = np.uint64(1), np.uint64(2)
 NUMBER_SHIFT, NUMBER_MASK = np.uint64(16), np.uint64(0xFFFF)
 FIELD = np.uint64(0xF)

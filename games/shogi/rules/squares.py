@@ -4,7 +4,7 @@ in plain Python.
 Square 0 is 1a, square 8 is 1i, square 80 is 9i: nine squares of a file follow one another, file 1
 first. `a & b`, `a | b`, `a ^ b`, `~a`, `a - b` (as integers), `a == b`, shifts by plain integers
 and the truth of a set work as for the sets of 64 squares of `games.bits`, and so do the functions
-that have the same names here. An array has two words for a set: squares 0 to 63, then the others.
+that have the same names here. An array has two words for a set: squares 0 to 63, then the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One colour of a board of python-chess, for the second implementation of the terms."""
+"""One color of a board of python-chess, for the second implementation of the terms."""
 
 import chess
 from chess import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
@@ -14,7 +14,7 @@ PIECES = {
 
 
 class Side:
-    """Questions about one colour; `row` 0 is its own first rank."""
+    """Questions about one color; `row` 0 is its own first rank."""
 
     def __init__(self, board: chess.Board, colour: chess.Color) -> None:
         self.board, self.colour = board, colour

@@ -1,7 +1,7 @@
-"""A second implementation of the terms of chess with python-chess: square by square, colour by
-colour, no bitboards.
+"""A second implementation of the terms of chess with python-chess: square by square, color by
+color, no bitboards.
 
-`counts(board, colour)` says how often each number applies to one side, by its label in the layout.
+`counts(board, color)` says how often each number applies to one side, by its label in the layout.
 """
 
 import itertools

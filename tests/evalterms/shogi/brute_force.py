@@ -1,7 +1,7 @@
 """A second implementation of the terms of shogi with python-shogi: square by square, side by side,
 no sets.
 
-`counts(board, colour)` says how often each number applies to one side, by its label in the layout.
+`counts(board, color)` says how often each number applies to one side, by its label in the layout.
 """
 
 from collections import Counter

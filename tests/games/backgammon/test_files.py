@@ -40,7 +40,7 @@ def games_of(path: Path, strict: bool, note=quiet) -> list[GameRecord]:
 
 
 def labels_of(path: Path, strict: bool, note=quiet) -> list[tuple]:
-    """Number, position and probabilities of the labelled lines of a file; bad lines are noted, or
+    """Number, position and probabilities of the labeled lines of a file; bad lines are noted, or
     raise InputError."""
     faults, good = Faults(str(path), "line", strict, ReadReport(), note), []
     for number, *found in labels.parse(str(path), lines(path)):

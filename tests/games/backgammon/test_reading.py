@@ -1,4 +1,4 @@
-"""Files of backgammon as batches of positions: matches, labelled positions, their outcomes, faults
+"""Files of backgammon as batches of positions: matches, labeled positions, their outcomes, faults
 and duplicates."""
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_the_cube_and_the_score_do_not_change_outcomes_and_dropped_games_have_no
     batches, report, _ = read(DATA / "gnubg.mat")
     assert (report.games, report.used, report.undecided) == (2, 1, 1)
     assert report.faults == {
-        "ended by a dropped double, so without points of play: the others are a selection": 1
+        "ended by a dropped double, so without points of play: the rest is a selection": 1
     }
     assert np.allclose(batches[0].outcomes, 2 / 3) and batches[0].numbers.tolist() == [
         2
@@ -200,8 +200,7 @@ def test_damaged_files_are_counted_and_reported_in_one_line_each(tmp_path, name,
                 == len(notes)
                 == sum(report.faults.values())
                 - report.faults.get(
-                    "ended by a dropped double, so without points of play: the others are a"
-                    " selection",
+                    "ended by a dropped double, so without points of play: the rest is a selection",
                     0,
                 )
             )

@@ -1,4 +1,4 @@
-"""Labelled positions: results in three spellings, games by id, bad lines reported."""
+"""Labeled positions: results in three spellings, games by id, bad lines reported."""
 
 import itertools
 import random

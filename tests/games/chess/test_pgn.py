@@ -218,7 +218,7 @@ def test_a_game_longer_than_the_limit_is_an_error_behind_the_games_before_it(tmp
     assert (
         str(caught.value)
         == f"{path}: byte {20 * len(GOOD) - 2}: more than 2,000 bytes without the end of a game or"
-        " line; expected games in PGN, or lines of labelled positions"
+        " line; expected games in PGN, or lines of labeled positions"
     )
     assert sum(found) == 20
 

@@ -1,4 +1,4 @@
-"""Scores of searches recorded in PGN comments and in lines of labelled positions; python-chess is
+"""Scores of searches recorded in PGN comments and in lines of labeled positions; python-chess is
 the oracle."""
 
 import io

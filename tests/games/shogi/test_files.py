@@ -80,7 +80,7 @@ HEAD = "V2.2\nPI\n+\n"
     ("text", "line", "fault"),
     [
         (HEAD + "+7776FU\n-3334FU\n+7776FU\n", 6, "illegal move: '+7776FU' at ply 3"),
-        (HEAD + "-3334FU\n", 4, "wrong side: '-3334FU' at ply 1, the other side is to move"),
+        (HEAD + "-3334FU\n", 4, "wrong side: '-3334FU' at ply 1, the opponent is to move"),
         (HEAD + "+7776XX\n", 4, "unknown man: 'XX' in '+7776XX'"),
         (HEAD + "+7776FU\n%WON\n", 5, "unknown end: '%WON', expected one of %TORYO"),
         (HEAD + "+7776FU\n%TORYO\n-3334FU\n", 6, "text after the end: '-3334FU'"),

@@ -13,7 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def men(text: str) -> tuple[Counter, list[str]]:
-    """Letters of the men as (letter, turned, colour), and the numbers beside them."""
+    """Letters of the men as (letter, turned, color), and the numbers beside them."""
     root = ElementTree.fromstring(picture(sfen.position(text)))
     found = Counter(
         (

@@ -138,10 +138,7 @@ def test_pawn_drops_that_mate_are_illegal_and_those_that_do_not_are_legal():
         ("kk7/9/9/9/9/9/9/9/K8 b - 1", "White has 2 kings"),
         (
             "9/9/4P4/9/9/9/9/9/9 b G 1",
-            (
-                "there is no king on the board, expected those of both sides, or of one in a mate"
-                " problem"
-            ),
+            ("there is no king on the board, expected both kings, or one in a mate problem"),
         ),
         ("k8/R8/9/9/9/9/9/9/K8 b - 1", "the side that is not to move is in check"),
     ],

@@ -175,7 +175,7 @@ def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
     assert (
         found.evaluation.parameters.weights == other.parameters.weights
     ).all() and found.evaluation.scale == other.scale
-    assert found.run == tmp_path / "run" and "values" in str(found)
+    assert found.run == tmp_path / "run" and "results  " in str(found)
     assert any(note.startswith("read 400 games") for note in found.notes)
     page = tuner.write_report(found.run)
     assert page == tmp_path / "run" / "report.html" and page.stat().st_size > 10_000

@@ -93,7 +93,7 @@ def test_the_difference_of_programs_is_named():
         == f"numpy 0.1 there, {program()['numpy']} here"
     )
     assert difference({**program(), "sources": "abc"}, program()).startswith(
-        "other sources of evaltune"
+        "different sources of evaltune"
     )
     assert difference(program(), program()) is None
 

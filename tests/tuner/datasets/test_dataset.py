@@ -88,7 +88,10 @@ def test_a_dataset_counted_with_other_terms_than_the_engines_is_refused(chess):
     assert checked(data, engine) is data
     for change, said in (
         ({"game": "tictactoe"}, "a dataset of tictactoe, expected chess"),
-        ({"layout": [["material.pawn", []]]}, "counted with other parameters (1 in place of 615)"),
+        (
+            {"layout": [["material.pawn", []]]},
+            "counted with different parameters (1 in place of 615)",
+        ),
         ({"terms": "older"}, "counted by another version of the terms; build the dataset again"),
     ):
         with pytest.raises(InputError) as caught:

@@ -96,7 +96,7 @@ def test_openings_that_are_numbers_in_a_row_are_spread_as_well():
     )
     _, held = split_games(data, 0.2, 1)
     assert len(held) / 5000 == pytest.approx(0.2, abs=0.02)
-    assert (np.diff(held) == 1).mean() == pytest.approx(0.2, abs=0.05)  # neighbours are not alike
+    assert (np.diff(held) == 1).mean() == pytest.approx(0.2, abs=0.05)  # neighbors are not alike
 
 
 def test_a_split_of_a_real_dataset_is_by_its_own_openings(tmp_path):

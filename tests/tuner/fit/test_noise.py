@@ -29,7 +29,7 @@ from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
 from tuner.parameters.parameters import Parameters
 
-# matches of `classic` plus noise against `classic`, depth 4: centipawns between neighbouring
+# matches of `classic` plus noise against `classic`, depth 4: centipawns between neighboring
 # positions, Elo, 95 % interval
 MATCHES = (
     (15.2, -41, -63, -19),

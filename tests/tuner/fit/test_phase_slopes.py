@@ -93,7 +93,7 @@ def test_a_phase_that_is_drawn_anyhow_hardly_counts(tmp_path):
     assert LEAST <= found[0] < 0.1 and found[24] == pytest.approx(1, rel=0.15)
     assert (
         "(phase 0) to 1." in slope_lines(found)[0]
-        and "times as steeply as the scale says" in slope_lines(found)[0]
+        and "times as strongly as the scale assumes" in slope_lines(found)[0]
     )
     assert slope_lines(np.linspace(0.95, 1.05, 25)) == []
 

@@ -88,7 +88,7 @@ def test_of_many_positions_games_are_sampled_uniformly(drawn, monkeypatch, games
     assert (np.diff(chosen) > 0).all() and np.isin(chosen, games).all()
     lengths = np.diff(sample.data.first)
     assert lengths[chosen].sum() == pytest.approx(700, rel=0.2)
-    # a sample that took neighbours, or long games first, would have another mean length or other
+    # a sample that took neighbors, or long games first, would have another mean length or other
     # gaps
     assert lengths[chosen].mean() == pytest.approx(
         lengths[games].mean(), abs=4 * lengths.std() / len(chosen) ** 0.5

@@ -116,7 +116,7 @@ def test_a_run_is_resumed_by_one_process(tmp_path):
 
 def test_a_loop_that_failed_before_its_first_round_begins_again_in_its_folder(tmp_path):
     plan, run = write_engine(tmp_path, build="exit 3"), tmp_path / "run"
-    with pytest.raises(InputError, match="begin again with tuner improve PLAN --run"):
+    with pytest.raises(InputError, match="start again with tuner improve PLAN --run"):
         improve(plan, run, Commands())
     shutil.rmtree(tmp_path / "engine")
     for path in ("start.yaml", "names.yaml", "improve.yaml"):

@@ -379,13 +379,13 @@ def append(path: Path, text: str) -> None:
 
 
 RUNS = {
-    "is not empty": Way("contains other files", prepare=write("run/mine.txt", "mine")),
+    "is not empty": Way("contains unrelated files", prepare=write("run/mine.txt", "mine")),
     "is a file": Way("run: cannot create", prepare=write("run", "mine")),
     "is of another command": Way(
         "contains a run of `tuner match`", prepare=write("run/config.yaml", "match:\n  a: b\n")
     ),
-    "is the engine's folder": Way("contains other files", run="engine"),
-    "is around the engine's folder": Way("contains other files", run="."),
+    "is the engine's folder": Way("contains unrelated files", run="engine"),
+    "is around the engine's folder": Way("contains unrelated files", run="."),
 }
 WAYS = {
     f"{kind}: {name}": way

@@ -206,7 +206,7 @@ def test_positions_without_a_row_are_left_out_and_counted(build):
         (
             "hash",
             (
-                "4 of 4 positions that were sent twice have other rows the second time; in"
+                "4 of 4 positions that were sent twice have different rows the second time; in"
                 " 4k3/8/8/8/8/8/PP6/4K3 w - - 0 1 material.pawn is counted 2 times, and then 0; a"
                 " pawn hash or a cache"
             ),

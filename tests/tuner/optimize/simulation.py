@@ -1,5 +1,5 @@
 """Strength as a function of some numbers, games between settings of them, and SPSA as it is
-published, to judge methods of optimisation."""
+published, to judge methods of optimization."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Files of numbers to optimise: lines of OpenBench, JSON of weather-factory, and what is wrong with
+"""Files of numbers to optimize: lines of OpenBench, JSON of weather-factory, and what is wrong with
 others; and how whole numbers are rounded."""
 
 import numpy as np

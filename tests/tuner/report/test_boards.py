@@ -1,4 +1,4 @@
-"""Tables as boards: what stands where, how strong its colour is, and what marks it."""
+"""Tables as boards: what stands where, how strong its color is, and what marks it."""
 
 from dataclasses import replace
 

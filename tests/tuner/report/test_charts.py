@@ -1,4 +1,4 @@
-"""Charts: well-formed, described, in the page's colours, and true to the numbers that they draw."""
+"""Charts: well-formed, described, in the page's colors, and true to the numbers that they draw."""
 
 import re
 from dataclasses import replace
@@ -40,7 +40,7 @@ def tree(svg: str) -> ElementTree.Element:
 
 
 def points(svg: str, colour: str) -> np.ndarray:
-    """(n, 2) the longest line of a colour."""
+    """(n, 2) the longest line of a color."""
     paths = [
         path.get("d")
         for path in tree(svg).iter(SVG + "path")

@@ -27,7 +27,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     assert len(rounds.data["rows"]) == len(judged) >= 2
     assert [row["kept"] for row in rounds.data["rows"]] == [s["found"]["kept"] for s in judged]
     first = rounds.data["rows"][0]["matches"]
-    assert any(text.startswith("the version before:") for text in first)
+    assert any(text.startswith("the previous version:") for text in first)
     assert any(text.startswith("player 1 of the pool:") for text in first)
     (changed,) = (section for section in sections if section.name == "changed")
     assert changed.data["rows"][0]["name"] == "material.knight"

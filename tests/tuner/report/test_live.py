@@ -106,7 +106,7 @@ def test_what_is_no_file_is_not_read(folder, name, kind):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state": 3}'])
 def test_a_damaged_state_says_why(folder, content):
     (folder / "now.json").write_bytes(content)
-    assert "What the run does cannot be told: " in LivePage(folder).page()
+    assert "The state of the run is unknown: " in LivePage(folder).page()
 
 
 def test_a_name_that_is_no_text_has_escapes(folder):

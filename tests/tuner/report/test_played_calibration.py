@@ -1,4 +1,4 @@
-"""Calibration beside strength on the page of a run of self-play."""
+"""Calibration and strength on the page of a run of self-play."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def test_errors_are_shown_with_their_intervals_and_units():
 
 
 def test_games_that_were_broken_off_are_counted():
-    assert "500 games that what was learned played" in games_text(
+    assert "500 games of the learned player" in games_text(
         FOUND
     ) and "broken off" not in games_text(FOUND)
     assert games_text(replace(FOUND, broken_off=7)).endswith(
@@ -74,7 +74,7 @@ def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     plain = json.loads(done("report", tmp_path / "run", "--calibrate", 30, "--json").out)
     assert plain["calibration"]["games"] == 30 and "calibration" in plain["sections"]
     page = text_of(tmp_path / "run" / "report.html")
-    assert "Calibration beside strength" in page and "30 games that what was learned played" in page
+    assert "Calibration and strength" in page and "30 games of the learned player" in page
     assert "Strength is not measured on this page" in page
     done("report", tmp_path / "run", "--calibrate", 30, "--match", tmp_path / "match")
     page = text_of(tmp_path / "run" / "report.html")

@@ -9,7 +9,7 @@ TRUE = 0.15
 
 
 def simulated(random: np.random.Generator, runs: int, pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points and luck (runs, 2 * pairs): both games of a pair share dice, which favour one player
+    """Points and luck (runs, 2 * pairs): both games of a pair share dice, which favor one player
     and then the other. Luck has mean zero and is skewed; what the dice give is not linear in it."""
     dice, own = (
         3 * random.random((runs, pairs, 1)) ** 2 - 1,

@@ -1,4 +1,4 @@
-"""The sequential test: likelihoods against a general optimiser and other programs, errors against
+"""The sequential test: likelihoods against a general optimizer and other programs, errors against
 simulation."""
 
 import math

@@ -1,4 +1,4 @@
-"""The SPRT in points a game: the likeliest distributions by another optimiser, and the error rates
+"""The SPRT in points a game: the likeliest distributions by another optimizer, and the error rates
 of simulated matches."""
 
 import numpy as np

@@ -19,7 +19,7 @@ from tests.tuner.trace.support import (
     sample_fens,
 )
 
-BISHOPS = "4k1b1/p7/8/8/8/8/P6P/2B1K3 w - - 0 1"  # of opposite colours: half the endgame
+BISHOPS = "4k1b1/p7/8/8/8/8/P6P/2B1K3 w - - 0 1"  # of opposite colors: half the endgame
 both = pytest.mark.parametrize("language", NUMBERS)
 
 

@@ -131,7 +131,7 @@ def build_rows(
 
 
 def read_rows(sources: Sequence[str], parameters: Parameters, note: Note) -> Iterator[RowBatch]:
-    """Yield the rows of several files, one after the other, with any number of steps."""
+    """Yield the rows of several files in their order, with any number of steps."""
     for source in sources:
         if source != "-" and not os.path.isfile(source):
             raise InputError(
@@ -157,7 +157,7 @@ def rows_of_sources(
     note: Note,
 ) -> Dataset:
     """Return one dataset of files of rows and of datasets, built in `folder` where need be.
-    InputError if the rows are not those of the parameters, or do not agree with the evaluation of
+    InputError if the rows do not belong to the parameters, or do not agree with the evaluation of
     the engine."""
     ready = [source for source in sources if source != "-" and is_dataset(source)]
     if not_linear is not None and len(ready) == len(sources):
@@ -220,13 +220,13 @@ def require_agreement(data: Dataset) -> None:
     )
     raise InputError(
         f"{data.path}: {found.get('exact', 0):,} of {found['checked']:,} rows agree with the"
-        f" engine's evaluation: {why.rstrip('.')}; mend the rows, or name the part of the"
+        f" engine's evaluation: {why.rstrip('.')}; fix the rows, or name the part of the"
         " evaluation that is not linear with --not-linear PART when they are read"
     )
 
 
 def matching(data: Dataset, parameters: Parameters) -> Dataset:
-    """Return the same dataset; InputError if it is of another game, or counts other parameters."""
+    """Return the same dataset; InputError if it is of another game, or has different parameters."""
     manifest = data.manifest
     if manifest["game"] != parameters.game:
         raise InputError(
@@ -234,8 +234,9 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
         )
     if manifest["layout"] != parameters.layout.describe():
         raise InputError(
-            f"{data.path}: counts other parameters ({data.columns} in place of"
-            f" {parameters.layout.size}, or others, or in another order); build the dataset again"
+            f"{data.path}: has different parameters ({data.columns} in place of"
+            f" {parameters.layout.size}, or different ones, or another order); build the dataset"
+            " again"
             " with this parameter file"
         )
     if len(manifest["stages"]) == 1 < len(parameters.stages):
@@ -252,7 +253,7 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
 
 
 def _with_remainder(batch: RowBatch, parameters: Parameters) -> RowBatch:
-    """Return the batch with a `rest` that makes its evaluations those of the engine, beyond
+    """Return the batch with a `rest` that makes its evaluations equal to the engine's, beyond
     rounding."""
     sample = sample_of(batch, parameters.layout.size, parameters.staging)
     lacking = sample.evaluation - sample.predicted(parameters.weights)

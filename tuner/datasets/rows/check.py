@@ -31,7 +31,7 @@ from tuner.datasets.rows.values import RowBatch
 from tuner.parameters.parameters import Layout, Stages
 
 ENOUGH = 0.999  # share of rows within rounding with which the rows fit
-MOSTLY = 0.95  # the same where the others are off by one centipawn more, as by whole divisions
+MOSTLY = 0.95  # the same where the rest is off by one centipawn more, as by whole divisions
 FEWEST_SIDES = 0.9  # share of the rows whose side to move must be known
 MOST_SEARCHED = 16_384  # rows in which faults are looked for before they are verified in all
 CLEAR_CORRELATION = 0.1  # between evaluations and results
@@ -54,7 +54,7 @@ def diagnose(
     stages: Stages,
     used: np.ndarray,
 ) -> tuple[RowFault, ...]:
-    """Return the faults that explain the differences, first the one to mend first; `used`
+    """Return the faults that explain the differences, the first one to fix first; `used`
     (columns,) counts all rows' nonzeros.
 
     If none does, say so, and name what comes closest.
@@ -88,7 +88,7 @@ def diagnose(
 
 def _rounded(trial: Trial) -> tuple[RowFault, ...]:
     """Return the finding that the engine has the weights of the parameter file with fewer decimals,
-    if that mends the rows that differ."""
+    if the rows that differ then agree."""
     for decimals in (0, 1, 2):
         predicted = trial.sample.predicted(np.round(trial.weights, decimals))
         agrees = np.abs(trial.sample.evaluation - predicted) <= trial.sample.tolerance
@@ -331,7 +331,7 @@ class RowCheck:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Return a share that says 100 % only for all."""
+    """Return a share that is 100 % only for all."""
     value = 100 * part / whole
     return f"{value:.0f} %" if part in (0, whole) else f"{min(max(value, 0.01), 99.99):.2f} %"
 

@@ -145,8 +145,8 @@ def sides_of(text: list[str] | None, n: int) -> np.ndarray:
 
 @dataclass
 class RowSample:
-    """n rows: counts (n, columns) as CSR, the factor (stages, n) of each stage, and per row what
-    the file says."""
+    """n rows: counts (n, columns) as CSR, the factor (stages, n) of each stage, and per row the
+    fields of the file."""
 
     counts: Any
     factors: np.ndarray
@@ -540,8 +540,8 @@ def group_faults(
 
 
 def _corrections(trial: Trial, groups: list[ColumnGroup]) -> list[_Added]:
-    """Return the corrections that leave the smallest squares, of each kind, those of the plainest
-    kind first."""
+    """Return the corrections that leave the smallest squares, of each kind, the plainest kind
+    first."""
     parts = trial.sample.factors[:, :, None] * _parts(trial, groups, trial.weights)
     difference = trial.without_rounding(trial.difference)
     total = float(difference @ difference)
@@ -660,14 +660,14 @@ def _text(correction: _Added, stages: Sequence[str], also: str, same: list[str])
         )
     if factor == 2:
         return (
-            f"The engine adds {name} twice{also}: its evaluation has two times what the rows count."
+            f"The engine adds {name} twice{also}: its evaluation is twice the rows'."
             " Count it twice, or double its weights in the parameter file if the engine's are"
             " double."
         )
     if factor == -1:
         return (
-            f"The sign of {name} is wrong{also}: the engine's evaluation has minus what the rows"
-            " count. Count the first player minus the second (for chess White minus Black), or"
+            f"The sign of {name} is wrong{also}: the engine's evaluation is minus the rows'. Count"
+            " the first player minus the second (for chess White minus Black), or"
             " negate its weights in the parameter file."
         )
     if factor == 0:
@@ -684,13 +684,13 @@ def _text(correction: _Added, stages: Sequence[str], also: str, same: list[str])
 WIDE = 40.0  # centipawns between the stages of a position that shows its share
 FEWEST = 8  # such positions of one phase
 MOST_STEPS = 1024
-FINE = 256  # steps of the taper of many engines, whatever those of their phase
+FINE = 256  # steps of the taper of many engines, whatever the steps of their phase
 SCALES = 4  # different factors of the last stage
 MOST_FACTOR = 1.02  # of the last stage
 
 
 def tapers(view: Trial, stages: Stages) -> Iterator[Correction]:
-    """Yield other tapers, and factors of the last stage."""
+    """Yield different tapers, and factors of the last stage."""
     if len(stages.names) >= 2:
         if stages.spans:
             yield from _shifted(view, stages)

@@ -23,7 +23,7 @@ MOST_GAMES = 1 << 22  # whose identities are remembered
 
 
 class _Games:
-    """Counts games whose rows do not follow each other."""
+    """Counts games whose rows are not consecutive."""
 
     def __init__(self) -> None:
         self._seen: set[int] = set()
@@ -292,7 +292,7 @@ FORMATS = {
 }
 SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
 Write = Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
-WRITTEN: dict[str, Write] = {  # for other programs: scikit-learn, spreadsheets; not read
+WRITTEN: dict[str, Write] = {  # for export: scikit-learn, spreadsheets; not read
     ".csv": write_csv,
     **dict.fromkeys((".svm", ".svmlight", ".libsvm"), write_svmlight),
 }
@@ -368,8 +368,8 @@ def read(
         yield batch
     if games.again:
         note(
-            f"{source}: {games.again:,} games continue after rows of other games, and each run of"
-            " rows counts as a game of its own; sort the rows by game"
+            f"{source}: {games.again:,} games continue after rows of a different game, and each run"
+            " of rows counts as a game of its own; sort the rows by game"
         )
 
 

@@ -73,7 +73,7 @@ def _objects(
     """Yield each line's object, its counts and the number of the line, of blocks of lines after
     line `number`.
 
-    Other keys, and keys given twice, are refused.
+    Unknown and repeated keys are refused.
     """
     for block in texts:
         for raw in block.split(b"\n")[:-1]:
@@ -304,7 +304,7 @@ class _Rows:
 
 
 class RowReader:
-    """Reads rows from blocks of whole lines that follow each other; InputError names the line of a
+    """Reads rows from blocks of consecutive whole lines; InputError names the line of a
     fault, counted from 1."""
 
     def __init__(self, source: str, expected: ExpectedRows) -> None:

@@ -40,7 +40,7 @@ def rows_of(columns: int) -> int:
 
 
 class _Header:
-    """What the columns of a table are: `fields` has the place of each field, `counts` that of each
+    """The columns of a table: `fields` has the place of each field, `counts` the place of each
     column of the layout."""
 
     def __init__(self, names: Sequence[str], expected: ExpectedRows, where: str) -> None:
@@ -65,9 +65,7 @@ class _Header:
         missing = [label for column, label in enumerate(known.labels) if column not in columns]
         if missing:
             others = (
-                f", nor {len(missing) - 1:,} others of the parameter file"
-                if len(missing) > 1
-                else ""
+                f", nor {len(missing) - 1:,} more of the parameter file" if len(missing) > 1 else ""
             )
             refuse(
                 where,
@@ -179,7 +177,7 @@ def require_arrow(name: str) -> Any:
     found = arrow()
     if found is None:
         raise InputError(
-            f"{name}: Parquet needs the package pyarrow; expected it beside this program; pip"
+            f"{name}: Parquet needs the package pyarrow; expected it to be installed; pip"
             " install 'evaltune[arrow]', or convert the file to .jsonl"
         )
     return found

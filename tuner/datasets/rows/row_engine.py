@@ -19,7 +19,7 @@ from tuner.datasets.rows.values import ExpectedRows, RowBatch, shown
 
 PATIENCE = 60.0  # seconds of silence
 MOST_GREETINGS = 1000  # lines before the first answer
-FIELDS = 4  # of a FEN, which say what the position is; the clocks do not
+FIELDS = 4  # of a FEN without the clocks
 WHAT = "an engine that prints rows"
 
 

@@ -120,8 +120,8 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
     """Return the layout that names such as `term.name[i][j]` make up, in the order of their first
     occurrence.
 
-    A name without a term belongs to the term `rows`. Arrays begin at 0. InputError for names of
-    other forms."""
+    A name without a term belongs to the term `rows`. Arrays begin at 0. InputError for names of a
+    different form."""
     shapes: dict[tuple[str, str], tuple[int, ...]] = {}
     for name in names:
         found = LABEL.fullmatch(name)
@@ -144,7 +144,7 @@ def layout_of_names(names: Iterable[str], source: str) -> Layout:
                 " them"
             )
         shapes[key] = tuple(max(most, index + 1) for most, index in zip(shape, place, strict=True))
-    # names of one term follow each other
+    # names of one term are consecutive
     terms = {term: i for i, term in reversed(list(enumerate(term for term, _ in shapes)))}
     places, first = [], 0
     for (term, name), shape in sorted(shapes.items(), key=lambda item: terms[item[0][0]]):
@@ -213,7 +213,8 @@ def own_games(first: int, n: int) -> np.ndarray:
 
 
 def game_of(value: object) -> int | None:
-    """Return the identity (64 bits) of the game that a number or text names; None for other values.
+    """Return the identity (64 bits) of the game that a number or text names; None for remaining
+    values.
 
     Whole numbers are their own identity, negative ones in two's complement. Texts are hashed.
     """
@@ -428,7 +429,7 @@ class RowBatch(NamedTuple):
     scale: np.ndarray  # (n,) float32, factor of the last stage, at least 0
     evaluation: np.ndarray  # (n,) float32, the engine's static evaluation; NaN if unknown
     score: np.ndarray  # (n,) float32, the score of a search; NaN if unknown, infinite for a mate
-    game: np.ndarray  # (n,) uint64 identity of the game; positions of a game follow each other
+    game: np.ndarray  # (n,) uint64 identity of the game; positions of a game are consecutive
     text: list[str] | None = None  # the positions, FEN for chess; "" where unknown
     # (n,) uint64 identity of the opening of the game; None: each game has its own
     opening: np.ndarray | None = None

@@ -50,7 +50,7 @@ def _power(builder, values):
 
 @jit.intrinsic(types.float32, (types.float32,), _power)
 def power_of_two(rounded):
-    """Return 2^n for n + ROUNDS: n moves into the exponent. Loops with it are vectorised, unlike
+    """Return 2^n for n + ROUNDS: n moves into the exponent. Loops with it are vectorized, unlike
     those with exp or floor."""
     return np.float32(2.0 ** (float(rounded) - float(ROUNDS)))
 
@@ -391,8 +391,7 @@ def _array(kind, size: int):
 
     @jit.intrinsic(types.Array(kind, 1, "C"), (I64, I64), build)
     def array_of(address, length):
-        """Return the numbers at an address as an array; in plain Python the array that stands for
-        it."""
+        """Return the numbers at an address as an array; in plain Python the array itself."""
         return address
 
     return array_of
@@ -416,8 +415,8 @@ def number_of(address, i):
 
 class NetworkArrays(NamedTuple):
     """A network in compiled code: `write`, `more` (see `write_inputs`) and `points` at their
-    addresses, whether outputs are for the side to move, the words of a position, what an output of
-    1 stands for, the network, memory, and two numbers, see `of_share`."""
+    addresses, whether outputs are for the side to move, the words of a position, the points of an
+    output of 1, the network, memory, and two numbers, see `of_share`."""
 
     write: Any
     more: Any
@@ -509,7 +508,7 @@ def different(a, b, a_start, b_start):
     lambda builder, values: builder.gep(builder.extract_value(values[0], DATA), [values[1]]),
 )
 def floats_at(array, offset):
-    """Return the address of an entry of an array: loops over it are vectorised, since no index can
+    """Return the address of an entry of an array: loops over it are vectorized, since no index can
     be negative. In plain Python the rest of the array."""
     return array[offset:]
 
@@ -543,8 +542,8 @@ def steps_of(position, data):
 
 @entry(I64(I64, I64, I64))
 def score(position, data, sums):
-    """Evaluate the position at an address for the side to move; `sums`, memory of other
-    evaluations, is not used."""
+    """Evaluate the position at an address for the side to move; `sums`, memory of a different kind
+    of evaluation, is not used."""
     return steps_of(position, data)
 
 

@@ -83,7 +83,7 @@ class NetworkEvaluation:
         return self.network.flat()
 
     def with_weights(self, weights: np.ndarray) -> NetworkEvaluation:
-        """Return the same with other weights and biases (size,)."""
+        """Return the same with different weights and biases (size,)."""
         network = self.network.with_flat(weights)
         return replace(self, file=replace(self.file, network=network))
 
@@ -91,12 +91,12 @@ class NetworkEvaluation:
         self, values: Mapping[str, str], place: str
     ) -> tuple[NetworkEvaluation, dict[str, int]]:
         """Return the same, and the constants of its search that `values` name. InputError, which
-        begins with `place`, for other names."""
+        begins with `place`, for unknown names."""
         return self, with_numbers(self.game, None, values, place).constants
 
     @property
     def share(self) -> float:
-        """The share of the points that a value of 1 stands for among the most that a game wins."""
+        """The points of a value of 1 as a share of the most points of a game."""
         return self.file.points / self.game.points
 
     def values(self, positions: np.ndarray) -> np.ndarray:
@@ -293,7 +293,7 @@ class NetworkPositions:
 
 def chosen_encoding(game: str, name: str | None, inputs: str = BOARD) -> Encoding:
     """Return an encoding of a game by its name, by default the first for the side to move; with
-    other `inputs` that of terms, or both. InputError if there is none."""
+    `inputs` the encoding of terms, or both. InputError if there is none."""
     known = encodings_of(game)
     if not known:
         raise InputError(f"{game} has no encodings for networks")
@@ -306,8 +306,8 @@ def chosen_encoding(game: str, name: str | None, inputs: str = BOARD) -> Encodin
 
 
 def usual_of_new(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the usual settings of self-play without dice of a new network, beside those that are
-    given."""
+    """Return the usual settings of self-play without dice of a new network, in addition to the
+    given ones."""
     rate = {} if "rule" in given else {"rate": NEW_RATE}
     return {**rate, "batch": NEW_BATCH, "average": 0.0}
 

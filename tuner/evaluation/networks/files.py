@@ -1,7 +1,7 @@
-"""Files of a network: `net.yaml` says what it is, `net.npz` beside it has its weights.
+"""Files of a network: `net.yaml` describes it, `net.npz` next to it has its weights.
 
     game: backgammon encoding: perspective196 layers: [40 sigmoid, 1 sigmoid]  # width and
-    activation of each points: 1                        # what a value of 1 stands for: 1, wins
+    activation of each points: 1                        # the points of a value of 1: 1, wins
     only; 3, a backgammon scale: 0.0025                    # of networks that searches can use: see
     `tuner.evaluation.networks.evaluation` origin: 200000 games of self-play
 
@@ -46,7 +46,7 @@ ADVICE = "write the network again"
 
 @dataclass(frozen=True)
 class NetworkFile:
-    """A network with the names of its game and encoding, the points that a value of 1 stands for,
+    """A network with the names of its game and encoding, the points of a value of 1,
     and where it came from. With a `scale`, searches can use it, see
     `tuner.evaluation.networks.evaluation`."""
 
@@ -59,13 +59,13 @@ class NetworkFile:
 
 
 def holds_network(path: Path) -> bool:
-    """Return whether a file says that it is one of a network; InputError if it is no YAML."""
+    """Return whether a file describes a network; InputError if it is no YAML."""
     tree = read_tree(path)
     return isinstance(tree.value, dict) and {"encoding", "layers"} <= tree.value.keys()
 
 
 def weights_path(path: Path) -> Path:
-    """Return the path of the weights beside a `.yaml`."""
+    """Return the path of the weights of a `.yaml`."""
     return path.with_suffix(".npz")
 
 
@@ -73,12 +73,12 @@ def require_network_writable(
     output: Path, reads: Sequence[str | None], run: Path | None = None
 ) -> None:
     """Raise InputError before a long computation unless a network can be written to `output` and
-    the weights beside it, outside the folder of this `run`."""
+    the weights next to it, outside the folder of this `run`."""
     require_other(output, reads)
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(
             f"{output}: expected the name of a YAML file, such as net.yaml; the weights are written"
-            " beside it"
+            " next to it"
         )
     require_writable(output, NETWORK, reads, run)
     reads = [
@@ -90,20 +90,20 @@ def require_network_writable(
 
 
 def write_network(path: Path, content: NetworkFile) -> None:
-    """Write a network to a `.yaml` file and the `.npz` beside it."""
+    """Write a network to a `.yaml` file and the `.npz` next to it."""
     arrays, layers = {}, []
     for k, layer in enumerate(content.network.layers):
         arrays[f"weights{k}"], arrays[f"biases{k}"] = layer.weights, layer.biases
         layers.append(f"{len(layer.biases)} {layer.activation}")
     scale = "" if content.scale is None else f"scale: {content.scale:.8g}{SCALE_NOTE}\n"
     stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]  # its other argument is a bool
+    np.savez(stream, **arrays)  # type: ignore[arg-type]  # its second argument is a bool
     replace_file(weights_path(path), stream.getvalue())
     replace_file(
         path,
         f"game: {content.game}\nencoding: {content.encoding}\nlayers:"
-        f" [{', '.join(layers)}]\npoints: {content.points}  # what a value of 1 stands"
-        f" for\n{scale}origin: {_quoted(content.origin)}\n",
+        f" [{', '.join(layers)}]\npoints: {content.points}  # the points of a value of"
+        f" 1\n{scale}origin: {_quoted(content.origin)}\n",
     )
 
 
@@ -202,7 +202,7 @@ def _arrays(path: Path, widths: list[int]) -> list[tuple[np.ndarray, np.ndarray]
         content = read_whole(path, most, "the weights of this network")
     except FileNotFoundError:
         raise InputError(
-            f"{path}: no such file; the weights of a network lie beside its .yaml"
+            f"{path}: no such file; the weights of a network are next to its .yaml"
         ) from None
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

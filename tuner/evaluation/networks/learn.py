@@ -3,11 +3,10 @@ error, until games set aside are predicted no better.
 
 With z the sum of the only output before its activation, the logit of the expected score is `offset
 + z` for a sigmoid and `offset + 2 z` for a tanh; the loss of a position that counts `mass` times is
-that of its value q given that logit. Each minibatch holds whole games. If an epoch
-predicts the games set aside no better than the best before, learning continues from the best with
-half the rate; it ends after some halvings. Arrays are those of NumPy or of CuPy, by the same code.
-On the same machine the same seed gives the same bits, for one hidden layer with any number of
-threads."""
+the loss of its value q given that logit. Each minibatch holds whole games. If an epoch predicts the
+games set aside no better than the best before, learning continues from the best with half the rate;
+it ends after some halvings. Arrays are those of NumPy or of CuPy, by the same code. On the same
+machine the same seed gives the same bits, for one hidden layer with any number of threads."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ AT_ONCE = 1 << 13  # positions of a prediction
 class Examples:
     """n positions to learn from: inputs (n, k) float32; values q (n,) from 0 to 1, and logits
     `offset` (n,) to which the network is added, both for the side that its output is for; how many
-    times each counts, `mass` (n,); and the game (n,) of each, whose positions follow each other."""
+    times each counts, `mass` (n,); and the game (n,) of each, whose positions are consecutive."""
 
     inputs: csr_array
     q: np.ndarray
@@ -159,7 +158,7 @@ def squared_error_slope(arrays: Any, logit: Any, q: Any) -> Any:
     return 2 * (p - q) * p * (1 - p)
 
 
-# what is minimised, and its derivative by the logit
+# what is minimized, and its derivative by the logit
 LOSSES = {
     "cross-entropy": (cross_entropy, surprise),
     "mse": (squared_error, squared_error_slope),

@@ -47,9 +47,9 @@ words_type = types.Array(types.uint64, 1, "C")
     I64(I64, I64, words_type, I64, I64, counts_type, counts_type, counts_type, counts_type, numbers)
 )
 def encode(write, more, positions, words, n, rows, zeros, index, counts, ends):
-    """Write the nonzero counts of n positions, one after the other, their places to `index`, and
-    where those of each position end to `ends`; return how many there are. `rows` has room for BLOCK
-    rows, each as long as `zeros`."""
+    """Write the nonzero counts of n positions in their order, their places to `index`, and the end
+    of each position to `ends`; return how many there are. `rows` has room for BLOCK rows, each as
+    long as `zeros`."""
     pad, found = len(zeros), 0
     for block in range(0, n, BLOCK):
         stop = min(block + BLOCK, n)
@@ -168,7 +168,7 @@ class Network:
         )
 
     def with_flat(self, flat: np.ndarray) -> Network:
-        """Return the network with other weights and biases (size,), of their dtype."""
+        """Return the network with different weights and biases (size,), of their dtype."""
         layers, at = [], 0
         for layer in self.layers:
             inputs, width = layer.weights.shape
@@ -208,8 +208,8 @@ class NetworkMemory:
     """A network as compiled code reads it at the address `data`, and memory for one thread; it owns
     both, and has to stay alive.
 
-    `words` are those of a position. Players of whole games need the compiled `points` of the game,
-    and the `most` that an output of 1 stands for; searches the share of
+    `words` is the size of a position. Players of whole games need the compiled `points` of the
+    game, and the `most` points of an output of 1; searches the share of
     `tuner.evaluation.networks.evaluation.NetworkEvaluation` and steps / scale."""
 
     def __init__(
@@ -245,7 +245,7 @@ class NetworkMemory:
 
 def product(a: Any, b: Any) -> Any:
     """Return the matrix product a @ b, where a may be sparse. Products with vectors are sums and
-    not calls of BLAS, whose threads would wait for each other longer than they add."""
+    not calls of BLAS, whose threads would wait longer than they add."""
     if not isinstance(a, np.ndarray):
         return a @ b
     if a.shape[1] == 1:

@@ -47,7 +47,7 @@ class CompiledPlayer:
 class NetworkPlayer(NetworkMemory):
     """A network that plays; each thread needs one of its own.
 
-    `most_points` is what an output of 1 stands for: 1 if the network learned from wins only.
+    `most_points` are the points of an output of 1: 1 if the network learned from wins only.
     """
 
     def __init__(

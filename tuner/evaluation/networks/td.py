@@ -164,7 +164,7 @@ def td_games(game, net, learning, first_game, record, results, squares):
             for i in range(words):
                 position[i] = found[best * words + i]
             ended = call_points(game.points, words_at(position, 0))
-            # outputs of the player who rolls next are those of the first player if that is who it
+            # outputs of the player who rolls next are the first player's if that is who it
             # is
             direction = -ONE if for_mover and first_moves else ONE
             target = as_output(reward(ended, net.most), by_sigmoid) if ended else direction * output
@@ -284,7 +284,7 @@ class TdLearner:
 
     @property
     def network(self) -> Network:
-        """The network with the weights of now."""
+        """The network with the present weights."""
         return self._network.with_flat(self.weights.astype(np.float64))
 
     def play(self, games: int, record: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -73,8 +73,8 @@ def numbers_of(
     node: Node, stages: Sequence[str], shape: tuple[int, ...], types: Sequence[str] = ()
 ) -> list[list[Number | None]]:
     """Return the numbers of a value for each stage, row after row: the same for all stages if it
-    has numbers for one, None where a 0 stands for a list, or a list is shorter than the sizes in
-    its `types`. ShapeError if it has other ones, or if their order is open."""
+    has numbers for one, None where a 0 replaces a list, or a list is shorter than the sizes in
+    its `types`. ShapeError if it has different ones, or if their order is open."""
     try:
         return _complete(node, stages, shape)
     except ShapeError:
@@ -106,7 +106,7 @@ def _filled(
     node: Node, dims: tuple[int, ...], declared: Sequence[int | None]
 ) -> list[Number | None] | None:
     """Return the numbers of nested lists of these lengths, with None for each that a 0 or the end
-    of a list leaves out; None if they are others."""
+    of a list leaves out; None if they differ."""
     if isinstance(node, Number):
         size = math.prod(dims)
         return [node] if not dims else [None] * size if node.value == 0 else None
@@ -353,7 +353,7 @@ class Values:
         )
 
     def is_new_line(self, i: int) -> bool:
-        """Whether token i is on another line than the one before it."""
+        """Whether token i is the first one of its line."""
         return (
             0 < i < len(self.code)
             and "\n" in self.source.text[self.code[i - 1].end : self.code[i].start]
@@ -528,7 +528,7 @@ CONDITION = re.compile(r"#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endi
 @dataclass(frozen=True)
 class Definition:
     """A name and its value. `scopes`: the names of the namespaces, types and lists around it, from
-    outside in; `kind`: that of the innermost scope; `types`: the words before the value."""
+    outside in; `kind`: the kind of the innermost scope; `types`: the words before the value."""
 
     name: str
     start: int
@@ -571,7 +571,7 @@ class _Finder:
         self.scopes = [_Scope(OUTER)]
         self.branches: list[
             list[_Scope]
-        ] = []  # the scopes at each `#if`, to which its other branches return
+        ] = []  # the scopes at each `#if`, to which its later branches return
         self.found: list[Definition] = []
 
     def run(self) -> None:
@@ -594,8 +594,8 @@ class _Finder:
             )
 
     def _branch(self, i: int) -> None:
-        """Scopes are those before `#if` again in each branch, and those of the last branch after
-        it."""
+        """Each branch begins with the scopes before `#if`; after it the scopes of the last branch
+        remain."""
         match = CONDITION.match(self.words[i])
         if match is None:
             return
@@ -815,7 +815,7 @@ class _Finder:
         self._add(name, i + 1, scope.kind, scopes, scope.head)
 
     def _field(self, i: int, scope: _Scope) -> None:
-        """A field of a literal: `tempo: 15`; not that of a macro, `tempo: i32 = 15`, whose value
+        """A field of a literal: `tempo: 15`; not one of a macro, `tempo: i32 = 15`, whose value
         comes after `=`."""
         name = i - 1
         if (

@@ -66,7 +66,7 @@ class Matcher:
         self.first: dict[str, Definition] = {}  # of each name
         self.others: dict[
             str, tuple[Definition, str]
-        ] = {}  # by key, the first whose value is no number, and what it is
+        ] = {}  # by key, the first whose value is no number, and its kind
         for definition in definitions:
             self.first.setdefault(definition.name, definition)
             if isinstance(definition.node, Other):
@@ -162,7 +162,7 @@ class Matcher:
 
 
 def definitions_listed(definitions: Sequence[Definition]) -> str:
-    """The first names, each with file and line, and the number of the others."""
+    """The first names, each with file and line, and the number of the rest."""
     return listed([definition.where for definition in definitions], SHOWN)
 
 
@@ -314,8 +314,8 @@ def read_markers(
     stages: Sequence[str],
     definitions: Sequence[Definition],
 ) -> dict[str, Parts]:
-    """Find the values beside comments with markers. A comment at the end of a line is beside the
-    definition, or else the values, on this line; any other beside what follows it."""
+    """Find the values that comments with markers name. A comment at the end of a line names the
+    definition, or else the values, of this line; a comment before them names what follows."""
     known = {place.path for place in places}
     found: dict[str, Parts] = {}
     values = Values(source)
@@ -347,13 +347,13 @@ def read_markers(
         if None not in parts and lacking:
             raise InputError(
                 f"{next(iter(parts.values())).where}: {name} has no marker for its stage"
-                f" {lacking[0]}; expected `evaltune: {name}.{lacking[0]}` beside its numbers"
+                f" {lacking[0]}; expected `evaltune: {name}.{lacking[0]}` next to its numbers"
             )
     return found
 
 
 def _beside(values: Values, i: int, definitions: Sequence[Definition]) -> Node:
-    """The value that the comment at token i is beside."""
+    """The value that the comment at token i names."""
     source = values.source
     comment = source.tokens[i]
     line, start = source.line(comment.start), source.line_start(comment.start)

@@ -36,7 +36,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A number with the spaces before it; columns are those of its line."""
+    """A number with the spaces before it; columns are counted in its line."""
 
     edit: Edit
     lead: int  # spaces before the number
@@ -61,7 +61,7 @@ def replaced_text(text: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int
     """Return the text with its numbers replaced, and where each number, in their order in the text,
     is in it.
 
-    Numbers with equal left or right edges on lines that follow each other have equal edges
+    Numbers with equal left or right edges on consecutive lines have equal edges
     afterwards, and so do cells of equal width on one line. A column becomes wider where a number
     needs it, never narrower."""
     rows = [
@@ -97,7 +97,7 @@ def _cell(text: str, edit: Edit) -> _Cell:
 
 
 def _blocks(text: str, rows: Sequence[list[_Cell]]) -> list[list[list[_Cell]]]:
-    """Lines that follow each other and have as many numbers."""
+    """Consecutive lines with the same number of numbers."""
     blocks: list[list[list[_Cell]]] = []
     for i, row in enumerate(rows):
         if (
@@ -136,15 +136,15 @@ def _leads(block: Sequence[list[_Cell]]) -> list[list[int]]:
 
 
 def _right_edge(column: Sequence[_Cell], columns: int) -> bool:
-    """Whether the numbers of a column end below each other, and not by chance, as in `int a = 15;`
-    above `int b = 20;`."""
+    """Whether the numbers of a column have the same right edge, and not by chance, as in `int a =
+    15;` above `int b = 20;`."""
     return len({cell.right for cell in column}) == 1 and (
         columns > 1 or len({cell.lead for cell in column}) > 1
     )
 
 
 def _left_edge(column: Sequence[_Cell]) -> bool:
-    """Whether they begin below each other, after spaces that differ."""
+    """Whether they have the same left edge, after spaces that differ."""
     return len({cell.column for cell in column}) == 1 and len({cell.lead for cell in column}) > 1
 
 
@@ -163,7 +163,7 @@ def _padded(
 
 
 def _leads_of_line(row: Sequence[_Cell]) -> list[int]:
-    """The same for a line alone: cells of equal width stay so, but for the first, which may begin
+    """The same for a line alone: cells of equal width stay so, except the first, which may begin
     elsewhere."""
     widths = {cell.lead + cell.right - cell.column for cell in row[1:]}
     if len(row) < 3 or len(widths) != 1 or all(cell.lead < 2 for cell in row):
@@ -179,7 +179,7 @@ MOST_DIFFERENCES = 1000  # lines of a listing
 
 
 def line_ranges(lines: Sequence[int], most: int = 8) -> str:
-    """Lines as text, those that follow each other as a range: `line 3`, `lines 12-19, 23 and 40
+    """Lines as text, consecutive ones as a range: `line 3`, `lines 12-19, 23 and 40
     more`."""
     ranges: list[list[int]] = []
     for line in lines:
@@ -288,13 +288,13 @@ def require_sources(paths: Sequence[Path], reads: Iterable[str | None], check: b
                 raise InputError(f"{path}: is read-only; make it writable first")
             if os.stat(place).st_nlink > 1:
                 raise InputError(
-                    f"{path}: has other names (hard links), which would keep the old content; copy"
+                    f"{path}: has more names (hard links), which would keep the old content; copy"
                     " it first"
                 )
 
 
 def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:
-    """Return the targets whose number in the source is not that of the parameter file, after
+    """Return the targets whose number in the source differs from the parameter file, after
     rounding; one for stages that have the same number in both."""
     found = {
         (target.source.path, target.number.start, target.value): target
@@ -305,7 +305,7 @@ def differences(targets: Sequence[Target], r: Rounded) -> list[Target]:
 
 
 def require_places(targets: Sequence[Target], r: Rounded) -> None:
-    """InputError if a number that is not 0 has no place in the sources, which have others of its
+    """InputError if a number that is not 0 has no place in the sources, which have more of its
     parameter: a stage that a map leaves out, or the end of a short list."""
     there = np.zeros(r.weights.shape, np.bool_)
     where = {target.column: target.part.where for target in targets}
@@ -432,8 +432,8 @@ def write_sources(written: Sequence[Written]) -> list[Written]:
 
 
 def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
-    """Return the parameters with the numbers of the sources, and without what was learned about
-    those before. Stages that the sources keep in one number are tied; stages that they lack, and
+    """Return the parameters with the numbers of the sources, and without what was learned about the
+    old ones. Stages that the sources keep in one number are tied; stages that they lack, and
     numbers that a list leaves out, which are 0, are fixed."""
     weights, there = p.weights.copy(), np.zeros(p.weights.shape, np.bool_)
     numbers: dict[int, set[int]] = {}  # where they are, by column

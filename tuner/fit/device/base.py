@@ -94,7 +94,7 @@ class Model:
     Weights have shape (stages, columns + 1), or columns + 2 with the width of a draw; `free` (same
     shape, bool) marks those that are fitted. A device calls nothing of it but `progress`, with the
     number of positions done, from 0 at the start of a pass, and of all positions. Under TD(lambda)
-    scores are those of its equation, from the `temporal` data."""
+    scores belong to its equation, from the `temporal` data."""
 
     data: Dataset
     games: np.ndarray

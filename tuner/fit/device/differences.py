@@ -65,7 +65,7 @@ class TemporalMoves(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Differences(Cpu):
     """Like `Cpu`, with derivatives by differences of `step`, in `unit`, `central` or forward, of a
-    compiled evaluation. `positions` (n, words) are those of the dataset."""
+    compiled evaluation. `positions` (n, words) belong to the dataset."""
 
     evaluator: DoubleEvaluation
     positions: np.ndarray
@@ -176,7 +176,7 @@ class Differences(Cpu):
     def equation_matrix(
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
     ) -> np.ndarray:
-        """See `Device`; includes the second derivative of tanh, not those of the evaluation."""
+        """See `Device`; includes the second derivative of tanh, not of the evaluation."""
 
         def work(piece: np.ndarray) -> np.ndarray:
             state = self._temporal(model, weights, piece)
@@ -340,8 +340,7 @@ def _second_moments(rows: Any, factors: np.ndarray) -> np.ndarray:
 
 
 def _bounds(games: np.ndarray) -> np.ndarray:
-    """Return where the positions of whole games (g, 2) begin and end if they stand one after the
-    other."""
+    """Return where the positions of whole games (g, 2) begin and end if they are concatenated."""
     sizes = games[:, 1] - games[:, 0]
     ends = np.cumsum(sizes)
     return np.stack([ends - sizes, ends], axis=1)

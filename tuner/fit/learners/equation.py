@@ -41,7 +41,7 @@ def newton(problem: Problem, options: LearnerOptions, record: Record) -> np.ndar
                 break
         else:
             factor = None
-    record.best = weights  # these solve the equation; they minimise no objective
+    record.best = weights  # these solve the equation; they minimize no objective
     return weights
 
 

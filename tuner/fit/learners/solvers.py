@@ -25,7 +25,7 @@ CAREFUL = 1.0  # first damping for evaluations that are not linear
 def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return x with matrix @ x = right for a positive semidefinite matrix that may be singular.
 
-    By pivoted Cholesky factorisation of the scaled matrix; coordinates beyond its rank stay zero.
+    By pivoted Cholesky factorization of the scaled matrix; coordinates beyond its rank stay zero.
     """
     chosen, factor, scale = factorise(matrix)
     result = np.zeros(len(right))
@@ -121,8 +121,8 @@ def newton(
 
 def _eased(damping: float, ratio: float) -> float:
     """Return the damping after a step that obtained this part of the predicted gain (Levenberg
-    1944, Marquardt 1963): an evaluation that is not linear has other minima, which a long step can
-    reach."""
+    1944, Marquardt 1963): an evaluation that is not linear has further minima, which a long step
+    can reach."""
     if ratio < 0.25:
         return max(4 * damping, 1e-2)
     return damping if ratio < 0.75 else damping / 4 if damping > 1e-4 else 0.0

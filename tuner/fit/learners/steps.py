@@ -26,7 +26,7 @@ SMALL = 1e-12
 class UpdateRule(NamedTuple):
     """An update rule: the `names` of the arrays of its state, initially zero;
     `step(state, gradient, n, t)` for batch t = 1, 2, ..., which updates the state; its default
-    learning `rate` in centipawns, and `network_rate`, that of the weights of networks; and whether
+    learning `rate` in centipawns, and `network_rate`, for the weights of networks; and whether
     its steps are `scale_free`: they do not depend on the size of gradients, nor on that of
     noise."""
 
@@ -133,7 +133,7 @@ def equation_by(rule: UpdateRule) -> Learn:
         record.best = _descend(
             problem, options, record, epochs, change, options.learning_rate or rule.rate
         )
-        return record.best  # these solve the equation; they minimise no objective
+        return record.best  # these solve the equation; they minimize no objective
 
     return learn
 

@@ -1,4 +1,4 @@
-"""Methods of optimisation, by name."""
+"""Methods of optimization, by name."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a method of optimisation is: it proposes the values of both sides of a pair of games, and
+"""What a method of optimization is: it proposes the values of both sides of a pair of games, and
 learns from the pair's score."""
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ class Estimate(NamedTuple):
     limits. `worth` is the Elo that each number brings: what is lost if it alone goes back to its
     given value, with standard error `worth_error`. `cost` is what it loses two steps (c_end) from
     its best value, the mean of both ways, with `cost_error`: a number that costs nothing does not
-    matter. `gain` and `gain_error`: Elo of `best` over the
-    given values. `left` is the Elo that is expected to be between `best` and the optimum, and
-    `left_later` after twice the pairs. `doubt` says why the optimum is not to be trusted, "" if
-    nothing speaks against it."""
+    matter. `gain` and `gain_error`: Elo of `best` over the given values. `left` is the Elo that is
+    expected to be between `best` and the optimum, and `left_later` after twice the pairs. `doubt`
+    is a reason not to trust the optimum, "" without one."""
 
     best: np.ndarray
     low: np.ndarray
@@ -57,8 +56,8 @@ class Method(abc.ABC):
 
     @abc.abstractmethod
     def add(self, pair: int, a: np.ndarray, b: np.ndarray, score: float) -> None:
-        """Add a pair that was played with values a and b (d,), as they were rounded; `score` is
-        that of a, the mean of both games, from 0 to 1."""
+        """Add a pair that was played with values a and b (d,), as they were rounded; `score` is the
+        score of a, the mean of both games, from 0 to 1."""
 
     def random(self, pair: int) -> np.random.Generator:
         """Return the random numbers of a pair."""

@@ -1,9 +1,10 @@
 """Local model: both sides play around the best values so far, as far away as costs little Elo.
 
-The idea is CLOP's (Coulom 2011): fit a surface to the neighbourhood of its own optimum. Here the
-two sides of a pair play on opposite sides of a point, which tells most about slopes; the points
-vary, which tells curvatures. The steps shrink as games come: what the surface cannot follow matters
-less then. Some pairs put numbers back to their given values, which measures what they are worth."""
+The idea is CLOP's (Coulom 2011): fit a surface to the neighborhood of its own optimum. Here the
+two sides of a pair play on opposite sides of a point, which is most informative about slopes; the
+points vary, which informs about curvatures. The steps shrink as games come: what the surface cannot
+follow matters less then. Some pairs put numbers back to their given values, which measures their
+worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pairs of games say of the values around the best ones: a surface of strength, fitted to all
+"""The values around the best ones: a surface of strength, fitted to all
 pairs, those far away counting less; where it is highest, what each number is worth, and how well
 all that is known.
 
@@ -94,15 +94,15 @@ class Neighbourhood:
         self.surface.shift_units = LEAST_SHIFT + np.abs(self._worth()[0])
 
     def _highest(self, coefficients: np.ndarray, steps: float = np.inf) -> np.ndarray:
-        """Return where surfaces are highest (n, d), within so many steps and the limits."""
+        """Return where surfaces are highest (n, d), within a number of steps and the limits."""
         reach = steps * self.step
         ends = np.maximum(self._low, self.u - reach), np.minimum(self._high, self.u + reach)
         grids = [grid(*each) for each in zip(*ends, self.u, self.step, strict=True)]
         return self.surface.best(coefficients, self.u, grids)
 
     def losing(self, elo: float) -> np.ndarray:
-        """Return how far (d,) from the best values each number alone loses so much Elo, the mean of
-        both ways."""
+        """Return how far (d,) from the best values each number alone loses an amount of Elo, the
+        mean of both ways."""
         away = np.geomspace(SHORTEST_STEP, LONGEST_STEP, 50)
         found = []
         for i, u in enumerate(self.u):
@@ -148,7 +148,7 @@ class Neighbourhood:
         return float((there - here).mean())
 
     def estimate(self, seed: int) -> Estimate:
-        """Return what the last fit says of the best values."""
+        """Return the estimate of the last fit."""
         surface, generator = self.surface, np.random.default_rng(seed)
         drawn = surface.draws(DRAWS, generator)
         low, high = np.quantile(self._highest(drawn), (0.025, 0.975), axis=0)

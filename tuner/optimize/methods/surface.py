@@ -2,9 +2,9 @@
 
 Strength near its best is a quadratic function of the numbers, with kinks along each of them where
 the games show some. The score of a pair is logistic in the difference of strength. Priors are
-normal, and as wide as the games say: widths of slopes, curvatures and products by expectation
-maximisation, that of kinks by the evidence (MacKay 1992). The widths have a weak prior of their
-own, so that few games claim little.
+normal, with widths from the games: widths of slopes, curvatures and products by expectation
+maximization, the width of kinks by the evidence (MacKay 1992). The widths have a weak prior of
+their own, so that few games claim little.
 
 Coordinates u are (value - given value) / unit, see `units`. Weights of a pair: `shifts` are what it
 tells beyond the function, see `Data`."""
@@ -26,7 +26,7 @@ LEAST_SHIFT = 4.0  # Elo
 PAIR_VARIANCE, PAIRS_OF_VARIANCE = 0.06, 20  # of a pair's score, and how many pairs that counts as
 KINK_WIDTHS = np.array([0.01, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0])  # Elo for each unit, to choose
 CONVINCING = 2.0  # log evidence: kinks are there from it on
-ROUNDS = 6  # of expectation maximisation in each fit
+ROUNDS = 6  # of expectation maximization in each fit
 REACH = 600.0  # Elo: differences beyond it are as good as won
 FLATTEST = 0.02  # the least p (1 - p) that weighs a pair
 SWEEPS, NEAR, FAR = 30, 61, 21  # of the search for the best values, and its grid
@@ -149,7 +149,7 @@ class Surface:
         return np.einsum("nk,nk->n", coefficients[:, : terms.shape[1]], terms)
 
     def profiles(self, coefficients: np.ndarray, number: int, u: np.ndarray) -> np.ndarray:
-        """Return Elo (n, m) of coefficients (n, k) along one number, at u (m,) of it, the others
+        """Return Elo (n, m) of coefficients (n, k) along one number, at u (m,) of it, the rest
         0."""
         d, kinks = self.size, 2 * self.size + len(self._i) + number * len(KNOTS)
         return (
@@ -162,8 +162,8 @@ class Surface:
     def best(
         self, coefficients: np.ndarray, start: np.ndarray, grids: Sequence[np.ndarray]
     ) -> np.ndarray:
-        """Return where strength is greatest (n, d) by coefficients (n, k), by one number after the
-        other from u `start` (d,), within their grids."""
+        """Return where strength is greatest (n, d) by coefficients (n, k), by one number after
+        another from u `start` (d,), within their grids."""
         d, n = self.size, len(coefficients)
         products = np.zeros((n, d, d))
         products[:, self._i, self._j] = coefficients[:, 2 * d : 2 * d + len(self._i)]

@@ -64,8 +64,8 @@ class PairLine:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any], points: int) -> PairLine:
-        """Read a line of a game that wins so many points at most; ValueError says what is wrong
-        with it."""
+        """Read a line of a game that wins at most a number of points; ValueError describes a
+        fault."""
         for name, value in plain.items():
             if name not in HINTS:
                 raise ValueError(f"unknown {name[:20]!a}")
@@ -302,7 +302,7 @@ class Journal:
         return lines
 
     def _read(self, legs: int, pairs: int | None) -> tuple[list[PairLine], list[bytes], list[str]]:
-        """Complete lines as data and as bytes, and the faults of the others, except for an
+        """Complete lines as data and as bytes, and the faults of the rest, except for an
         incomplete line at the end."""
         lines, whole, faults, seen = [], [], [], set()
         with contextlib.ExitStack() as files:

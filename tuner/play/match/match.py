@@ -106,8 +106,7 @@ class PairsRun(Run):
 
     @abc.abstractmethod
     def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
-        """Return the result for people and as plain data, with what else there is to say `about`
-        it."""
+        """Return the result for people and as plain data, with remarks `about` it."""
 
     def wanted(self, score: Score) -> Callable[[int], bool]:
         """Return whether more pairs of a leg are wanted, by what was played so far."""
@@ -137,7 +136,7 @@ class PairsRun(Run):
         """See `Run`."""
         if folder and (changed := changed_files(self.settings)):
             raise InputError(
-                f"{changed[0]}: is not what it was when the {self.what} began; put it back, or"
+                f"{changed[0]}: has changed since the {self.what} began; put it back, or"
                 f" start another {self.what}"
             )
         terms = self.made(folder)

@@ -107,7 +107,7 @@ def pair_text(task: PairTask) -> str:
 
 
 class Pair(NamedTuple):
-    """Two games from one opening with colours swapped: their line of the journal, and their texts,
+    """Two games from one opening with colors swapped: their line of the journal, and their texts,
     if kept."""
 
     line: PairLine
@@ -148,8 +148,8 @@ def play_game(state: MatchPlayers, task: PairTask, turn: int) -> PlayedGame:
     spec, order = state.spec, (turn, 1 - turn)
     named = [spec.legs[task.leg][side] for side in order]
     controls = [player.control for player in named]
-    # both games have the same dice: each side has in one what the other has in the other; other
-    # legs have others, or a player would be lucky against several opponents at once
+    # both games have the same dice, with sides exchanged; each leg has its own, or a player would
+    # be lucky against several opponents at once
     course = Course(
         state.game,
         task.opening,

@@ -322,8 +322,9 @@ HALVES = ("0", "½", "1", "1½", "2")
 @dataclass(frozen=True)
 class Difference:
     """`value`, `low` and `high` are in the `unit`, with a 95 % interval; None: unknown or infinite.
-    `surplus` is the mean result of a game less that of equal players, `variance` that of the means
-    of pairs; `pairs` are counts by result, from the fewest points on, with a label each."""
+    `surplus` is the mean result of a game less that of equal players, `variance` the variance of
+    the means of pairs; `pairs` are counts by result, from the fewest points on, with a label
+    each."""
 
     unit: str
     digits: int  # after the point, in texts
@@ -334,7 +335,7 @@ class Difference:
     variance: float | None
     pairs: tuple[int, ...]
     labels: tuple[str, ...]
-    about: str = ""  # what the unit does not say
+    about: str = ""  # a remark on the unit
 
     @property
     def interval(self) -> tuple[float | None, float | None, float | None]:
@@ -517,8 +518,7 @@ def result_texts(
     test: Sprt | None,
     about: dict,
 ) -> tuple[list[str], dict]:
-    """Return the result for people and as plain data, with what else there is to say `about` the
-    match."""
+    """Return the result for people and as plain data, with remarks `about` the match."""
     tally, names = tallies[0], settings.names
     game = contestants.game
     lines, plain = result_of(tally, names, test, game, settings.judge)

@@ -122,7 +122,7 @@ def paths_of(options: PairsOptions, game: str) -> dict[str, str | None]:
 def control_of(
     options: PairsOptions, own: dict[str, float | None], usual: int
 ) -> dict[str, float | None]:
-    """Return the limits of a player's searches: its own if it has any, else those of all."""
+    """Return the limits of a player's searches: its own if it has any, else the common ones."""
     if any(own.values()):
         return own
     both = {"depth": options.depth, "nodes": options.nodes, "movetime": options.movetime}
@@ -195,8 +195,7 @@ def seat_of(words: Sequence[str]) -> Seat:
 
 
 def players_of(text: str) -> list[tuple[str, str | None]]:
-    """Return a player, or those of the folder of a run: what had learned after some games of
-    self-play, with names."""
+    """Return a player, or the checkpoints in the folder of a run of self-play, with names."""
     folder = Path(text)
     kept = [path for path in (folder / CHECKPOINTS).glob("*.yaml") if path.stem.isdecimal()]
     return [
@@ -248,7 +247,7 @@ def tournament_settings(
             ),
             (
                 levels and len(seats) != 1,
-                f"--ladder: places one player, found {len(seats)}: name one beside it",
+                f"--ladder: places one player, found {len(seats)}: name one more",
             ),
             (
                 levels and (options.gauntlet or options.anchor),

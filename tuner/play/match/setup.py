@@ -1,4 +1,4 @@
-"""What a match needs, made from its settings."""
+"""Players, openings and judges of a match, made from its settings."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Field(NamedTuple):
 
 
 def field_of(settings: AnySettings, folder: Path | None) -> Field:
-    """Make the players, those of a resumed run from the copies in its folder; InputError for a
+    """Make the players, for a resumed run from the copies in its folder; InputError for a
     user's mistake."""
     entrants = settings.entrants
     sides = [_side(entrant, folder) for entrant in entrants]
@@ -235,7 +235,7 @@ def _side(entrant: Entrant, folder: Path | None) -> Named:
 
 
 def game_of_folder(settings: AnySettings, folder: Path) -> Game:
-    """Return the game of the run in a folder, which one player names if the others are gone;
+    """Return the game of the run in a folder, which one player names if the rest is gone;
     InputError if all are."""
     known, problems = [], []
     for entrant in settings.entrants:
@@ -254,8 +254,8 @@ def game_of_players(players: Sequence[Named]) -> Game:
 
 
 def _luck(text: str, game: Game, folder: Path | None, terms: Sequence[str]) -> PlayerSpec:
-    """Return the evaluation that measures luck, that of a resumed match from the copy in its
-    folder; InputError for another kind of player."""
+    """Return the evaluation that measures luck, for a resumed match from the copy in its folder;
+    InputError for another kind of player."""
     copy = folder / LUCK_COPY if folder else None
     if copy is not None and not copy.exists():
         raise InputError(

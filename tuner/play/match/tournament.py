@@ -1,4 +1,4 @@
-"""`tuner tournament`: all players against each other, or one against all, as a match with many
+"""`tuner tournament`: round robin, or one player against all, as a match with many
 legs; ratings with intervals, the table of who scored what against whom, and faults, as text and as
 a dict for `--json`."""
 
@@ -38,8 +38,8 @@ SIGNS = {AT_LEAST: "≥ ", AT_MOST: "≤ "}
 
 @dataclass(frozen=True)
 class Counted:
-    """What a player scored, against all others or one: points are halves of draws and whole wins,
-    or points won less points lost in games that win several."""
+    """What a player scored, against all opponents or one: points are halves of draws and whole
+    wins, or points won less points lost in games that win several."""
 
     games: int
     wins: int
@@ -71,7 +71,7 @@ class Standings:
         return "points a game" if self.in_points else "Elo"
 
     def all_of(self, player: int) -> Counted:
-        """Return what a player scored against all others."""
+        """Return the score of a player against all opponents."""
         own = [counted for (a, _), counted in self.against.items() if a == player]
         games, wins, draws, losses = (
             sum(getattr(each, name) for each in own)
@@ -135,7 +135,7 @@ def _results(tally: Tally, game: Game) -> np.ndarray:
 
 
 def progress_line(standings: Standings, player: int, rate: float | None) -> str:
-    """Return the state of a tournament in one line: the games, and where a player stands; `rate`
+    """Return the state of a tournament in one line: the games, and the rank of a player; `rate`
     are pairs a second."""
     games = sum(each.games for each in standings.against.values()) // 2
     shown = f"{standings.names[player]} {standings.rating_text(player)}"
@@ -179,7 +179,7 @@ def table_of(standings: Standings) -> list[list[str]]:
 
 
 def crosstable_of(standings: Standings) -> list[list[str]]:
-    """Return the points of each player against each other, as rows of text in order of rank, the
+    """Return the points of each player against each opponent, as rows of text in order of rank, the
     first of headings."""
     order = standings.order
     played = sorted({each.games for each in standings.against.values()})
@@ -199,8 +199,8 @@ def crosstable_of(standings: Standings) -> list[list[str]]:
 
 
 def list_of(standings: Standings, player: int) -> list[list[str]]:
-    """Return what a player scored against each other in order of rank, as rows of text, the first
-    of headings."""
+    """Return the score of a player against each opponent in order of rank, as rows of text, the
+    first of headings."""
     rows = [["", f"{standings.names[player]} against", "games", "points", "LOS %"]]
     for place, i in enumerate(standings.order, 1):
         if i != player:
@@ -212,7 +212,7 @@ def list_of(standings: Standings, player: int) -> list[list[str]]:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of text as lines, all columns right-aligned but for that of names."""
+    """Return rows of text as lines, all columns right-aligned except the names."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -224,7 +224,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
-    """Return what the tables do not say: where numbers come from, and faults."""
+    """Return remarks on the tables: where numbers come from, and faults."""
     rated = standings.rated
     found = []
     if settings.ladder and settings.anchor:
@@ -260,8 +260,7 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
 def standings_texts(
     standings: Standings, settings: TournamentSettings, game: Game, about: dict
 ) -> tuple[list[str], dict]:
-    """Return the standings for people and as plain data, with what else there is to say `about`
-    them."""
+    """Return the standings for people and as plain data, with remarks `about` them."""
     openings = openings_text(settings, game)
     kind = "gauntlet" if settings.gauntlet else "round robin"
     games = sum(each.games for each in standings.against.values()) // 2
@@ -317,7 +316,7 @@ def _player_dict(standings: Standings, place: int) -> dict:
 
 REFRESH_SECONDS = 1.0  # between two fits of the ratings while games are played
 FEWEST_OF_LEVEL = 4  # pairs with a level of a ladder before it may be left
-FAR = 0.1  # mean result of a level from which on it says little
+FAR = 0.1  # mean result of a level from which on it is uninformative
 
 
 class TournamentRun(PairsRun):

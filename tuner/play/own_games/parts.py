@@ -28,7 +28,7 @@ from tuner.play.openings import Book
 from tuner.play.own_games.play import GameTask, Generated
 
 LEVEL = 10  # of the compression
-SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, beside their verdicts
+SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, with their verdicts
 # keys of a line, and how many whole numbers each has
 COUNTS = {
     "games": 1,
@@ -43,9 +43,9 @@ Counts = dict[str, list[int]]
 
 
 def counts_of(games: list[Generated]) -> Counts:
-    """Count games: `outcomes` are wins, draws and losses of the first player, `own` those of the
+    """Count games: `outcomes` are wins, draws and losses of the first player, `own` the same of the
     evaluation itself; `end_...` how they ended; `checked_...` how games that were played on ended:
-    as the rule said, drawn instead, won by the other side."""
+    as the rule said, drawn instead, won by the opponent."""
     counts = {key: [0] * size for key, size in COUNTS.items()}
     for game in games:
         counts["games"][0] += 1
@@ -79,7 +79,7 @@ def sum_of(lines: Iterable[Mapping[str, Any]]) -> Counts:
 
 class Parts:
     """The parts of a folder, which one process at a time may use. `games` is their number in all,
-    `size` that of a part."""
+    `size` the number in a part."""
 
     def __init__(
         self, folder: Path, files: Files, games: int, size: int, note: Callable[[str], None]

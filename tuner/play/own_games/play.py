@@ -68,8 +68,8 @@ from tuner.play.players import (
     make_player,
 )
 
-DRAWS = 16  # of noise, to measure what it does to evaluations
-COPY = 1  # numbers the stream of random numbers of the copies; 0 is that of the measurement
+DRAWS = 16  # of noise, to measure its effect on evaluations
+COPY = 1  # numbers the stream of random numbers of the copies; 0 is the stream of the measurement
 SAMPLE_PLIES = 100  # of the games whose positions measure what noise does to evaluations
 
 
@@ -87,7 +87,7 @@ def spread_of(evaluation: Evaluation, positions: np.ndarray, noise: float, seed:
     weights = evaluation.weights
     if not weights.any():
         raise InputError(
-            "all weights are 0, so that every move would be chosen at random; start from other"
+            "all weights are 0, so that every move would be chosen at random; start from different"
             " values, such as material"
         )
     before, squares = evaluation.scorer("cpu")(positions), []
@@ -138,7 +138,7 @@ def random_opening(
     game: Game, settings: GamesSettings, number: int, judge: Searcher | None, attempt: int = 0
 ) -> Opening:
     """Return the opening of a game: random plies to a position that the searcher finds balanced,
-    other ones at each attempt to play the game."""
+    different ones at each attempt to play the game."""
     if settings.random_plies == 0:
         return Opening(game.start(), [])
     return Generator(
@@ -481,7 +481,7 @@ def prepared(
     note: Callable[[str], None],
 ) -> Prepared:
     """Return what the games of the settings need, of a folder if they go on there; `start` is the
-    evaluation, if it is not that of the settings. InputError for an evaluation that has no search,
+    evaluation, if it differs from the settings. InputError for an evaluation that has no search,
     and for a game with dice or without files of games."""
     if (named := engine_named(settings.start)) is not None:
         game = find(named.game or DEFAULT_GAME)

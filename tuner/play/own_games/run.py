@@ -25,7 +25,7 @@ ENDED = {
     DRAW: "drawn by scores",
     ENDING: "drawn endings",
     TABLES: "by tables",
-    PLIES: "drawn at the greatest length",
+    PLIES: "drawn by the move limit",
 }
 
 
@@ -77,7 +77,7 @@ def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
     others = [
         f"{found[DRAWN]:,} drawn" if found[DRAWN] else "",
         (
-            f"{found[REVERSED]:,} won by the other side"
+            f"{found[REVERSED]:,} won by the opponent"
             if found[REVERSED] and rule == RESIGN
             else f"{found[REVERSED]:,} won"
             if found[REVERSED]
@@ -97,7 +97,7 @@ def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
 
 
 def progress_text(counts: Counts, rate: float) -> str:
-    """Return the games so far as a progress line; `rate` is the number of games a second of this
+    """Return the games played as a progress line; `rate` is the number of games a second of this
     process."""
     games = counts["games"][0]
     draws = (
@@ -115,7 +115,7 @@ AHEAD = 4  # games submitted for each thread, so that threads do not idle
 
 class OwnGamesRun(Run):
     """Games of an evaluation against its copies, or of an engine against itself. `start` is the
-    evaluation that plays, if it is not that of the settings."""
+    evaluation that plays, if it differs from the settings."""
 
     command = section = SECTION
     kind, what, ahead = GamesSettings, "games", AHEAD

@@ -44,7 +44,7 @@ class Expected(NamedTuple):
 
 
 class SavedLearning(Protocol):
-    """What a checkpoint needs of a learner."""
+    """The learner of a checkpoint."""
 
     batches: int
 
@@ -79,7 +79,7 @@ def _line_of(raw: bytes, number: int) -> dict[str, Any]:
 class Folder:
     """Reads an earlier run and writes batches. Nothing is changed before all of the run is checked.
 
-    `others` are the files that grow beside the history, and `learned` is the file from which
+    `others` are the files that grow with the history, and `learned` is the file from which
     another run can start."""
 
     def __init__(
@@ -164,7 +164,7 @@ class Folder:
 
     def _cut_off(self, found: list[int]) -> None:
         """Truncate the files to the checkpoint. A killed run leaves one more batch, its line first;
-        save any other excess."""
+        save any further excess."""
         with open(self.path / HISTORY, "rb") as stream:
             stream.seek(self._sizes[0])
             beyond = stream.read()
@@ -183,7 +183,7 @@ class Folder:
             os.truncate(path, size)
 
     def append(self, learner: SavedLearning, line: dict, *others: bytes) -> None:
-        """Save a batch: its line, what it adds to the other files, and then the checkpoint that
+        """Save a batch: its line, what it adds to further files, and then the checkpoint that
         makes it count."""
         pieces = (json_line(line), *others)
         self._files.append(*pieces)

@@ -138,7 +138,7 @@ class Learning:
         self._searcher.stop()
 
     def close(self) -> None:
-        """Its search belongs to others."""
+        """Its search is not ours."""
 
 
 def play_episode(

@@ -1,4 +1,4 @@
-"""The learner of self-play: backups, which say what is learned from a game, and the weights, their
+"""The learner of self-play: backups, which compute the targets of a game, and the weights, their
 average and the state of an update rule.
 
 A backup names positions of an episode and, given their values v = tanh(scale * centipawns), an
@@ -43,7 +43,7 @@ WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
 
 class BackupInput(NamedTuple):
-    """An episode with the other inputs of a backup: `known` (m,) is NaN, or the value of a leaf
+    """An episode with the inputs of a backup: `known` (m,) is NaN, or the value of a leaf
     where the game is over, and the settings."""
 
     episode: Episode
@@ -116,7 +116,7 @@ BETWEEN, SELVES = 25, 32  # batches between past selves at first, and their larg
 
 @dataclass
 class WeightsLearner:
-    """Weights, in the shape of those of the evaluation, after `batches` batches.
+    """Weights, in the shape of the evaluation's, after `batches` batches.
 
     `weights` are learned; their `average` (exponential, over a growing window) plays. `kept` maps a
     number of batches to the average after them: the latest ones, and past selves."""

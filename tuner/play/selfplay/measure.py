@@ -2,7 +2,7 @@
 deep, in compiled games.
 
 Both games of a pair have the same dice with sides swapped, and every measurement has the dice of
-the first. They are not those of the games learned from, and nothing is learned from them."""
+the first. They differ from the training games, and nothing is learned from them."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class MeasuredMatch:
 
 
 class Measurement:
-    """Measures players of a game against an opponent, in so many games, after every so many games
-    learned from. `seconds` of CPU time went into it. InputError for an opponent that compiled games
+    """Measures players of a game against an opponent, in `games` games, after every `every` games
+    of training. `seconds` of CPU time went into it. InputError for an opponent that compiled games
     do not have."""
 
     key = "measured"  # of a line of the history
@@ -131,6 +131,6 @@ def _opponent(text: str, named: Named, game: Game, terms: tuple[str, ...]) -> An
     if named.kind not in ("own", "random") or named.name not in players:
         raise InputError(
             f"--measure {text}: expected {', '.join(players)}, a parameter file or a network, which"
-            " compiled games have; tuner match plays others"
+            " compiled games have; tuner match plays the rest"
         )
     return CompiledPlayer(players[named.name], 1 if named.name == "random" else 0)

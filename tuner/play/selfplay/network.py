@@ -74,7 +74,7 @@ class NetworkLearning:
 
     @property
     def file(self) -> NetworkFile:
-        """The network of now; `origin` names no games yet."""
+        """The present network; `origin` names no games yet."""
         network = self._learner.network
         return replace(
             self._start.file,
@@ -179,7 +179,7 @@ def describes_new(given: Mapping[str, Any]) -> bool:
 
 
 def start_of(params: str, given: Mapping[str, Any], terms: Sequence[str] = ()) -> Evaluation:
-    """Return the evaluation that a new run begins with: that of a file, or with --hidden or
+    """Return the evaluation that a new run begins with: from a file, or with --hidden or
     --encoding a new network of the game `params`. InputError if there is neither."""
     options = NetworkOptions(**given)
     if describes_new(given):
@@ -333,7 +333,7 @@ class NetworkRun(LearningRun):
         )
 
     def write(self, path: Path, line: dict[str, Any]) -> None:
-        """Write the network of now."""
+        """Write the present network."""
         settings = self.settings
         origin = (
             f"{self.learner.games} games of self-play from {settings.start}, {self._goal}, seed"

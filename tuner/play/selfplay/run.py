@@ -1,7 +1,7 @@
 """Self-play that learns, batch after batch: of weights or of a network.
 
 In games without dice its strength is measured by pairs of games from the same openings each time,
-which are not those of the games learned from."""
+which differ from the training games."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def _match_of(opponent: str, lines: Sequence[PairLine]) -> MeasuredMatch:
 
 
 WRITE_SECONDS = 5.0  # between two versions of the learned file
-# a line of the history, and what the batch adds to the other files
+# a line of the history, and what the batch adds to further files
 Batch = tuple[dict[str, Any], tuple[bytes, ...]]
 
 
 class LearningRun(Run):
     """A run that learns. `learned` is the file in its folder from which another can start, `doing`
-    what it does."""
+    its state."""
 
     command = "selfplay"
     learned: str
@@ -139,7 +139,7 @@ class LearningRun(Run):
 
     @abc.abstractmethod
     def others(self) -> tuple[str, ...]:
-        """Return the names of the files that grow beside the history."""
+        """Return the names of the files that grow with the history."""
 
     @abc.abstractmethod
     def text(self) -> str:
@@ -149,7 +149,7 @@ class LearningRun(Run):
     def batches(
         self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
     ) -> Iterator[Batch]:
-        """Learn from one batch of games after another, after so many `games`."""
+        """Learn from one batch of games after another, after a number of `games`."""
 
     @abc.abstractmethod
     def now(self) -> Evaluation:
@@ -161,7 +161,7 @@ class LearningRun(Run):
 
     @abc.abstractmethod
     def write(self, path: Path, line: dict[str, Any]) -> None:
-        """Write the learner of now to a file, after the batch of this line."""
+        """Write the present learner to a file, after the batch of this line."""
 
     @abc.abstractmethod
     def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
@@ -195,7 +195,7 @@ class LearningRun(Run):
                         line |= {self.measurement.key: measured.plain} if measured else {}
                         aside = self.measurement.seconds
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)
-                    if measured:  # before the line that tells of it
+                    if measured:  # before its line
                         (folder / CHECKPOINTS).mkdir(exist_ok=True)
                         self.write(folder / CHECKPOINTS / f"{line['games']}.yaml", line)
                     files.append(self.learner, line, *pieces)

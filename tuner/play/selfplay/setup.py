@@ -48,9 +48,9 @@ MEGABYTES = 1
 
 @dataclass(frozen=True)
 class SelfplaySpec:
-    """All that games depend on apart from weights and openings. `evaluation` is that of the
+    """All that games depend on apart from weights and openings. `evaluation` belongs to the
     learner, whose weights change; `opponents` are the names in their turn, and `others` the players
-    of those that are neither `self` nor `past`; `harvest` is that of the method, see
+    that are neither `self` nor `past`; `harvest` belongs to the method, see
     `games.search.searcher.Searcher.harvest`."""
 
     evaluation: PlainEvaluation
@@ -226,7 +226,7 @@ class Workers:
         self._running.submit(LearningTask(number, self._opening(number), version, past), *shared)
 
     def _weights(self, version: int) -> object:
-        """Return what stands for the weights of a version; those that no later game needs are
+        """Return a handle of the weights of a version; those that no later game needs are
         forgotten."""
         kept = self._learner.kept
         if version not in self._shared:
@@ -245,9 +245,8 @@ def require_playable(game: Game) -> None:
 
 
 def usual_for(params: str) -> UsualSettings:
-    """Return the usual settings for a parameter file, a network or the name of a game; those of a
-    game without dice for a file that no game of ours plays with. InputError if there is no such
-    file."""
+    """Return the usual settings for a parameter file, a network or the name of a game; the settings
+    of a game without dice for an unknown game. InputError if there is no such file."""
     name = params if params in available() else heading_of(parameter_path(params)).game
     return find(name if name in available() else DEFAULT_GAME).usual
 
@@ -302,7 +301,7 @@ def settings_for(
             (
                 "--balanced",
                 options.balanced and openings is not None,
-                "chooses random openings, not those of a file",
+                "chooses random openings, not a file",
             ),
             (
                 "--step",

@@ -69,7 +69,7 @@ def batch_line(
 
 
 def progress_text(line: dict, game: Game) -> str:
-    """Return a batch as a progress line: piece values, those of the first term, in units of the
+    """Return a batch as a progress line: piece values, from the first term, in units of the
     first, and the state of the games; of a game that wins several points, the state of the games
     alone."""
     if game.in_points:

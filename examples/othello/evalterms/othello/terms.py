@@ -9,7 +9,7 @@ CORNERS, EDGES = np.uint64(0x8100000000000081), np.uint64(0x3C0081818181003C)
 BESIDE, DIAGONAL = (
     np.uint64(0x4281000000008142),
     np.uint64(0x0042000000004200),
-)  # neighbours of corners
+)  # neighbors of corners
 
 discs = Term("discs")
 DISC = discs.parameter("disc")

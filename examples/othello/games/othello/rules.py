@@ -53,7 +53,7 @@ position_type = numba.typeof(Position(*[EMPTY] * WORDS))
 
 @inner(types.uint64(types.uint64, types.int64), forceinline=True)
 def step(squares, direction):
-    """Return the neighbours of some squares in one of eight directions."""
+    """Return the neighbors of some squares in one of eight directions."""
     if direction < 4:
         return squares << SHIFTS[direction] & UP[direction]
     return squares >> SHIFTS[direction - 4] & DOWN[direction - 4]

@@ -83,7 +83,7 @@ def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
     formats.write(str(tmp_path / "bad.jsonl"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
     with pytest.raises(
         InputError,
-        match=r"of 3,000 rows agree with the engine's evaluation: .*; mend the rows, or name the",
+        match=r"of 3,000 rows agree with the engine's evaluation: .*; fix the rows, or name the",
     ):
         rows_of_sources([str(tmp_path / "bad.jsonl")], tmp_path / "2", parameters, None, quiet)
     # the refusal stays with a dataset, whether it is opened later or merged
@@ -148,7 +148,7 @@ def test_rows_without_a_result_are_left_out(tmp_path):
                 "layout": replace(ENGINE, places=ENGINE.places[:-1]),
                 "weights": np.ones((2, ENGINE.size - 1)),
             },
-            "counts other parameters",
+            "has different parameters",
         ),
         ({"phases": 32}, "has 24 steps of the phase, expected 32"),
     ],

@@ -219,7 +219,8 @@ def test_games_whose_rows_are_apart_are_noted(tmp_path):
     notes: list[str] = []
     list(formats.read(path, SMALL, note=notes.append))
     assert notes == [
-        f"{path}: 1 games continue after rows of other games, and each run of rows counts as a game"
+        f"{path}: 1 games continue after rows of a different game, and each run of rows counts as a"
+        " game"
         " of its own; sort the rows by game"
     ]
 

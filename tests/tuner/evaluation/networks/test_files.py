@@ -86,9 +86,9 @@ def test_scales_are_read(tmp_path, scale):
         ),
         (
             "game:",
-            "colour: red\ngame:",
+            "color: red\ngame:",
             (
-                "net.yaml:1: unknown key 'colour'; a network has game, encoding, layers, points,"
+                "net.yaml:1: unknown key 'color'; a network has game, encoding, layers, points,"
                 " origin, perhaps scale"
             ),
         ),
@@ -117,7 +117,7 @@ def test_weights_are_never_unpickled(file):
         read_network(file, inputs_of)
     weights_path(file).unlink()
     with pytest.raises(
-        InputError, match=r"no such file; the weights of a network lie beside its \.yaml"
+        InputError, match=r"no such file; the weights of a network are next to its \.yaml"
     ):
         read_network(file, inputs_of)
 

@@ -15,7 +15,7 @@ BARE = CHESS.position("8/3k4/8/8/5n2/8/2B5/4K3 w - - 0 90")
 
 
 def resigned(scores: list[float], least: float, plies: int) -> int | None:
-    """The side in whose favour the run of scores at the end is long enough, counted one by one."""
+    """The side in whose favor the run of scores at the end is long enough, counted one by one."""
     for side in (1, -1):
         length = 0
         for score in reversed(scores):

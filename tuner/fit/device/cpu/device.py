@@ -274,7 +274,7 @@ LOSS_GRADIENT, GAUSS_NEWTON, SQUARES = "loss and gradient", "curvature", "square
 
 @dataclass(frozen=True)
 class RangesSpec:
-    """A pass: the path of the dataset and the sha256 of its manifest, which has those of its
+    """A pass: the path of the dataset and the sha256 of its manifest, which has the hashes of its
     arrays; what is summed, one of the names above; the loss by its name; and the scale of
     values."""
 
@@ -393,15 +393,15 @@ def ranges_text(task: RangesTask) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RangedCpu(Cpu):
-    """The CPUs of an executor for the passes over `data` that take most of the time. All others run
-    on this machine, also those over the same positions with other weights or outcomes."""
+    """The CPUs of an executor for the passes over `data` that take most of the time. The rest runs
+    on this machine, also passes over the same positions with different weights or outcomes."""
 
     executor: Executor
     data: Dataset
 
     @property
     def name(self) -> str:
-        return f"cpu ({counted(self.executor.at_once, 'thread')} of other processes)"
+        return f"cpu ({counted(self.executor.at_once, 'thread')} of separate processes)"
 
     def loss_gradient(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray

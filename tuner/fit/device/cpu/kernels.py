@@ -351,7 +351,7 @@ def range_scores(rows, ranges, place, base, terms, last, shares, unscaled, score
 
 @entry(*(types.void(rows, matrix_type, ranges_type, vector_type) for rows in ROWS))
 def evaluations(rows, table, ranges, out):
-    """Write the evaluations of the positions of the ranges to `out`, one after the other."""
+    """Write the evaluations of the positions of the ranges to `out`, in their order."""
     values = np.empty(BLOCK)
     block = Block(values, np.empty(BLOCK), np.empty(BLOCK), np.empty((0, BLOCK)))
     done = 0

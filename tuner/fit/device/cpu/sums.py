@@ -129,7 +129,8 @@ def symmetric_products(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) 
     )
 )
 def _add_products(vectors, order, dense, frequent, value, places, cursors, sums):
-    """Fill `frequent` (n, dense) and add to the other rows of `sums` (k, k), up to the diagonal.
+    """Fill `frequent` (n, dense) and add to the remaining rows of `sums` (k, k), up to the
+    diagonal.
 
     Work space for n (k - dense) nonzeros: `value`; `places`, their columns and, sorted by column,
     their vectors; `cursors`, zeros, the starts of vectors and of columns."""

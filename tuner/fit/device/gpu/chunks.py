@@ -271,7 +271,7 @@ class Chunks:
                 yield chunk, self._choice(data, chunk, ranges)
 
     def _choice(self, data: Dataset, chunk: Chunk, ranges: np.ndarray) -> Chosen:
-        # the ranges are kept with the choice: no other array gets their id
+        # the ranges are kept with the choice: no second array gets their id
         key = (
             id(ranges),
             chunk.first,
@@ -306,7 +306,7 @@ class Chunks:
         yield from self._resident
 
     def _streamed(self, data: Dataset, ranges: np.ndarray) -> Iterator[Chunk]:
-        """Yield chunks; one is copied while the GPU works on the one before."""
+        """Yield chunks; one is copied while the GPU works on its predecessor."""
         cuda, whole = self.library.arrays.cuda, bounds(data, STREAMED)
         copying = cuda.Stream(non_blocking=True)
         done: list[Any] = []

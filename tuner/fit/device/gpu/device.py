@@ -382,7 +382,7 @@ class Gpu:
     def position_products(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
     ) -> np.ndarray:
-        """See `Device`; on the CPU but for TD, because only samples are asked for."""
+        """See `Device`; on the CPU except for TD, because only samples are asked for."""
         if model.temporal is None:
             return Cpu(self.workers).position_products(model, weights, ranges)
         residuals = self._residuals(model, weights)
