@@ -1,5 +1,5 @@
-"""What readers of all games do alike: which games and positions of a file are taken, and how its
-faults are reported."""
+"""Functions shared by the readers of all games: which games and positions of a file are taken, and
+how its faults are reported."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Faults:
 
 
 class FileFault(ValueError):
-    """What is wrong with a game or a line of a file, in words without its place; `kind` is what
+    """A fault of a game or a line of a file, in words without its place; `kind` is what
     such faults are counted as."""
 
     def __init__(self, text: str, kind: str = "", line: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What networks see of a position: counts of the raw board, of both sides instead of their
+"""Inputs of networks: counts of the raw board, of both sides instead of their
 difference.
 
 An input is a count times its unit. `tesauro198` is that of TD-Gammon: both players, then who rolls

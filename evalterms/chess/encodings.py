@@ -1,4 +1,4 @@
-"""What networks see of a chess position: the seven boards of Hui's dissertation.
+"""Inputs of networks for chess: the seven boards of Hui's dissertation.
 
 All see the board from the side to move, up the board, and outputs are for that side: positions with
 colors exchanged have the same counts. Pieces are ordered pawn, rook, knight, bishop, queen, king

@@ -22,7 +22,7 @@ SHELTER = king_danger.parameter("shelter", 4)
 
 @king_danger.counts
 def count_king_danger(us, them, emit):
-    """What we threaten their king with: squares of its zone that each kind of piece attacks, weak
+    """Threats against their king: squares of its zone that each kind of piece attacks, weak
     ones, those that their knights and bishops defend; safe and unsafe checks; no queen; squares
     that we attack on its files in their half; their pawns next to or before it."""
     zone = them.king_attacks | them.king | down(them.king_attacks)

@@ -1,4 +1,4 @@
-"""What the side to move can do with its move."""
+"""Features of the side to move."""
 
 from evalterms.chess.squares import up
 from evalterms.term import Term

@@ -1,4 +1,4 @@
-"""What networks see of a shogi position, from the side to move, which moves up the board; outputs
+"""Inputs of networks for shogi, from the side to move, which moves up the board; outputs
 are for that side, and positions with sides exchanged have the same counts.
 
     men2282  for each side, ours first: the squares of each of the fourteen kinds of men, 81 each,

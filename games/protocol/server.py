@@ -145,7 +145,7 @@ class EngineSetting(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is different in each protocol."""
+    """The differences between protocols."""
 
     name: str  # the first command; `ok` behind it is the answer
     commands: Mapping[str, Command]

@@ -134,7 +134,7 @@ def legal_names(
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a `go` asks for, in the words of its protocol."""
+    """The request of a `go`, in the words of its protocol."""
 
     line: Sequence[np.ndarray]  # the positions of the game
     limits: Limits  # of the search, its time from the `go`

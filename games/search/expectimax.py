@@ -33,7 +33,7 @@ numbers_type, floats_type = types.Array(I64, 1, "C"), types.Array(F64, 1, "C")
 
 
 class Work(NamedTuple):
-    """What compiled code evaluates with, `function` and `weights` at their addresses and the
+    """The evaluation of compiled code, `function` and `weights` at their addresses and the
     `scale` of values, and its memory: successors, their values, what a search found, and a number
     that is nonzero to stop it."""
 

@@ -1,4 +1,4 @@
-"""What callers need of a search: a line of positions and limits in, the move found out. Alpha-beta
+"""The interface of a search: a line of positions and limits in, the move found out. Alpha-beta
 is one, expectimax another."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the functions of the public interface take: arguments of the right types, and options of
+"""Arguments of the public functions: values of the right types, and options of
 records as keywords."""
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ WIDTH = 110  # columns of a printed table
 
 
 class Board(Protocol):
-    """What `chess.Board` offers: its position as a FEN."""
+    """A board with its position as a FEN, such as `chess.Board`."""
 
     def fen(self) -> str:
         """The position as text."""
@@ -70,7 +70,7 @@ class Several(Protocol[Item]):
 
 
 class Player(abc.ABC):
-    """What evaluates positions, and plays by searches: an `Evaluation` or a `Network`. Scores are
+    """An `Evaluation` or a `Network`: it evaluates positions, and can play. Scores are
     from the first player's point of view (White's)."""
 
     name: str
@@ -80,7 +80,7 @@ class Player(abc.ABC):
     @property
     @abc.abstractmethod
     def evaluation(self) -> plays.Evaluation:
-        """What searches and evaluates."""
+        """The evaluation for searches."""
 
     @abc.abstractmethod
     def save(self, path: str | Path) -> Path:
@@ -193,7 +193,8 @@ class Evaluation(Player):
 
     @property
     def engine(self) -> Engine:
-        """What counts its terms; InputError if another program does (`terms: rows` in the file)."""
+        """The engine that counts its terms; InputError if another program does (`terms: rows` in
+        the file)."""
         if self.counted_by is None:
             raise InputError(
                 f"{self.name}: another program counts its terms, so that positions cannot be"

@@ -31,7 +31,7 @@ R = TypeVar("R", covariant=True)
 
 @dataclass(frozen=True)
 class Tuned:
-    """What `tune` learned: the `evaluation`, the `fit`, and the `notes` of the run."""
+    """The result of `tune`: the `evaluation`, the `fit`, and the `notes` of the run."""
 
     evaluation: Evaluation
     fit: Result
@@ -39,7 +39,7 @@ class Tuned:
 
     @property
     def result(self) -> dict[str, Any]:
-        """What `tuner tune --json` prints."""
+        """The dictionary that `tuner tune --json` prints."""
         return cast("dict[str, Any]", to_json(self.fit))
 
     @property

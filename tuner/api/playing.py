@@ -38,8 +38,8 @@ R = TypeVar("R", covariant=True)
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What a match found: `result` is what `tuner match --json` prints, `lines` what it prints for
-    people."""
+    """The result of a match: `result` is the dictionary that `tuner match --json` prints, `lines`
+    its text."""
 
     result: dict[str, Any]
     lines: tuple[str, ...]
@@ -113,7 +113,7 @@ def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -
 
 
 def _player(player: Player | str | Path, folder: Path) -> str:
-    """What `tuner match` takes for a player; an evaluation without a file is written into the
+    """A player as an argument of `tuner match`; an evaluation without a file is written into the
     folder."""
     if not isinstance(player, Player):
         return str(player)
@@ -141,7 +141,7 @@ def write_report(
 @dataclass(frozen=True)
 class OwnGames:
     """Games that were played: their `folder`, which `tuner.tune` reads; `result`, what `tuner games
-    --json` prints; and `lines`, what it prints for people."""
+    --json` prints; and `lines`, its text."""
 
     folder: Path
     result: dict[str, Any]
@@ -192,9 +192,9 @@ def play_games(evaluation: Player | str | Path, output: str | Path, **options: A
 
 @dataclass(frozen=True)
 class Optimized:
-    """What an optimization found: the `best` values by name; whether they are `better` than the
+    """The result of an optimization: the `best` values by name; whether they are `better` than the
     given ones, None if no match was played; the `folder` with the files of both; `result`, what
-    `tuner optimize --json` prints; and `lines`, what it prints for people."""
+    `tuner optimize --json` prints; and `lines`, its text."""
 
     best: dict[str, float]
     better: bool | None
@@ -243,9 +243,9 @@ def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
 
 @dataclass(frozen=True)
 class Improved:
-    """What a loop came to: the version that won the match that decides, "the first version" if
+    """The result of a loop: the version that won the match that decides, "the first version" if
     none did; its `patch`, if it is another one; `result`, what `tuner improve --json` prints;
-    and `lines`, what it prints for people."""
+    and `lines`, its text."""
 
     version: str
     patch: Path | None

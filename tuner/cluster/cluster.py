@@ -575,7 +575,7 @@ class Cluster:
         seconds: float | None,
         interrupted: threading.Event | None = None,
     ) -> Any:
-        """Return what a call of Dask's returns. TimeoutError after some seconds, _Interrupted once
+        """Return the result of a call of Dask. TimeoutError after some seconds, _Interrupted once
         `interrupted` is set."""
 
         async def called() -> Any:

@@ -54,7 +54,7 @@ def fingerprint() -> str:
 
 
 def difference(there: dict[str, str], here: dict[str, str]) -> str | None:
-    """Return what differs between two programs, in words; None if they are the same."""
+    """Return the difference between two programs, in words; None if they are the same."""
     for name, wanted in here.items():
         found = there.get(name, "unknown")
         if found != wanted and name == "sources":

@@ -1,4 +1,4 @@
-"""What `tuner dataset` does with games and datasets."""
+"""The actions of `tuner dataset`."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> di
 
 
 def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
-    """Return what --json prints of a dataset of rows."""
+    """Return a dataset of rows as data for --json."""
     return {
         "dataset": str(target),
         "games": data.games,

@@ -1,5 +1,5 @@
-"""What commands show: notes and progress on standard error, and the console for tables on standard
-output.
+"""The output of commands: notes and progress on standard error, and the console for tables on
+standard output.
 
 In a terminal progress is a live line, elsewhere a plain line every ten seconds.
 """

@@ -74,7 +74,7 @@ def run(arguments: Arguments) -> dict:
 
 
 def _weights(arguments: Arguments, start: Any = None) -> dict:
-    """Learn the weights of an evaluation from batches of games, or go on."""
+    """Learn the weights of an evaluation from batches of games, or continue."""
     from tuner.commands.display import play
     from tuner.evaluation.networks.evaluation import usual_of_new
     from tuner.play.selfplay.network import describes_new
@@ -91,7 +91,7 @@ def _weights(arguments: Arguments, start: Any = None) -> dict:
 
 
 def _network(arguments: Arguments, start: Any = None) -> dict:
-    """Learn a network of a game with dice from its `start`, or go on."""
+    """Learn a network of a game with dice from its `start`, or continue."""
     from tuner.commands.display import TerminalDisplay, finish
     from tuner.play.run import new_run, resumed_run
     from tuner.play.selfplay.network import NetworkRun, settings_for

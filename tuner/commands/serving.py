@@ -1,5 +1,5 @@
-"""What `tuner uci`, `tuner usi` and `tuner ubgi` share: an engine that plays with the parameters of
-one game."""
+"""The common part of `tuner uci`, `tuner usi` and `tuner ubgi`: an engine that plays with the
+parameters of one game."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def run(arguments: Arguments) -> dict:
 
 @contextlib.contextmanager
 def _kept_searches(folder: Path | None, display: Display) -> Iterator[None]:
-    """Say how a run that is interrupted within its searches goes on."""
+    """Return the hint on how to continue a run that was interrupted within its searches."""
     from tuner.io.run_folder import SEARCHES
 
     try:

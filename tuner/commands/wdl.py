@@ -107,7 +107,7 @@ def chances_rows(found: WdlResult) -> list[list[str]]:
 
 
 def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
-    """Return what is said of a fit."""
+    """Return a fit as lines of text."""
     stock, fit = found.game.stock, found.fit
     won, drawn, lost = (100 * share for share in found.outcomes)
     lines = [
@@ -157,7 +157,7 @@ def _loss_text(loss: Loss) -> str:
 
 
 def code_of(found: WdlResult, command: str) -> WdlCode:
-    """Return what the code for an engine has."""
+    """Return the content of the code for an engine."""
     from tuner.export.text import WdlCode
 
     stock, model = found.game.stock, found.fit.model

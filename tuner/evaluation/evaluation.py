@@ -59,7 +59,7 @@ class Differentiable(Protocol):
 
 
 class Evaluation(Protocol):
-    """What plays, evaluates and learns."""
+    """An evaluation that plays, evaluates and learns."""
 
     @property
     def game(self) -> Game: ...
@@ -86,7 +86,7 @@ class Evaluation(Protocol):
         view."""
 
     def compiled(self, positions: np.ndarray) -> np.ndarray:
-        """Return the same as a search finds them."""
+        """Return the compiled evaluation of searches."""
 
     def scorer(self, device: str) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function like `values` for many positions, on a device by its name. InputError

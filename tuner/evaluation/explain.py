@@ -72,7 +72,7 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
 
 
 def _nonlinear(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what each term that is not linear adds, the same in every stage (stages,): a function
+    """Return the contribution of each nonlinear term, the same in every stage (stages,): a function
     is applied to the tapered sum, and a term that scales multiplies the tapered evaluation. Terms
     that scale come last, in their order."""
     terms = [term for term in engine.composition.terms if not term.linear]
@@ -150,9 +150,9 @@ def learned_wins(parameters: Parameters) -> bool:
 
 
 def expected_of(value: float, game: Game, wins: bool = False) -> dict[str, float]:
-    """Return what a value v promises the first player: its probability of winning, or its expected
-    points. `wins`: the evaluation learned that every win is one point, and knows the probability
-    alone."""
+    """Return the expectation of a value v for the first player: its probability of winning, or its
+    expected points. `wins`: the evaluation learned that every win is one point, and knows the
+    probability alone."""
     points = game.points * value
     if game.in_points and not wins:
         return {"points": round(points, 4)}

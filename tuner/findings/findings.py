@@ -330,10 +330,10 @@ def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) ->
 
 
 def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
-    """Return what sampling noise does to evaluations of held-out positions (of training positions
-    without held-out ones), in centipawns, and what it costs in Elo if one of them is worth
-    `centipawn` of `classic` (see `tuner.fit.errors`); None without errors, and if no weight was
-    learned."""
+    """Return the effect of sampling noise on evaluations of held-out positions (of training
+    positions without held-out ones), in centipawns, and what it costs in Elo if one of them is
+    worth `centipawn` of `classic` (see `tuner.fit.errors`); None without errors, and if no weight
+    was learned."""
     held_out = (
         result.held_out
         if result.held_out is not None and result.held_out.positions
@@ -380,7 +380,7 @@ def _short(value: float | None) -> str:
 
 
 def better_targets(rows: bool, scores: bool, searchable: bool = True, counted: bool = False) -> str:
-    """Return what can be learned from in place of results: of `rows` that another program counted,
+    """Return better targets than results as text: of `rows` that another program counted,
     of a dataset that was `counted` here or of games, with `scores` of searches or without, whose
     positions are `searchable` or not."""
     if not searchable and not rows:

@@ -163,7 +163,7 @@ def _merged(directions: list[tuple[str, ...]], stages: tuple[str, ...]) -> list[
 
 
 def _text(numbers: tuple[str, ...]) -> str:
-    """What can be added without changing any evaluation."""
+    """Return a direction that changes no evaluation, as text."""
     if len(numbers) > 1:
         return f"{numbers[0]} against {' and '.join(numbers[1:])}"
     return (

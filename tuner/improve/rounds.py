@@ -1,8 +1,8 @@
 """The loop of `tuner improve`: rounds of own games, learning and matches, which make an engine
 stronger.
 
-Every step is a command of its own, shown and kept with its result in the history of the run. A run
-that goes on takes the results of the steps that were done, and begins with the one that was not."""
+Every step is a command of its own, shown and kept with its result in the history of the run. A
+resumed run takes the results of the steps that were done and starts with the next one."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ class ImproveRun(Run):
                 ) from None
 
     def _rounds(self, versions: list[Version], lines: list[str]) -> None:
-        """Play rounds; add the versions that they go on from, and what happened in words."""
+        """Play rounds; add the versions that are kept, and a line on each round."""
         rows: list[Path] = []  # of the games of the last version
         for number in range(1, self.plan.rounds + 1):
             rows.append(self.root / f"round-{number}" / ROWS)
@@ -366,8 +366,8 @@ class ImproveRun(Run):
         self, number: int, before: Version, first: Version, rows: Sequence[Path]
     ) -> tuple[Version | None, str]:
         """Play, learn from all rows of the previous version, the last of which are those of this
-        round, build and judge; return the version that the loop goes on from, None if none wins,
-        and what happened in words."""
+        round, build and judge; return the version that the loop continues with, None if none wins,
+        and a line on the round."""
         place = self.root / f"round-{number}"
         place.mkdir(exist_ok=True)
         games, learned = place / "games", place / LEARNED
@@ -614,7 +614,7 @@ class ImproveRun(Run):
         keep: Sequence[str],
         require: Callable[[dict], None] = lambda found: None,
     ) -> dict:
-        """Perform a command whose run can go on in its folder."""
+        """Perform a command whose run can be resumed in its folder."""
         if (number, name) not in self.steps.done:
             if (folder / CONFIG).exists():
                 words = [words[0], "--resume", str(folder)]

@@ -124,7 +124,7 @@ class Pace:
         self._before: int | None = None  # done before this step began to report
 
     def begin_at(self, done: int) -> None:
-        """Say how many were done before; of several reports the first counts."""
+        """Set the number that were done before; of several calls the first counts."""
         self._before = done if self._before is None else self._before
 
     def rate(self, done: int) -> float | None:

@@ -551,7 +551,7 @@ def build(
 
 
 def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[str]) -> str:
-    """Say that no position is left of the games that were read, and why."""
+    """Return the error that no position is left of the games that were read, with the reasons."""
     where = ", ".join(str(source) for source in sources)
     if report.games == 0 and report.bad == 0:
         return f"{where}: no games found; expected files of the kinds {', '.join(suffixes)}"

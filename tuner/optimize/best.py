@@ -165,8 +165,8 @@ def unit_of(game: Game) -> Unit:
 
 
 def verdict_of(found: Estimate, i: int) -> str:
-    """Say whether a number matters, by the Elo that is lost two steps from its best value, and at
-    its given value; unknown as long as the estimate is in doubt."""
+    """Return whether a number matters, by the Elo that is lost two steps from its best value, and
+    at its given value; unknown as long as the estimate is in doubt."""
     if found.doubt:
         return UNKNOWN
     amounts = ((found.cost[i], found.cost_error[i]), (found.worth[i], found.worth_error[i]))
@@ -203,7 +203,7 @@ def table_lines(numbers: Sequence[Number], found: Estimate, unit: Unit) -> list[
 
 
 def summary_lines(found: Estimate, games: int, unit: Unit) -> list[str]:
-    """Say what is gained so far, and what more games would buy."""
+    """Return the gain so far and the gain expected of more games, as lines of text."""
     lines = [
         f"after {games:,} games: gain over the original values"
         f" {unit.interval(found.gain, found.gain_error)} {unit.name}, by the model",

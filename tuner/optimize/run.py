@@ -151,7 +151,7 @@ class OptimizeRun(MatchRun):
 
     @contextlib.contextmanager
     def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
-        """See `Run`. An optimization always has a folder, in which it can go on."""
+        """See `Run`. An optimization always has a folder, in which it can be resumed."""
         self.openings.opening(0)  # an error in them is reported before any game
         with Run.folder(self, folder, command) as place:
             yield place

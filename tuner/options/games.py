@@ -111,9 +111,9 @@ class GamesOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GamesSettings(GamesOptions):
-    """The same with all that games depend on. `resign` is (score, plies) and `draw` is (score,
-    plies, first ply), None: no such rule; `start` is PARAMS as the user named it, `part` is the
-    number of games in a file, and `evaluation` is a hash of the terms and the program. A run
+    """The options with everything that games depend on. `resign` is (score, plies) and `draw` is
+    (score, plies, first ply), None: no such rule; `start` is PARAMS as the user named it, `part` is
+    the number of games in a file, and `evaluation` is a hash of the terms and the program. A run
     records what `ORDER` names."""
 
     ORDER: ClassVar = (

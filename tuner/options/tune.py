@@ -190,7 +190,7 @@ class TuneOptions(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class TuneSettings(TuneOptions):
-    """The same with all that a run depends on, as given or resolved.
+    """The options with everything that a run depends on, as given or resolved.
 
     Resolved by `tuner.learn.methods.resolved`, every value is the one that is used, and None marks
     what the method does not use. The `config.yaml` of a run, what `ORDER` names, and the learned
@@ -219,7 +219,7 @@ class TuneSettings(TuneOptions):
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The same for `config.yaml`."""
+        """The settings as plain data for `config.yaml`."""
         values = {name: getattr(self, name) for name in self.ORDER.split()}
         values["reading"] = {
             name: value for name, value in asdict(self.reading).items() if name != "evaluation"

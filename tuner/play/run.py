@@ -1,5 +1,5 @@
-"""The frame of runs: a fresh folder, the settings, players and games, and the result; or go on in a
-folder.
+"""The frame of runs: a fresh folder, the settings, players and games, and the result; or resume in
+a folder.
 
 Matches, games of an evaluation against its copies, and self-play that learns weights or a network
 say only what is theirs."""
@@ -59,7 +59,7 @@ class Run(abc.ABC):
 
     @abc.abstractmethod
     def load(self, folder: Path | None) -> str | None:
-        """Load all that the run needs, from its folder if it goes on. Return the name of the
+        """Load all that the run needs, from its folder if it is resumed. Return the name of the
         program."""
 
     @abc.abstractmethod

@@ -102,7 +102,7 @@ def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
 
 
 def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
-    """Say what the match that decides found."""
+    """Return the verdict of the final match."""
     names = (folder.name, "the first version")
     final = next((step.found for step in reversed(steps) if step.step == FINAL), None)
     if final is None:
@@ -129,7 +129,7 @@ def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
 
 
 def _rounds(steps: list[StepLine]) -> Section | None:
-    """The rounds as a table: what was learned from, the matches, and what was kept."""
+    """The rounds as a table: games, matches and versions kept."""
     by = {(step.round, step.step): step.found for step in steps}
     rows = []
     for judged in _verdicts_of(steps):

@@ -103,7 +103,7 @@ def played_data(run: ShownLearningRun | ShownNetworkRun) -> dict | None:
 
 
 def games_text(found: PlayedCalibration) -> str:
-    """Say which games these are."""
+    """Return a sentence on the games."""
     left = (
         f" {whole(found.broken_off)} more were broken off, without a result."
         if found.broken_off
@@ -143,8 +143,8 @@ def _interval(text: Callable[[object, int], str], *ends: float | None) -> str:
 
 
 def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
-    """Return opponents of what was learned with the measured difference, of the last measurement of
-    the run and of the matches of the page."""
+    """Return the opponents of the learned player with the measured difference, of the last
+    measurement of the run and of the matches of the page."""
     lines = [
         (
             line.opponent,

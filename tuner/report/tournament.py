@@ -81,7 +81,7 @@ def _tallies(
 
 
 def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:
-    """Say who leads, and whether that is sure; of a ladder, the rating of its player."""
+    """Return who leads, and whether that is significant; of a ladder, the rating of its player."""
     first, second = standings.order[:2]
     names = standings.names[first], standings.names[second]
     if settings.ladder:

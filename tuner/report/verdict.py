@@ -1,5 +1,5 @@
-"""How strong what was learned is: measurements and matches, verdicts on them, and the match to play
-if there is none."""
+"""The strength of the learned player: measurements and matches, verdicts on them, and the match to
+play if there is none."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def expected_pairs_left(test: Sprt, pairs: Sequence[float]) -> float | None:
     """Return how many more pairs the test is expected to take, by what was seen; None while that is
     too little.
 
-    The LLR goes on as a random walk (Wald 1947) with the variance that it had for each pair. Its
+    The LLR continues as a random walk (Wald 1947) with the variance that it had for each pair. Its
     mean for each pair, which is half the variance where elo1 is true and minus that where elo0 is,
     is normal beforehand, about 0 and with twice that as its deviation; seen are the pairs."""
     total = sum(pairs)

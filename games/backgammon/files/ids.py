@@ -48,7 +48,7 @@ BITS = (
 
 
 class MatchState(NamedTuple):
-    """What a match ID says; by default of a money game. `cube` is the logarithm of its value;
+    """The fields of a match ID; by default of a money game. `cube` is the logarithm of its value;
     `turn` is the player who must decide, `on_roll` the one who rolls or has rolled; the dice are
     the larger one first, both 0 before the roll."""
 

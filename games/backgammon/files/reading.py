@@ -101,7 +101,7 @@ def _counted(stream: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
 
 
 def _key(words: np.ndarray) -> bytes:
-    """Return what makes a position the same as another, whatever its ply."""
+    """Return the key of a position, independent of its ply."""
     return words[:STATE].tobytes() + bytes([turn_of(words)])
 
 

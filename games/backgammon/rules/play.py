@@ -271,7 +271,7 @@ def pubeval(words):
 
 @dataclass(frozen=True)
 class CompiledGames:
-    """What compiled loops over whole games call and know of backgammon: see
+    """Backgammon for compiled loops over whole games: see
     `tuner/evaluation/networks/compiled.py`."""
 
     start: Any = start_at

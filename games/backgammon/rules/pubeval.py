@@ -290,8 +290,8 @@ WHOLE = 3_000_000
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return what checkers of the side (2, 26, 16) and of the opponent (2, 26, 16) add, by stage,
-    place of the side and number."""
+    """Return the sums that checkers of the side (2, 26, 16) and of the opponent (2, 26, 16) add, by
+    stage, place of the side and number."""
     weights = np.round(np.array([CONTACT, RACE]) * 100_000).astype(np.int64)
     own, other = np.zeros((2, 26, 16), np.int64), np.zeros((2, 26, 16), np.int64)
     for stage, (points, (bar, off)) in enumerate(

@@ -132,7 +132,7 @@ def _possible_material(p, side):
 
 @inner(types.int64(position_type))
 def men_fault(p):
-    """Return what is wrong with the men of a position: kings, pawns on the last ranks, more men
+    """Return the fault of the pieces of a position: kings, pawns on the last ranks, more men
     than possible; OK if nothing."""
     if popcount(p.kings & p.white) != 1 or popcount(p.kings & p.black) != 1:
         return faults.FEN_KINGS

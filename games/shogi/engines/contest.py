@@ -224,7 +224,7 @@ class UsiPlayer(ProcessPlayer):
         )
 
     def _choice(self, words: np.ndarray, lines: list[bytes]) -> Choice:
-        """Return what the engine chose; `win` is accepted where the rules let it declare."""
+        """Return the choice of the engine; `win` is accepted where the rules let it declare."""
         name = (lines[-1].decode("utf-8", "replace").split() + [""])[1]
         if name == "resign":
             raise Forfeit(RESIGNS)

@@ -209,7 +209,7 @@ def kind_at(p, square):
 
 @inner(types.uint64(types.int64, types.int64), forceinline=True)
 def hand_unit(white, kind):
-    """Return what one man of a kind in hand adds to the hands."""
+    """Return the amount that one man of a kind in hand adds to the hands."""
     return ONE_WORD << np.uint64(32 * white + 28 - 4 * kind)
 
 

@@ -28,8 +28,8 @@ Note = Callable[[str], None]
 
 @dataclass
 class Totals:
-    """What was read: rows, those without a result, those with more steps of the phase than there
-    are and the largest of these steps, and games that were written."""
+    """Numbers of what was read: rows, those without a result, those with more steps of the phase
+    than there are and the largest of these steps, and games that were written."""
 
     rows: int = 0
     without_result: int = 0
@@ -184,7 +184,7 @@ def rows_of_sources(
 
 
 def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) -> list[str]:
-    """Return what was read, and what the row check found, as lines of text."""
+    """Return the totals and the row check as lines of text."""
     lines = [f"read {totals.rows:,} rows of {totals.games:,} games"]
     if totals.without_result:
         lines[0] += f", left out {totals.without_result:,} without a result"
@@ -262,7 +262,7 @@ def _with_remainder(batch: RowBatch, parameters: Parameters) -> RowBatch:
 
 
 def _plain(check: RowCheck) -> dict:
-    """Return what a manifest keeps of a check: numbers, and the sentences about faults."""
+    """Return a check as data for a manifest: numbers, and the sentences about faults."""
     return {
         "rows": check.rows,
         "checked": check.checked,

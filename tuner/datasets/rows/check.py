@@ -145,7 +145,8 @@ def _bases(sample: RowSample, stages: Stages) -> Iterator[Base]:
 
 
 def _perspective(sample: RowSample) -> str:
-    """Say which of evaluations and counts are of the side to move, as the results show."""
+    """Return a sentence on which of evaluations and counts are of the side to move, based on the
+    results."""
     advice = "Negate {} where the second player (for chess Black) is to move."
     stated, turned = _correlations(sample)
     if stated - turned > CLEAR_CORRELATION:
@@ -222,7 +223,7 @@ def _single(
 def _unexplained(
     trial: Trial, layout: Layout, weights: np.ndarray, unused: Unused
 ) -> tuple[RowFault, ...]:
-    """Say that no single fault explains the differences, and what comes closest."""
+    """Return a sentence that no single fault explains the differences, with the closest one."""
     found = []
     if unused:
         names = [name for name, _ in unused]
@@ -259,7 +260,8 @@ def _unexplained(
 
 @dataclass(frozen=True)
 class RowCheck:
-    """What the check found. Differences are evaluation - (rest + counts · weights), in centipawns.
+    """The result of the check. Differences are evaluation - (rest + counts · weights), in
+    centipawns.
 
     `rows` were read, `checked` of them have an evaluation, `exact` of those agree within rounding,
     and `near` within one centipawn more.

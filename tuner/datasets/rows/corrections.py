@@ -1,4 +1,4 @@
-"""What may be wrong with rows, their counts and their weights: corrections, and whether they
+"""Possible faults of rows, counts and weights: corrections, and whether they
 explain the differences between evaluations and rest + counts * weights."""
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ BROKEN = 0.01  # share of the agreeing rows that may differ after it
 
 @dataclass(frozen=True)
 class RowFault:
-    """What is wrong: `kind` (perspective, stages, term, missing, weight, taper, scale, constant,
+    """A fault: `kind` (perspective, stages, term, missing, weight, taper, scale, constant,
     rounded, unknown), the `name` of a term, parameter or number, a sentence with what to do, and
     the share of the differing rows that agree once it is corrected."""
 
@@ -278,7 +278,7 @@ class RowFault:
 
 
 class Correction(NamedTuple):
-    """What may be wrong, and the predictions (n,) once it is corrected; `rounding` is what an
+    """A possible fault, and the predictions (n,) once it is corrected; `rounding` is what an
     engine with this fault adds to the rounding."""
 
     kind: str
@@ -478,7 +478,7 @@ def _parts(trial: Trial, groups: list[ColumnGroup], weights: np.ndarray) -> np.n
 
 
 def _sum_of(trial: Trial, correction: _Added) -> np.ndarray:
-    """Return what a correction adds to the predictions (n,)."""
+    """Return the change of the predictions by a correction (n,)."""
     ones = np.ones_like(trial.weights)
     parts = _parts(
         trial, [correction.group], ones if correction.kind == "shift" else trial.weights

@@ -374,7 +374,7 @@ def read(
 
 
 def scan(source: str) -> FoundRows:
-    """Return what a file contains, without a parameter file: names and shapes, the largest phase,
+    """Return the content of a file, without a parameter file: names and shapes, the largest phase,
     the number of rows."""
     return format_of(source).scan(source)
 

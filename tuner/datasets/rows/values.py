@@ -1,4 +1,5 @@
-"""What all formats of rows share: blocks of lines, names of columns, and values, checked."""
+"""The common part of all formats of rows: blocks of lines, names of columns, and values,
+checked."""
 
 from __future__ import annotations
 
@@ -100,8 +101,8 @@ class Names:
         }
 
     def unknown(self, name: str, fields: Iterable[str] = ()) -> str:
-        """Say that a name is neither a column of the layout nor one of these fields, and which
-        names are near."""
+        """Return the error for a name that is neither a column of the layout nor one of these
+        fields near."""
         bare = name.partition("[")[0]
         if bare in self.ambiguous:
             return (
@@ -197,7 +198,7 @@ Where = Callable[[int], str]  # file and line of a row of a batch
 
 @dataclass(frozen=True)
 class ExpectedRows:
-    """What the rows of a file are read as: a layout, the number of stages, and the steps of the
+    """How to read the rows of a file: a layout, the number of stages, and the steps of the
     phase (None: any number)."""
 
     layout: Layout

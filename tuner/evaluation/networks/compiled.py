@@ -320,7 +320,7 @@ game_type = jit.record(
 
 
 def memory_of_game(games: WholeGames) -> GameMemory:
-    """Return what a loop over whole games needs, for one thread."""
+    """Return the memory of a loop over whole games, for one thread."""
     return GameMemory(
         address_of(games.start),
         address_of(games.way),

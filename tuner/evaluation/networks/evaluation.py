@@ -118,7 +118,7 @@ class NetworkEvaluation:
         return np.where(second_to_move(self.game, positions), -out, out) / UNIT
 
     def memory(self) -> NetworkMemory:
-        """Return what compiled code needs of the network, for one thread."""
+        """Return the memory of compiled code, for one thread."""
         return NetworkMemory(
             _in_steps(self.network, self.scale if self.share == 1 else UNIT),
             self.encoding,

@@ -272,7 +272,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Other:
-    """What is neither a number nor a list, and why: "an expression", "the name WIDTH"."""
+    """A value that is neither a number nor a list, and why: "an expression", "the name WIDTH"."""
 
     reason: str
     start: int
@@ -473,8 +473,8 @@ class Values:
         return Items(tuple(values), tuple(labels), called, start), end + 1
 
     def _label(self, i: int) -> tuple[str | None, int]:
-        """What names an item of a list, and the token after it: `[KNIGHT] =`, `.tempo =`, `tempo:`,
-        `Tempo =`, `2:`."""
+        """The label of an item of a list, and the token after it: `[KNIGHT] =`, `.tempo =`,
+        `tempo:`, `Tempo =`, `2:`."""
         if self.word(i) == "[" and self.word((end := self.matching(i)) + 1) == "=":
             return self.source.text[self.code[i].end : self.code[end].start].strip(), end + 2
         if self.word(i) == "." and self.word(i + 2) in ("=", ":"):
@@ -540,7 +540,7 @@ class Definition:
 
     @property
     def where(self) -> str:
-        """Name, file and line for people."""
+        """Name, file and line as text."""
         return f"{self.name} ({self.source.at(self.start)})"
 
 

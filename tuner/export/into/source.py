@@ -14,7 +14,7 @@ from games.streams import InputError
 
 @dataclass(frozen=True)
 class Language:
-    """What differs between languages for those who read tokens and definitions."""
+    """The differences between languages for readers of tokens and definitions."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -239,7 +239,7 @@ class SourceText:
         return self._lines[self.line(position) - 1]
 
     def at(self, position: int) -> str:
-        """Return file and line of a position, for people."""
+        """Return file and line of a position as text."""
         return f"{self.path}:{self.line(position)}"
 
 

@@ -195,7 +195,8 @@ def line_ranges(lines: Sequence[int], most: int = 8) -> str:
 
 
 def written_lines(one: Written, changed: Sequence[Target], r: Rounded) -> list[str]:
-    """What was written into a source: how many numbers, on which lines, and the largest change."""
+    """Return the changes of a source as text: how many numbers, on which lines, and the largest
+    change."""
     where = f"{one.numbers:,} number{'s' * (one.numbers > 1)} on {line_ranges(one.lines)}"
     own = [target for target in changed if target.source.path == one.source.path]
     if not own:

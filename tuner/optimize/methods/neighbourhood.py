@@ -50,7 +50,7 @@ class Neighbourhood:
         self._shifts: list[np.ndarray] = []
 
     def copy(self) -> Neighbourhood:
-        """Return one that can be fitted without effect on this one."""
+        """Return a copy that can be fitted independently."""
         other = copy.copy(self)
         other.surface = copy.copy(self.surface)
         return other

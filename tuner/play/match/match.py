@@ -106,7 +106,7 @@ class PairsRun(Run):
 
     @abc.abstractmethod
     def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
-        """Return the result for people and as plain data, with remarks `about` it."""
+        """Return the result as text and as plain data, with remarks `about` it."""
 
     def wanted(self, score: Score) -> Callable[[int], bool]:
         """Return whether more pairs of a leg are wanted, by what was played so far."""

@@ -518,7 +518,7 @@ def result_texts(
     test: Sprt | None,
     about: dict,
 ) -> tuple[list[str], dict]:
-    """Return the result for people and as plain data, with remarks `about` the match."""
+    """Return the result as text and as plain data, with remarks `about` the match."""
     tally, names = tallies[0], settings.names
     game = contestants.game
     lines, plain = result_of(tally, names, test, game, settings.judge)
@@ -584,7 +584,7 @@ def openings_text(settings: AnySettings, game: Game) -> str:
 
 
 def ladder_of(contestants: Contestants, tallies: list[Tally]) -> list[dict]:
-    """Wins of everybody against the same opponent."""
+    """Return the wins of each player of the ladder against the same opponent."""
     rows = []
     for leg, tally in zip(contestants.legs, tallies, strict=True):
         results = tally.results

@@ -260,7 +260,7 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
 def standings_texts(
     standings: Standings, settings: TournamentSettings, game: Game, about: dict
 ) -> tuple[list[str], dict]:
-    """Return the standings for people and as plain data, with remarks `about` them."""
+    """Return the standings as text and as plain data, with remarks `about` them."""
     openings = openings_text(settings, game)
     kind = "gauntlet" if settings.gauntlet else "round robin"
     games = sum(each.games for each in standings.against.values()) // 2

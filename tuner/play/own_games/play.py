@@ -480,9 +480,9 @@ def prepared(
     start: Evaluation | None,
     note: Callable[[str], None],
 ) -> Prepared:
-    """Return what the games of the settings need, of a folder if they go on there; `start` is the
-    evaluation, if it differs from the settings. InputError for an evaluation that has no search,
-    and for a game with dice or without files of games."""
+    """Return what the games of the settings need, of a folder if they are resumed there; `start` is
+    the evaluation, if it differs from the settings. InputError for an evaluation that has no
+    search, and for a game with dice or without files of games."""
     if (named := engine_named(settings.start)) is not None:
         game = find(named.game or DEFAULT_GAME)
         book, recipe = book_of(game, settings, note), engine_recipe(named, game, settings)

@@ -60,7 +60,7 @@ def counts_lines(counts: Counts, settings: GamesSettings, sides: tuple[str, str]
 
 
 def dropped_lines(unfinished: int, repeated: int) -> list[str]:
-    """Say how many games were played again, and why."""
+    """Return how many games were played again, and why, as lines of text."""
     parts = [
         f"{unfinished:,} that the engine did not finish" if unfinished else "",
         f"{repeated:,} the same as earlier ones" if repeated else "",

@@ -165,7 +165,7 @@ class LearningRun(Run):
 
     @abc.abstractmethod
     def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
-        """Return what was learned, in the file of this path, as lines."""
+        """Return the result, in the file of this path, as lines of text."""
 
     @abc.abstractmethod
     def match(self, path: Path) -> tuple[str, str]:
