@@ -39,6 +39,7 @@ SMALLER = (
     (r"^(tune shogi/classic samples)", r"\1 --depth 1"),
     (r"^(tune shogi/hand samples)", r"\1 --per-game 1"),
     (r"^(tournament|selfplay) (?!.*--games)", r"\1 --games 4 "),
+    (r"^games modern (.*)--games 4", r"games modern \1--games 40 --depth 1"),
     (r"1400:2400:200", "1400:1500:100"),
     (r"(\d+):20:(4|5)", r"\1:20:20"),
     (
