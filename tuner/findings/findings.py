@@ -203,7 +203,6 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
     return lines
 
 
-APART = 1.2  # ratio of clustered to naive errors that is reported
 NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
 COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
@@ -414,17 +413,11 @@ def advice(
         )
     if result.step and not result.share and not _learned(result):
         lines.append(
-            f"the weights stay at their starting values, since what the {results} teach does "
-            f"not exceed sampling noise; learn from {better}, or from more {of}"
+            "the weights stay at their starting values, because the change that the"
+            f" {results} support does not exceed sampling noise; learn from {better}, or from"
+            f" more {of}"
         )
     elif result.uncertainty and games:
-        inflation = _inflation(result.uncertainty)
-        if result.positions > 1.5 * games and inflation and not 1 / APART < inflation < APART:
-            lines.append(
-                "standard errors that treat positions as independent would be"
-                f" {max(inflation, 1 / inflation):.1f} times too"
-                f" {'small' if inflation >= 1 else 'large'}"
-            )
         if games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change.low is not None and change.high is not None:
@@ -460,12 +453,6 @@ def _learned(result: FitResult) -> int:
         return 0
     known = (result.uncertainty.standard_errors > 0) & result.problem.free
     return int(known[:, : result.problem.data.columns].sum())
-
-
-def _inflation(found: Uncertainty) -> float | None:
-    """Return the median ratio of clustered to naive errors."""
-    known = (found.naive > 0) & (found.sampling > 0)
-    return float(np.median(found.sampling[known] / found.naive[known])) if known.any() else None
 
 
 def _known(value: float, digits: int = 7) -> float | None:

@@ -35,7 +35,6 @@ from tuner.learn.targets import Retarget
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters, require_names, untapered
-from tuner.statistics.intervals import FEW_GAMES
 
 SEED = 1
 COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations compared with `classic`
@@ -293,10 +292,10 @@ def report_reading(
     summary = summarise(results, read.data.layout)
     for line in summary_lines(summary):
         display.note("  " + line)
-    why = f"; no GPU: {options.no_gpu}" if options.no_gpu else ""
-    display.note(f"passes run on {device.name}{why}")
-    if read.data.games < FEW_GAMES:
-        display.note(f"only {read.data.games} games: the standard errors are rough")
+    if options.no_gpu:
+        display.note(f"running on {device.name}: no GPU: {options.no_gpu}")
+    elif options.device != "cpu":
+        display.note(f"running on {device.name}")
     return summary
 
 

@@ -228,30 +228,27 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
     rated = standings.rated
     found = []
     if settings.ladder and settings.anchor:
-        found.append(f"Ratings are those that {settings.ladder[0]} declares for its levels.")
+        found.append(f"The ratings of the levels are declared by {settings.ladder[0]}.")
     elif settings.anchor:
         found.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
     elif ESTIMATED in rated.how:
         alone = {AT_LEAST, AT_MOST, UNKNOWN} & set(rated.how)
-        found.append(f"The mean rating {'of those with an interval ' if alone else ''}is 0.")
+        found.append(f"The mean rating {'of players with an interval ' if alone else ''}is 0.")
     if any(rated.error(i) is not None for i in range(len(standings.names))):
         luck = (
             f", luck by {settings.judge} subtracted"
             if standings.in_points and settings.judge
             else ""
         )
-        found.append(f"Intervals are of 95 %, from pairs of games{luck}.")
+        found.append(f"95 % intervals, from pairs of games{luck}.")
     if {AT_LEAST, AT_MOST} & set(rated.how):
-        found.append(
-            "≥ and ≤: won or lost every game against the players rated, which a rating nearer to"
-            " them would make less than 5 % likely."
-        )
+        found.append("≥, ≤: all games against the rated players were won or lost; 95 % bound.")
     if any(
         rated.how[i] == ESTIMATED and rated.error(i) is None for i in range(len(standings.names))
     ):
-        found.append("Without ±: the pairs of games do not differ, so that there is no interval.")
+        found.append("Without ±: all pairs of games ended alike, so there is no interval.")
     if UNKNOWN in rated.how:
-        found.append("A dash: no games against the players rated so far.")
+        found.append("A dash: no games against rated players yet.")
     for (i, fault), number in sorted(standings.faults.items()):
         found.append(f"Forfeits: {standings.names[i]} lost {number} by {fault}")
     return found
