@@ -607,7 +607,7 @@ def sentence(start: str, gained: Interval) -> str:
     if gained.low > 0:
         return (
             f"The network predicts these values better than {start}, by {interval_text(gained)}."
-            " That is not strength: it has another speed, too, so play the match."
+            " Strength also depends on speed, so play a match."
         )
     if gained.high < 0:
         lost = Interval(-gained.value, -gained.high, -gained.low)

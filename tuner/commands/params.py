@@ -97,7 +97,7 @@ TABLE: Table = (
     output("parameter file to write", "OUT"),
     Option(
         ("--game",),
-        "--new, --from-rows: the game (default: chess); any name for what your engine counts",
+        "--new, --from-rows: the game (default: chess); any name for the features of your engine",
         default="chess",
         metavar="NAME",
     ),

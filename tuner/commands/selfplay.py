@@ -43,8 +43,8 @@ TABLE: Table = (
     TERMS,
     Title(
         "networks",
-        "PARAMS is a network file (net.yaml) to go on from, or with one of the first three options"
-        " the name of a game, such as backgammon, for a new network.",
+        "PARAMS is a network file (net.yaml) to continue from; or, for a new network, the name of a"
+        " game with one of the first three options.",
     ),
     *options_in(NetworkOptions, "encoding inputs hidden activation"),
     Title("games"),

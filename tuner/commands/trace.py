@@ -56,7 +56,7 @@ def run(arguments: Arguments) -> dict:
                         f"wrote {one_line(output)}: the names of {len(layout.places)} parameters"
                         f" ({layout.size} numbers)"
                     ),
-                    "next: mark every use of a parameter in the evaluation, and compile it with "
+                    "next: add a macro wherever a weight is used, and compile with "
                     + (
                         "-DEVALTUNE_TRACE"
                         if arguments.language == "c"

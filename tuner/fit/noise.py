@@ -216,12 +216,12 @@ def play_line(step: PlayStep, elo: bool) -> str:
     if step.share == 0:
         return (
             "prior play: the change that these games support does not exceed sampling noise;"
-            " weights go 0 % of "
+            " weights move 0 % of "
             "the way to those that predict results best"
         )
     cost = f"{step.cost:.0f}" if step.cost <= MEASURED else f"more than {MEASURED:g}"
     expected = (
-        f"their sampling noise costs {cost} Elo"
+        f"sampling noise then costs {cost} Elo"
         if elo
         else (
             "how far is best was measured with `classic` in chess alone: use a match to compare it"
@@ -229,6 +229,6 @@ def play_line(step: PlayStep, elo: bool) -> str:
         )
     )
     return (
-        f"prior play: weights go {100 * step.share:.0f} % of the way to those that predict results"
-        f" best; {expected}"
+        f"prior play: weights move {100 * step.share:.0f} % of the way to the best predictor of"
+        f" results; {expected}"
     )

@@ -392,7 +392,7 @@ class ImproveRun(Run):
                 f"round {number}" + " by half" * (share == HALF), place / share, self.plan
             )
             if not self._built(number, share, version, numbers, before, games):
-                return None, f"round {number}: no number changes, so there is nothing to play for"
+                return None, f"round {number}: no weight changed, so no match was played"
             verdict = self._judge(number, share, version, before, first)
             said = f"{version.name}: {verdict} against the previous version by all matches"
             if verdict.los >= LIKELY:
@@ -503,7 +503,7 @@ class ImproveRun(Run):
                 raise InputError(
                     f"the rows of {version.name} are not its evaluation: {version.rows} prints rows"
                     " with the faults listed above; fix the macros, or name under"
-                    " `read: {not_linear: ...}` what no counts express"
+                    " `read: {not_linear: ...}` the part that the counts do not cover"
                 )
 
         self.steps.command(
@@ -658,22 +658,22 @@ class ImproveRun(Run):
             )
             return lines, plain
         if verdict is None:
-            lines.append(f"{best.name} is rated highest; the match that decides is not played yet")
+            lines.append(f"{best.name} is rated highest; the final match has not been played")
         else:
-            lines.append(f"{best.name}: {verdict} against {first.name} in the match that decides")
+            lines.append(f"{best.name}: {verdict} against {first.name} in the final match")
             plain["rating"] = verdict._asdict()
         if not self._write_anyway and (verdict is None or verdict.low <= 0):
             if verdict is not None:
                 again = shlex.quote(str(self.root))
                 lines += [
-                    "that is no gain for certain, so nothing is written",
-                    f"next: tuner improve --resume {again} --write, to have the patch all the same",
+                    "the gain is not significant, so nothing was written",
+                    f"next: tuner improve --resume {again} --write, to write the patch anyway",
                 ]
             return lines, plain
         self._write(best)
         patch, root = shlex.quote(str(self.root / PATCH)), shlex.quote(str(self._repository()))
         lines += [
-            f"wrote {patch} and {LEARNED} next to it; nothing in {plan.source.folder} was touched",
+            f"wrote {patch} and {LEARNED} next to it; nothing in {plan.source.folder} was changed",
             f"next: tuner report {shlex.quote(str(self.root))}",
             f"next: git -C {root} apply {patch}",
         ]

@@ -86,10 +86,7 @@ def build_engine_rows(
             rows, target, parameters, names, not_linear, {"engine": command, **kept}
         )
     if engine.without_row:
-        note(
-            f"left out {counted(engine.without_row, 'position')} for which the engine printed no"
-            f" row: {engine.reason}"
-        )
+        note(f"skipped {counted(engine.without_row, 'position')} without a row: {engine.reason}")
     return data, check, totals, report
 
 
@@ -189,7 +186,7 @@ def _require_same(
     raise InputError(
         f"{command}: {len(other)} of {counted(len(texts), 'position')} that were sent twice have"
         f" different rows the second time; in {texts[other[0]]} {what}; a pawn hash or a cache of"
-        " evaluations skips the marks: leave it out of the program that prints rows (#ifndef"
+        " evaluations skips macros: leave it out of the program that prints rows (#ifndef"
         " EVALTUNE_TRACE)"
     )
 

@@ -158,7 +158,7 @@ def learn_wdl(
         if (fit := fit_wdl(train, degree, span)) is not None
     ]
     if not fits:
-        raise InputError("the scores do not tell wins from losses, so that nothing can be fitted")
+        raise InputError("the scores do not separate wins from losses, so nothing can be fitted")
     best = min(fits, key=lambda fit: fit.criterion)
     final = fit_wdl(data, len(best.model.a) - 1, span) or best
     own = best.model.losses(test)

@@ -111,7 +111,7 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
     place = folder / f"match-{result.plain['games']}"
     match = match_settings(settings, folder, numbers, best)
     display.note(
-        f"the match that decides: at most {settings.match_games:,} games of the best values"
+        f"final match: up to {settings.match_games:,} games of the best values"
         " against the given ones, with different openings or dice"
     )
     if (place / CONFIG).exists():
@@ -210,7 +210,7 @@ def summary_lines(found: Estimate, games: int, unit: Unit) -> list[str]:
         f"estimated {unit.name} still to gain: {unit.text(found.left, '')} now, after"
         f" {games:,} more games {unit.text(found.left_later, '')}",
     ]
-    return [*lines, f"not to be trusted yet: {found.doubt}"] if found.doubt else lines
+    return [*lines, f"not reliable yet: {found.doubt}"] if found.doubt else lines
 
 
 def progress_text(

@@ -34,7 +34,7 @@ class OptimizeOptions:
         metavar="FILE",
     )
     games: int | None = option(
-        f"number of games, even (default: {DEFAULT_GAMES:,}); with --resume a larger one goes on",
+        f"number of games, even (default: {DEFAULT_GAMES:,}); with --resume a larger total",
         POSITIVE_COUNT,
         metavar="N",
         resume=True,

@@ -253,7 +253,7 @@ def test_weights_go_a_share_of_the_way(games):
 
 def test_the_cost_of_noise_is_said():
     line = play_line(best_step(60.0**2, 50.0), True)
-    assert line.endswith("predict results best; their sampling noise costs 3 Elo")
+    assert line.endswith("predictor of results; sampling noise then costs 3 Elo")
 
 
 def test_constants_and_bounds_are_kept(games):

@@ -173,7 +173,7 @@ def test_recorded_scores_are_kept(build, tmp_path):
 def test_positions_without_a_row_are_left_out_and_counted(build):
     data, check, totals, _ = build("missing 1")
     assert data.outcome.tolist() == [1, 0, 1] and totals.rows == 3 and check.fits
-    assert build.notes == ["left out 1 position for which the engine printed no row: in check"]
+    assert build.notes == ["skipped 1 position without a row: in check"]
 
 
 @pytest.mark.parametrize(

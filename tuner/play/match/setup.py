@@ -135,8 +135,8 @@ def require_suitable(settings: AnySettings, game: Game) -> None:
             limits = {limit for limit, value in control.items() if value}
             if limits != {"depth"} or control["depth"] > game.contest.deepest:
                 raise InputError(
-                    f"the search of {name} has one limit, a depth of 1 to {game.contest.deepest}"
-                    f" plies, not {settings.control(side).text}; choose one with --depth"
+                    f"{name} supports --depth 1 to {game.contest.deepest} only, not"
+                    f" {settings.control(side).text}"
                 )
 
 

@@ -86,7 +86,7 @@ def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
     ]
     rest = ", " + " and ".join(filter(None, others)) + " instead" if found[SAME] < played else ""
     shallow = (
-        f"; searches of {settings.control} also fail to win what is won"
+        f"; searches of {settings.control} can also fail to win won games"
         if rule == RESIGN and found[DRAWN]
         else ""
     )
@@ -212,7 +212,7 @@ class OwnGamesRun(Run):
         elif self._prepared.evaluation is None:
             lines.append(
                 f"learn from them: tuner dataset {shlex.quote(str(folder))} --engine COMMAND"
-                " --params FILE -o ROWS, where COMMAND prints what your engine counts"
+                " --params FILE -o ROWS, where COMMAND prints the feature counts of your engine"
             )
         else:
             words = self._prepared.evaluation.tuned_by(settings.start, str(folder))

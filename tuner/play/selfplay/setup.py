@@ -363,10 +363,7 @@ def require_suitable(game: Game, settings: SelfplaySettings) -> None:
         limit = (
             f"--nodes {settings.nodes}" if settings.depth is None else f"--depth {settings.depth}"
         )
-        raise InputError(
-            f"{limit}: the search of {name} has one limit, a depth of 1 to {game.contest.deepest}"
-            " plies; choose one with --depth"
-        )
+        raise InputError(f"{limit}: {name} supports --depth 1 to {game.contest.deepest} only")
     refuse(
         (
             (

@@ -55,8 +55,8 @@ def test_adjudication_is_reported_as_it_turned_out():
     assert "by the rules of the game 4.3%, resigned 87.0%, drawn by scores 8.7%" in text
     assert (
         "17 of 20 resignations that were played on ended so (64.0% to 94.8% with 95 % confidence),"
-        " 2 drawn and 1 won by the opponent instead; searches of depth 3 also fail to win what"
-        " is won" in text
+        " 2 drawn and 1 won by the opponent instead; searches of depth 3 can also fail to win won"
+        " games" in text
     )
     assert (
         "1 of 2 draws by scores that were played on ended so (9.5% to 90.5% with 95 % confidence),"

@@ -136,9 +136,9 @@ def test_the_next_step_is_a_match_that_runs(tmp_path, one):
         ),
         (
             ("--depth", 4),
-            "--depth 4: the search of backgammon has one limit, a depth of 1 to 3 plies",
+            "--depth 4: backgammon supports --depth 1 to 3 only",
         ),
-        (("--nodes", 50), "--nodes 50: the search of backgammon has one limit"),
+        (("--nodes", 50), "--nodes 50: backgammon supports --depth 1 to 3 only"),
         (("--random-plies", 4), "--random-plies 4: games of backgammon differ by their dice"),
         (("--balanced",), "--balanced: games of backgammon differ by their dice"),
     ],
