@@ -50,6 +50,7 @@ class GamesOptions:
         " less deep (default: 0.1)",
         UNIT,
         metavar="SHARE",
+        seldom=True,
     )
     hash: int | None = option(
         "size of the engine's transposition table (default: its own)", POSITIVE_COUNT, metavar="MB"
@@ -84,6 +85,7 @@ class GamesOptions:
         UNIT,
         0.02,
         metavar="SHARE",
+        seldom=True,
     )
     syzygy: str | None = option(
         "adjudicate by the Syzygy tablebases in this folder",

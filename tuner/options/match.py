@@ -50,11 +50,13 @@ class PairsOptions:
         "shogi, with --tc: seconds for each move once the clock is used up",
         POSITIVE,
         metavar="S",
+        seldom=True,
     )
     timemargin: float | None = option(
         "with --tc: seconds by which a move may exceed the clock (default: 0)",
         POSITIVE,
         metavar="S",
+        seldom=True,
     )
     openings: str | Path | None = option(
         "openings: EPD, PGN or a Polyglot book (.bin), for shogi SFEN or CSA, also .gz, .bz2, .zst,"
@@ -65,6 +67,7 @@ class PairsOptions:
         "with a Polyglot book: openings of N plies, drawn by its weights (default: 8)",
         POSITIVE_COUNT,
         metavar="N",
+        seldom=True,
     )
     pgn: str | Path | None = option(
         "write the games to this file; sorted when the match ends",
@@ -81,6 +84,7 @@ class PairsOptions:
         "order of the openings (default: random)",
         default="random",
         choices=("random", "sequential"),
+        seldom=True,
     )
     random_plies: int = option(
         "without --openings: balanced positions after N random plies (default: 8; in the ladder and"
@@ -106,6 +110,7 @@ class PairsOptions:
     luck: str | None = option(
         "with dice: parameter file or network for luck adjustment (default: the best bundled one)",
         metavar="FILE",
+        seldom=True,
     )
     restart: bool | None = option(
         "restart engines before every pair, so that a resumed match plays the same games",
@@ -133,8 +138,9 @@ class MatchOptions(PairsOptions):
     name_a: str | None = option(
         "name of A (default: the `id name` of an engine, or the name of the file)",
         metavar="NAME",
+        seldom=True,
     )
-    name_b: str | None = option("name of B", metavar="NAME")
+    name_b: str | None = option("name of B", metavar="NAME", seldom=True)
     option_a: tuple[str, ...] = option(
         "option of the engine A; may be repeated", default=(), metavar="NAME=VALUE", action="append"
     )
@@ -155,14 +161,21 @@ class MatchOptions(PairsOptions):
         metavar=("ELO0", "ELO1"),
     )
     model: str = option(
-        "Elo model of --sprt (default: normalized)",
-        choices=("normalized", "logistic"),
+        "Elo model of --sprt (default: normalized)", choices=("normalized", "logistic"), seldom=True
     )
     alpha: float = option(
-        "probability of accepting ELO1 if ELO0 is true (default: 0.05)", float, 0.05, metavar="P"
+        "probability of accepting ELO1 if ELO0 is true (default: 0.05)",
+        float,
+        0.05,
+        metavar="P",
+        seldom=True,
     )
     beta: float = option(
-        "probability of accepting ELO0 if ELO1 is true (default: 0.05)", float, 0.05, metavar="P"
+        "probability of accepting ELO0 if ELO1 is true (default: 0.05)",
+        float,
+        0.05,
+        metavar="P",
+        seldom=True,
     )
 
 
