@@ -41,7 +41,7 @@ from tuner.options.tune import TuneSettings
 FRACTION = float(1 << 32)
 
 
-LARGEST = "the largest phase"
+LARGEST_PHASE = "the largest phase"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ValuedSample:
     def first_stage(self) -> str | None:
         """What `share` is the share of; None with one stage."""
         stages = self.data.staging
-        return LARGEST if stages.spans else stages.names[0] if len(stages.names) > 1 else None
+        return LARGEST_PHASE if stages.spans else stages.names[0] if len(stages.names) > 1 else None
 
     @property
     def values(self) -> str:
@@ -324,7 +324,7 @@ def rounded(value: Any) -> float | None:
     return round(float(value), DIGITS) if np.isfinite(value) else None
 
 
-FEWEST = 200  # positions held out, and learned from
+MIN_POSITIONS = 200  # positions held out, and learned from
 ASIDE = 8  # one opening in this number is set aside
 QUARTERS = 4
 PHASE_DIGITS = 6
@@ -334,10 +334,10 @@ def to_learn(sample: ValuedSample, held_out: float) -> np.ndarray:
     """Return which positions (n,) bool are learned from if this share of the games is held out;
     InputError for too few."""
     learned = np.isin(sample.game, split_games(sample.data, held_out, sample.options.seed)[0])
-    if min(learned.sum(), (~learned).sum()) < FEWEST:
+    if min(learned.sum(), (~learned).sum()) < MIN_POSITIONS:
         raise InputError(
             f"{learned.sum():,} positions to learn from and {(~learned).sum():,} held out: expected"
-            f" at least {FEWEST:,} of both; give more games, or another --held-out than"
+            f" at least {MIN_POSITIONS:,} of both; give more games, or another --held-out than"
             f" {held_out:g}"
         )
     return learned
@@ -577,7 +577,7 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
     if not found.phases:
         return lines
     lines += [
-        f"by the share of {'the first stage, ' * (found.first_stage != LARGEST)}"
+        f"by the share of {'the first stage, ' * (found.first_stage != LARGEST_PHASE)}"
         f"{found.first_stage}:",
         f"  {'share':<12}{'positions':>10}{'file':>9}{'network':>9}   gain of the network",
     ]

@@ -250,7 +250,7 @@ def _compares_with_zero(function, kinds) -> bool:
 
 GAMES, PLIES = 16, 160  # random games, and the longest
 LOWEST, HIGHEST = -128, 127  # coefficients are int8
-LARGEST = 8e6  # centipawns of a stage that fit into the packed score
+MAX_STAGE_SCORE = 8e6  # centipawns of a stage that fit into the packed score
 SECONDS = 60  # time limit, for loops that never end
 
 
@@ -356,10 +356,13 @@ def check_curve(term: Term) -> None:
         )
     for total in (0.0, 1.0, -1.0, 0.5, 300.0, -300.0, 20_000.0, -20_000.0):
         value = term.curve(*[total] * takes)
-        if not isinstance(value, (float, int, np.floating)) or not -LARGEST < value < LARGEST:
+        if (
+            not isinstance(value, (float, int, np.floating))
+            or not -MAX_STAGE_SCORE < value < MAX_STAGE_SCORE
+        ):
             raise WrongCount(
                 f"its function returns {value!r} for {total:g} centipawns, expected a number of"
-                f" centipawns below {LARGEST:,.0f}"
+                f" centipawns below {MAX_STAGE_SCORE:,.0f}"
             )
         if total == 0.0 and value != 0:
             raise WrongCount(f"its function returns {value!r} for nothing counted, expected 0")

@@ -18,7 +18,7 @@ from evalterms.shogi.view import PROMOTED_MEN, UNPROMOTED, across, place_of, sid
 from evalterms.term import row_function
 from games.compile import jit
 from games.shogi.rules import CORE
-from games.shogi.rules.position import MOST, WORDS, held, load, position_type, white_to_move
+from games.shogi.rules.position import MAX_MEN, WORDS, held, load, position_type, white_to_move
 from games.shogi.rules.squares import SQUARES, lowest, squares_type, without_lowest
 
 UNIT = jit.Unit("encodings-shogi", lambda: sources_of(Path(__file__).parent), salt=CORE.name)
@@ -69,7 +69,7 @@ def write_men2282(position, row):
     return 2 * SIDE
 
 
-_UNITS = [1.0] * (KINDS * SQUARES) + [1 / MOST[kind] for kind in range(1, HELD + 1)]
+_UNITS = [1.0] * (KINDS * SQUARES) + [1 / MAX_MEN[kind] for kind in range(1, HELD + 1)]
 OF_THE_BOARD = ("material", "promoted", "hand", "piece_square", "king_relative")
 UNITS_OF_TERMS: dict[str, float] = {}
 ENCODINGS = {

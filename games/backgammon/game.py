@@ -22,7 +22,7 @@ from games.backgammon.rules.play import (
 )
 from games.backgammon.search import searcher
 from games.record import Chance, Contest, Files, Game, Line, UsualSettings, Wording
-from games.search.expectimax import DEEPEST
+from games.search.expectimax import MAX_DEPTH
 
 
 def result(line: Line) -> float | None:
@@ -79,7 +79,7 @@ GAME = Game(
     ),
     contest=Contest(
         searcher=searcher,
-        deepest=DEEPEST,
+        deepest=MAX_DEPTH,
         whole_games=WHOLE_GAMES,
         players={"pubeval": PubevalPlayer},
         external=external,

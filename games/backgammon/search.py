@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.backgammon.rules import CORE, entry, inner
-from games.backgammon.rules.afterstates import MOST, STRIDE
+from games.backgammon.rules.afterstates import MAX_AFTERSTATES, STRIDE
 from games.backgammon.rules.board import (
     ALL_DICE,
     DICE_SHIFT,
@@ -79,7 +79,7 @@ def roll_here(position, seed, game):
 RULES = DiceRules(
     unit=CORE,
     words=WORDS,
-    most=MOST,
+    most=MAX_AFTERSTATES,
     memory=SCRATCH,
     most_points=HIGHEST_POINTS,
     ways=WAYS,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 LONGEST_LINE = 1 << 17  # bytes; the longest possible game of chess takes 88,000
-SHOWN = 60  # characters quoted in messages
+MAX_QUOTED = 60  # characters quoted in messages
 NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
@@ -27,8 +27,8 @@ def lines_of(stream: BinaryIO) -> Iterator[str]:
 
 def shown(text: str) -> str:
     """Quote a text in ASCII, shortened for a message."""
-    escaped = ascii(text[: SHOWN + 1])
-    return escaped if len(escaped) <= SHOWN else escaped[:SHOWN] + "..." + escaped[-1]
+    escaped = ascii(text[: MAX_QUOTED + 1])
+    return escaped if len(escaped) <= MAX_QUOTED else escaped[:MAX_QUOTED] + "..." + escaped[-1]
 
 
 def truth(name: str, text: str) -> bool:

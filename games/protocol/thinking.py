@@ -79,7 +79,7 @@ class Line:
         self._start, self._names, self.positions = start, list(names), positions
 
 
-LONGEST = 1_000_000.0  # seconds; longer timers overflow
+MAX_TIMER_SECONDS = 1_000_000.0  # seconds; longer timers overflow
 Report = Callable[[Found], None]
 Search = Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found]
 
@@ -206,7 +206,7 @@ class Thinking:
     def _begin_clock(self, started: float) -> None:
         if self._task.limits.seconds is not None:
             left = started + self._task.limits.seconds - time.monotonic()
-            self._timer = threading.Timer(max(0.0, min(left, LONGEST)), self._halt)
+            self._timer = threading.Timer(max(0.0, min(left, MAX_TIMER_SECONDS)), self._halt)
             self._timer.daemon = True
             self._timer.start()
 

@@ -188,7 +188,7 @@ class AlphaBetaSearcher:
         )
 
 
-LEAST = 2  # the first depth: one ply for the root move, at least one for the search behind it
+MIN_DEPTH = 2  # the first depth: one ply for the root move, at least one for the search behind it
 
 
 def search_root_moves(
@@ -215,7 +215,7 @@ def search_root_moves(
         if stopping():
             searcher.stop()  # a call before the search began was lost
 
-    for depth in range(LEAST, max(LEAST, min(limits.depth, MAX_DEPTH)) + 1):
+    for depth in range(MIN_DEPTH, max(MIN_DEPTH, min(limits.depth, MAX_DEPTH)) + 1):
         values: dict[int, float] = {}
         best: Found | None = None
         for move in order:
@@ -239,7 +239,7 @@ def search_root_moves(
                     0.0,
                 )
         if best is not None and (
-            len(values) == len(order) or best.pv[0] != found.move or depth == LEAST
+            len(values) == len(order) or best.pv[0] != found.move or depth == MIN_DEPTH
         ):
             found = best  # an incomplete depth counts only if it found a better move
         found = Found(

@@ -146,7 +146,7 @@ SUMS = 1 << 11  # entries, of four words, in which an evaluation keeps partial s
 UNIT = 256  # steps per centipawn: values of the search and of evaluation functions are whole steps
 MATE = 1 << 30  # value of a win on the board; a win in n plies is MATE - n
 DECIDED = MATE - 1024  # a value above this is a forced win
-LARGEST = 1 << 29  # evaluations are clamped to this
+MAX_EVALUATION = 1 << 29  # evaluations are clamped to this
 INFINITE = (1 << 31) - 1
 
 

@@ -20,7 +20,7 @@ from games.compile.hashset import mix
 from games.compile.jit import Unit, address_of, record
 from games.search.context import UNIT
 
-DEEPEST = 3
+MAX_DEPTH = 3
 KEPT, MARGIN = 8, 0.16
 USED = -9.0  # in place of the value of a successor that has been searched deeper
 # numbers of `found`; from MOVES on the moves of the root

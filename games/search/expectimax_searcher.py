@@ -12,8 +12,8 @@ import numpy as np
 from games.search.context import MORE, UNIT
 from games.search.expectimax import (
     BEST,
-    DEEPEST,
     ENDED,
+    MAX_DEPTH,
     MOVES,
     NODES,
     STATIC,
@@ -53,8 +53,8 @@ class ExpectimaxSearcher:
             function,
             weights,
             self._scale,
-            np.zeros((1 + DEEPEST) * rules.memory, np.uint64),
-            np.zeros(DEEPEST * rules.most),
+            np.zeros((1 + MAX_DEPTH) * rules.memory, np.uint64),
+            np.zeros(MAX_DEPTH * rules.most),
             np.zeros(MOVES + rules.most, np.int64),
             np.zeros(1, np.uint64),
         )
@@ -100,9 +100,9 @@ class ExpectimaxSearcher:
             limits.nodes < UNLIMITED
             or limits.seconds is not None
             or limits.soft_seconds is not None
-            or limits.depth > DEEPEST
+            or limits.depth > MAX_DEPTH
         ):
-            raise ValueError(f"a search over dice is limited by a depth of 1 to {DEEPEST} alone")
+            raise ValueError(f"a search over dice is limited by a depth of 1 to {MAX_DEPTH} alone")
         started, words = time.monotonic(), np.ascontiguousarray(line[-1])
         self._work.stop[0] = 0
         found = self._searched(words, 1, started)

@@ -19,7 +19,7 @@ from games.search.rules import SearchRules
 
 PLACES = 1024
 LANES = 8  # words that are compared at once
-LEAST = np.int64(-1 << 63)
+MIN_WORD = np.int64(-1 << 63)
 U1, U2, U3, U4, U5, U6, U7, U8 = (np.uint64(n) for n in range(1, LANES + 1))
 MOVE_MASK, PLACE_SHIFT, SCORE_SHIFT = (1 << 24) - 1, 24, 34
 inner = jit.Unit("search", lambda: []).inner  # compiled into the units of the games
@@ -52,13 +52,13 @@ def pad(words, end):
     """Write words less than all of the list behind it, so that `greatest` reads LANES at a
     time."""
     for k in range(np.uint64(end), np.uint64(end + LANES)):
-        words[k] = LEAST
+        words[k] = MIN_WORD
 
 
 @inner(types.int64(list_type, types.int64, types.int64), forceinline=True)
 def greatest(words, begin, end):
     """Return the greatest of words[begin:end], which is padded."""
-    a, b, c, d, e, f, g, h = LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST
+    a = b = c = d = e = f = g = h = MIN_WORD
     k = np.uint64(begin)
     while k < np.uint64(end):  # an unsigned index cannot count from the end of the array
         a, b, c, d = (

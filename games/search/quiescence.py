@@ -15,8 +15,8 @@ from games.search.context import (
     CACHED,
     DECIDED,
     INFINITE,
-    LARGEST,
     MATE,
+    MAX_EVALUATION,
     QUIESCENCE_LIMIT,
     UNIT,
     context_dtype,
@@ -84,7 +84,9 @@ def make_quiescence(rules: SearchRules) -> Quiescence:
         place = (np.int64(key) & (CACHED - 1)) << 1
         if word_at(c.eval_cache, place) == key:
             return np.int64(word_at(c.eval_cache, place + 1))
-        value = max(-LARGEST, min(LARGEST, evaluate_at(c.function, c.weights, c.sums, row)))
+        value = max(
+            -MAX_EVALUATION, min(MAX_EVALUATION, evaluate_at(c.function, c.weights, c.sums, row))
+        )
         put_word(c.eval_cache, place, key)
         put_word(c.eval_cache, place + 1, np.uint64(value))
         return value

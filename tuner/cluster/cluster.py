@@ -48,7 +48,7 @@ RESUBMITTED = 5  # times at most, after a task lost its worker
 IN_COMPANY = 2
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
 CALL_SECONDS = 0.5  # of a call: some milliseconds are spent around it
-MOST = 64  # tasks of a call
+MAX_CALL_TASKS = 64  # tasks of a call
 
 
 @dataclass
@@ -117,7 +117,9 @@ class ClusterRunning:
     def _size(self) -> int:
         """The number of tasks of a call."""
         return (
-            1 if not self._seconds else max(1, min(MOST, math.ceil(CALL_SECONDS / self._seconds)))
+            1
+            if not self._seconds
+            else max(1, min(MAX_CALL_TASKS, math.ceil(CALL_SECONDS / self._seconds)))
         )
 
     def share(self, value: Any) -> Shared:

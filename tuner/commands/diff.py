@@ -11,7 +11,7 @@ from tuner.options.option import Arguments, Option, Table
 from tuner.options.shared import TERMS
 
 LARGEST, SUPPORTED, ALL = "largest", "supported", "all"
-LEAST = 1  # centipawns, of ALL
+MIN_CHANGE = 1  # centipawns, of ALL
 MOST_FILES = 26  # one letter each
 
 USAGE = "INITIAL LEARNED [LEARNED ...] [options]"
@@ -104,7 +104,9 @@ def run(arguments: Arguments) -> dict:
 
         view = View(
             tuple(one_line(name) for name in names),
-            {LARGEST: LEAST, SUPPORTED: 0, ALL: LEAST}.get(arguments.show, arguments.show),
+            {LARGEST: MIN_CHANGE, SUPPORTED: 0, ALL: MIN_CHANGE}.get(
+                arguments.show, arguments.show
+            ),
             supported,
             arguments.format == "markdown",
             arguments.show == LARGEST,

@@ -86,7 +86,7 @@ def unique(names: Sequence[str]) -> list[str]:
     return result
 
 
-LARGEST = 2**31 - 1  # of an int
+MAX_INT = 2**31 - 1  # of an int
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,10 @@ def rounded(
         factor = scale_to / first
     exact = p.weights * factors_of(p, factor)
     weights = np.round(exact, decimals) + 0.0  # not -0
-    if np.abs(weights).max() > LARGEST:
+    if np.abs(weights).max() > MAX_INT:
         raise InputError(
             f"--scale-to {scale_to:g}: makes numbers of {np.abs(weights).max():,.0f}, expected at"
-            f" most {LARGEST:,}"
+            f" most {MAX_INT:,}"
         )
     error = np.round(np.abs(weights - exact), 9)
     return Rounded(p, weights, factor, decimals, flipped, float(error.max()), float(error.mean()))

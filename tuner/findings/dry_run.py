@@ -16,7 +16,7 @@ from tuner.io.records import to_json
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 
-MOST = 8  # names in a line
+MAX_NAMES = 8  # names in a line
 
 
 def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions) -> dict:
@@ -82,8 +82,8 @@ def dry_run_lines(found: dict) -> list[str]:
             " evaluation, so that games cannot tell them apart (lists and tables keep their"
             " means):"
         )
-        more = [f"  and {len(directions) - MOST} more"] if len(directions) > MOST else []
-        lines += [f"  {text}" for text in directions[:MOST]] + more
+        more = [f"  and {len(directions) - MAX_NAMES} more"] if len(directions) > MAX_NAMES else []
+        lines += [f"  {text}" for text in directions[:MAX_NAMES]] + more
     for line in found["collinear"]:
         lines.append(
             f"hard to tell apart: {line['a']} and {line['b']} (estimates correlate by"
@@ -126,7 +126,9 @@ def _text(value: float | None) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+    return ", ".join(names[:MAX_NAMES]) + (
+        f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    )
 
 
 def _known(value: float) -> float | None:

@@ -68,7 +68,7 @@ def _errors(problem: Problem, weights) -> tuple[int, float, float]:
 
 
 BINS = 20
-LARGEST = 1 << 20  # positions used: some hundred thousand give two digits of an error
+MAX_POSITIONS = 1 << 20  # positions used: some hundred thousand give two digits of an error
 
 
 class Estimate(NamedTuple):
@@ -109,7 +109,7 @@ def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Ite
 
 def some_games(problem: Problem) -> np.ndarray:
     """Return its games, or every k-th if they hold more than LARGEST positions."""
-    return problem.games[:: max(1, problem.positions // LARGEST)]
+    return problem.games[:: max(1, problem.positions // MAX_POSITIONS)]
 
 
 class LossChange(NamedTuple):

@@ -14,7 +14,7 @@ from tuner.parameters.parameters import Layout, Place
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates
-MOST = 10  # pairs reported
+MAX_PAIRS = 10  # pairs reported
 ALMOST = 1e-6  # components of a direction below this are zero; its first one is 1
 INTERCEPT = "advantage of the first player"
 
@@ -201,5 +201,5 @@ def _collinear(
         covariance[np.ix_(known, known)] / np.outer(spread[known], spread[known]), 1
     )
     pairs = np.argwhere(np.abs(correlation) >= ALIKE).tolist()
-    closest = sorted(pairs, key=lambda pair: -abs(correlation[tuple(pair)]))[:MOST]
+    closest = sorted(pairs, key=lambda pair: -abs(correlation[tuple(pair)]))[:MAX_PAIRS]
     return [(known[i], known[j], correlation[i, j]) for i, j in closest]

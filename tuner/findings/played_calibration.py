@@ -87,7 +87,7 @@ def learned_network(folder: Path, played: int) -> Learned:
         evaluation.game,
         evaluation.searcher(False),
         evaluation.scale,
-        Plan(Limits(depth=1), 0, 0.0, network_settings.LONGEST),
+        Plan(Limits(depth=1), 0, 0.0, network_settings.MAX_PLIES),
         lambda number: start,
         settings.seed,
         max(settings.games, played),
@@ -142,14 +142,14 @@ def values_of(
 
 BINS = 20
 RESAMPLES = 400
-FEWEST = 10  # games with a result
+MIN_GAMES = 10  # games with a result
 
 
 def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None:
     """Return bins of about equal numbers of positions and errors; None with fewer than FEWEST
     games. Errors are in points: `points` are the points of a value of 1, and of a game that is just
     won or lost, a win is 1 and a draw 1/2."""
-    if found.games < FEWEST or not len(found.value):
+    if found.games < MIN_GAMES or not len(found.value):
         return None
     unit, level = (float(points), 0.0) if in_points(points) else (0.5, 0.5)
     which = _bins(found.value)

@@ -30,7 +30,7 @@ from tuner.parameters.parameters import Parameters
 
 SAMPLE = 4000  # pairs of neighboring positions
 SEED = 1
-FEWEST = 100  # pairs from which a variance is estimated
+MIN_PAIRS = 100  # pairs from which a variance is estimated
 FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart
 
 
@@ -94,7 +94,7 @@ def neighbours(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.nd
         if len(places)
         else places
     )
-    if len(places) < FEWEST:
+    if len(places) < MIN_PAIRS:
         return None
     return coefficients(problem, places, weights), coefficients(problem, places + 1, weights)
 

@@ -39,7 +39,7 @@ WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Baye
 ROUNDS = (1e-3, 1e-5)
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together
-FEWEST = 10  # sampled positions that a weight applies to, for a unit of its own
+MIN_APPLIES = 10  # sampled positions that a weight applies to, for a unit of its own
 LEAST_UNIT = 0.25  # of an evaluation per weight: no prior is wider than four times its width
 BOARDS = {64: 8, 81: 9}  # squares, and ranks
 # log odds for another form than the first: with 3, and the evidence at a width of 20, weights from
@@ -172,7 +172,7 @@ def units_of(problem: Problem) -> np.ndarray:
         here = rows.sum(axis=1)[:, : problem.data.columns]
         count = count + (here != 0).sum(axis=0)
         squares = squares + (here**2).sum(axis=0)
-    known = count >= FEWEST
+    known = count >= MIN_APPLIES
     found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(len(count))))
     return np.maximum(found, LEAST_UNIT)
 
@@ -300,8 +300,11 @@ def best_prior(
 
 
 FEWEST_GAMES = 200  # of a slope; phases with fewer share the games of the phases around them
-LEAST, LARGEST = 0.02, 10.0  # slopes: evaluations hardly count where results do not follow them
-SHOWN = 1.25  # ratio of the largest to the least slope that is reported
+MIN_SLOPE, MAX_SLOPE = (
+    0.02,
+    10.0,
+)  # slopes: evaluations hardly count where results do not follow them
+MIN_SLOPE_RATIO = 1.25  # ratio of the largest to the least slope that is reported
 
 
 @dataclass(frozen=True, repr=False)
@@ -340,7 +343,9 @@ def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
             if len(np.unique(game[here])) >= min(FEWEST_GAMES, len(games)):
                 found = slope_of(evaluation[here], outcome[here])
                 slopes[step] = (
-                    np.clip((found or 0.0) / scale, LEAST, LARGEST) if evaluation.any() else 1.0
+                    np.clip((found or 0.0) / scale, MIN_SLOPE, MAX_SLOPE)
+                    if evaluation.any()
+                    else 1.0
                 )
                 break
     return slopes
@@ -349,7 +354,7 @@ def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
 def slope_lines(slopes: np.ndarray) -> list[str]:
     """Return notes about slopes by phase."""
     low, high = slopes.min(), slopes.max()
-    if high < SHOWN * low:
+    if high < MIN_SLOPE_RATIO * low:
         return []
     return [
         f"slopes by phase: an advantage predicts results {low:.2f} (phase"

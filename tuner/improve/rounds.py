@@ -42,9 +42,8 @@ from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
 Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, returns its result
-LIKELY = (
-    0.75  # likelihood of superiority over the previous version from which a loop continues with it
-)
+# likelihood of superiority over the previous version from which a loop continues with it
+LIKELY = 0.75
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
 PACE, ROWS, FINAL = "pace", "rows.ds", "final"
@@ -52,7 +51,7 @@ PATIENCE = 2  # rounds with the games of one version, none of which wins, after 
 PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
 PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
 GAMES_SHARE, MATCH_SHARE, POOL_SHARE = 0.5, 0.5, 0.25  # of what is left of the time of a round
-FEWEST = (40, 20, 10)  # own games, games with the previous version and of the pool, at least
+MIN_GAMES = (40, 20, 10)  # own games, games with the previous version and of the pool, at least
 FEWEST_JUDGED = 20  # games of the verdict
 SHORTEST = 1e-3  # seconds of a game
 WHOLE, HALF = "whole", "half"
@@ -371,7 +370,9 @@ class ImproveRun(Run):
         place = self.root / f"round-{number}"
         place.mkdir(exist_ok=True)
         games, learned = place / "games", place / LEARNED
-        count = self._in_time(GAMES_SHARE, self.plan.games, number, self.pace["games"], FEWEST[0])
+        count = self._in_time(
+            GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
+        )
         words = self._games(number, before, games, count)
         keep = ("games", "repeated", "unfinished", "outcomes")
         self._resumable(number, "games", games, words, keep)
@@ -523,12 +524,12 @@ class ImproveRun(Run):
         """Play against the pool and judge by all matches so far."""
         match, pool = self.plan.match, [(first.name, first.player)] if before != first else []
         each = self._seconds_a_game()
-        most = self._in_time(MATCH_SHARE, match.games, number, each, FEWEST[1])
+        most = self._in_time(MATCH_SHARE, match.games, number, each, MIN_GAMES[1])
         test = ["--sprt", *(f"{bound:g}" for bound in match.sprt), "--games", str(most)]
         self._match(number, f"{share} match before", version, before.name, before.player, test)
         players = len(pool) + len(self.plan.against) * (2 if before == first else 1)
         part = POOL_SHARE / max(players, 1)
-        games = self._in_time(part, match.pool_games, number, self._seconds_a_game(), FEWEST[2])
+        games = self._in_time(part, match.pool_games, number, self._seconds_a_game(), MIN_GAMES[2])
         fixed = ["--games", str(games)]
         if pool and match.pool_games:
             self._match(number, f"{share} match first", version, *pool[0], fixed)

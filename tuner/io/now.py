@@ -24,7 +24,7 @@ from tuner.io.terminal import Display, Pace
 NOW = "now.json"
 RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
 SECONDS = 1.0  # between two writes
-LARGEST = 1 << 20  # bytes
+MAX_BYTES = 1 << 20  # bytes
 MOST_CURVE = 400  # iterations of a fit
 
 
@@ -72,7 +72,7 @@ class Now:
 
 def read_now(folder: Path) -> Now | None:
     """Read the state of the run in a folder; None if unknown. InputError for damage."""
-    return read_json(folder / NOW, Now, LARGEST, "run")
+    return read_json(folder / NOW, Now, MAX_BYTES, "run")
 
 
 class NowDisplay(Display):

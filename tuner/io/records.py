@@ -25,7 +25,7 @@ from typing import (
 from games.streams import InputError
 
 T = TypeVar("T")
-LARGEST = 1e15  # no number of a run is larger; charts fail beyond
+MAX_NUMBER = 1e15  # no number of a run is larger; charts fail beyond
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Kind:
 
 def _is_number(value: object) -> bool:
     return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) > LARGEST
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and not abs(value) > MAX_NUMBER
     )
 
 

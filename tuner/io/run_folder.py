@@ -34,7 +34,7 @@ MADE = re.compile(
     r"lock|searches|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
     r"now\.json|history\.jsonl|findings\.json|\..*\.(tmp|old)"
 )
-LARGEST, DEEPEST = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
+MAX_BYTES, MAX_NESTING = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 
 def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
@@ -81,12 +81,12 @@ def read_plain(path: Path) -> Any:
 
     loader = yaml.SafeLoader  # libyaml rejects the escapes in names that are not UTF-8
     try:
-        text, depth = read_whole(path, LARGEST, "settings").decode("utf-8"), 0
+        text, depth = read_whole(path, MAX_BYTES, "settings").decode("utf-8"), 0
         for event in yaml.parse(text, Loader=loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
                 event, yaml.CollectionEndEvent
             )
-            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+            if isinstance(event, yaml.AliasEvent) or depth > MAX_NESTING:
                 line = event.start_mark.line + 1 if event.start_mark else 0
                 raise InputError(
                     f"{path}:{line}: an alias or deep nesting; expected settings of a run"
@@ -220,7 +220,7 @@ def kind_of(folder: Path) -> str | None:
     if not (folder / CONFIG).is_file():  # a pipe may have no end
         return None
     try:
-        found = KINDS.search(read_whole(folder / CONFIG, LARGEST, "settings"))
+        found = KINDS.search(read_whole(folder / CONFIG, MAX_BYTES, "settings"))
     except (InputError, OSError):
         return None
     return COMMANDS.get(kind := found[1].decode(), kind) if found else None

@@ -35,7 +35,7 @@ from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
 
 # games of the match, at least and at most; own games for each of them in between
-FEWEST, MOST, PART = 40, 400, 15
+MIN_GAMES, MAX_GAMES, PART = 40, 400, 15
 
 
 def played(
@@ -50,7 +50,7 @@ def played(
 ) -> RoundMatch:
     """Play the learned weights `after` against those `before`, on the executor. KeyboardInterrupt
     if the match is interrupted."""
-    games = min(max(own_games // PART // 2 * 2, FEWEST), MOST)
+    games = min(max(own_games // PART // 2 * 2, MIN_GAMES), MAX_GAMES)
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [str(Path(folder) / f"{name}.yaml") for name in ("learned", "before")]
         for path, parameters in zip(players, (after, before), strict=True):

@@ -15,7 +15,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.fit.noise import FEWEST, PLAY
+from tuner.fit.noise import MIN_PAIRS, PLAY
 from tuner.fit.regression import choose_prior, fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
@@ -179,7 +179,7 @@ def _with_prior(
         usable = (
             start.weights.any()
             and data.positions > 2 * data.games
-            and (points_of(start.game) == 1 and pairs >= FEWEST)
+            and (points_of(start.game) == 1 and pairs >= MIN_PAIRS)
         )
         return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":

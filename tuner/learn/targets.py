@@ -313,7 +313,7 @@ FEWEST_GAMES = 20
 CERTAIN = 3.0  # standard errors from zero
 SAMPLE = 1_000_000  # positions: enough for three digits
 UNDECIDED = 1.5  # scale * score up to which a position is not decided: a score of 95 %
-SHOWN = 100.0  # centipawns, in lines for people
+SHOWN_CENTIPAWNS = 100.0  # centipawns, in lines for people
 TARGETS = "choose --method logistic or rootstrap"  # in place of scores
 
 
@@ -398,10 +398,11 @@ def _error(
 
 def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
     """Return a line about a fitted scale, with a 95 % interval."""
-    value = np.tanh(found.value * SHOWN)
-    half = 1.96 * found.error * SHOWN * (1 - value**2) / 2
+    value = np.tanh(found.value * SHOWN_CENTIPAWNS)
+    half = 1.96 * found.error * SHOWN_CENTIPAWNS * (1 - value**2) / 2
     return (
-        f"{what}: +{SHOWN:g} centipawns score {100 * (1 + value) / 2:.1f} +/- {100 * half:.1f} % in"
+        f"{what}: +{SHOWN_CENTIPAWNS:g} centipawns score {100 * (1 + value) / 2:.1f} +/-"
+        f" {100 * half:.1f} % in"
         f" these games ({found.scores:,} scores of {found.games:,} games)"
     )
 

@@ -26,7 +26,7 @@ from tuner.statistics.wdl import (
 
 HIGHEST = 1000.0  # centipawns: higher scores say little of how scores become results
 DEGREES = (0, 1, 2, 3)
-FEWEST = 10  # games on each side of the split
+MIN_GAMES = 10  # games on each side of the split
 
 
 class Loss(NamedTuple):
@@ -138,9 +138,10 @@ def learn_wdl(
     train, test = data.only(~inside), data.only(inside)
     for part, what in ((train, "to learn from"), (test, "held out")):
         games = len(np.unique(part.game))
-        if games < FEWEST:
+        if games < MIN_GAMES:
             raise InputError(
-                f"{games} games with scores are {what}, expected at least {FEWEST}: no opening is"
+                f"{games} games with scores are {what}, expected at least {MIN_GAMES}: no opening"
+                " is"
                 " on both sides; give more games, or another --held-out"
             )
         shares = _shares(part)

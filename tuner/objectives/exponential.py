@@ -11,7 +11,7 @@ from numba.core import types
 from games.compile import jit
 from tuner.unit import inner
 
-LARGEST = 700.0  # exp(-700) is 1e-304; smaller results would be subnormal
+MAX_EXPONENT = 700.0  # exp(-700) is 1e-304; smaller results would be subnormal
 LOG2_E = 1 / math.log(2)
 LN2_HIGH = 0.693147180369123816490  # log 2 in two parts; multiples of the first are exact
 LN2_LOW = 1.90821492927058770002e-10
@@ -47,7 +47,7 @@ def exp_minus(t):
 
     t = n log 2 + r with |r| <= log(2) / 2; exp(-r) by its Taylor series, times a power of two put
     into the exponent."""
-    t = min(t, LARGEST)
+    t = min(t, MAX_EXPONENT)
     shifted = t * LOG2_E + SHIFT
     n = shifted - SHIFT
     r = (t - n * LN2_HIGH) - n * LN2_LOW

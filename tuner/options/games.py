@@ -10,7 +10,7 @@ from tuner.options.option import option, require_sense
 from tuner.options.shared import draw, resign, seed, workers
 
 SECTION = "games"  # of config.yaml
-LONGEST = 10_000  # plies of a game
+MAX_PLIES = 10_000  # plies of a game
 ENGINE_DEPTH, ENGINE_PART, VARY = 6, 20, 0.1  # of games of an engine, by default
 USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
 # a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
@@ -64,7 +64,7 @@ class GamesOptions:
     )
     random_plies: int = option(
         "begin with N random plies that lead to a balanced position (default: 8)",
-        whole(0, LONGEST),
+        whole(0, MAX_PLIES),
         8,
         metavar="N",
     )
@@ -72,7 +72,7 @@ class GamesOptions:
         "openings of this file of positions or games, also .gz, .bz2, .zst, .zip", metavar="FILE"
     )
     plies: int = option(
-        "end games as draws after N plies (default: 300)", whole(1, LONGEST), 300, metavar="N"
+        "end games as draws after N plies (default: 300)", whole(1, MAX_PLIES), 300, metavar="N"
     )
     resign: tuple[str, ...] | None = resign(
         "a side wins if all scores of the last 3 moves of both sides are 400 centipawns or more in"
@@ -138,6 +138,6 @@ class GamesSettings(GamesOptions):
             if rule is not None:
                 CENTIPAWNS.require(f"the score of {name}", rule[0])
                 for least, plies in zip((1, 0), rule[1:], strict=False):
-                    whole(least, LONGEST).require(f"the plies of {name}", plies)
+                    whole(least, MAX_PLIES).require(f"the plies of {name}", plies)
         if self.depth is None and self.nodes is None and self.vary != 0:  # of engines with dice
             raise ValueError("depth and nodes are both null, expected one of them")

@@ -158,7 +158,7 @@ def terms_line(parameters: Parameters) -> str:
     return ", ".join(f"{name} {size}" for name, size in summary(parameters)["terms"].items())
 
 
-LARGEST = 20  # changes that are shown first
+SHOWN_CHANGES = 20  # changes that are shown first
 
 
 def reach(p: Parameters) -> float:
@@ -260,7 +260,9 @@ def largest(found: Comparison) -> list[tuple[int, int, int]]:
     chosen = found.evidence.supported if tested else found.change != 0
     places = np.argwhere(chosen & ~found.evidence.repeated)
     sizes = np.abs(found.change[tuple(places.T)])
-    return [tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:LARGEST]].tolist()]
+    return [
+        tuple(place) for place in places[np.argsort(-sizes, kind="stable")[:SHOWN_CHANGES]].tolist()
+    ]
 
 
 def errors_used(found: Comparison) -> list[str]:

@@ -25,9 +25,9 @@ from games.record import Wording
 from games.streams import InputError
 from tuner.io.files import read_whole
 
-LARGEST = 4 << 20
+MAX_BYTES = 4 << 20
 KEPT = 1 << 18  # letters of a file whose tree is kept
-DEEPEST = 12
+MAX_NESTING = 12
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -60,7 +60,9 @@ def read_tree(path: Path) -> YamlNode:
 def read_source(path: Path) -> Source:
     """Read a YAML file; InputError names file and line."""
     try:
-        text = read_whole(path, LARGEST, "a parameter file").decode("utf-8").removeprefix("\ufeff")
+        text = (
+            read_whole(path, MAX_BYTES, "a parameter file").decode("utf-8").removeprefix("\ufeff")
+        )
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such file" + (", a link that leads nowhere" if path.is_symlink() else "")
@@ -130,9 +132,10 @@ class _Builder:
             raise InputError(
                 f"{self.path}:{line}: tag {tag!r} is not supported; write a plain value"
             )
-        if depth > DEEPEST:
+        if depth > MAX_NESTING:
             raise InputError(
-                f"{self.path}:{line}: nested more than {DEEPEST} deep, expected a parameter file"
+                f"{self.path}:{line}: nested more than {MAX_NESTING} deep, expected a parameter"
+                " file"
             )
         if isinstance(event, yaml.ScalarEvent):
             assert event.end_mark is not None, "the parser marks all events"

@@ -236,12 +236,12 @@ class Luck:
         return float(values[came] - chances @ values) * self._game.points
 
 
-MOST = 8  # games that are shown
+MAX_SHOWN_GAMES = 8  # games that are shown
 
 
 def games_under_way() -> list[GameNow]:
     """Return the games under way, the first few of many."""
-    return [_now(course) for course in list(UNDER_WAY.values())[:MOST]]
+    return [_now(course) for course in list(UNDER_WAY.values())[:MAX_SHOWN_GAMES]]
 
 
 def _now(course: Course) -> GameNow:

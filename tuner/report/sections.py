@@ -50,7 +50,7 @@ from tuner.report.run import (
 )
 from tuner.report.run_charts import column, smoothed, thinned, watched_chart
 from tuner.report.verdict import (
-    MOST,
+    MAX_VERDICTS,
     Verdict,
     difference_text,
     matches_during,
@@ -65,7 +65,7 @@ from tuner.report.verdict import (
 from tuner.report.weights import (
     CHANCE,
     HELD,
-    LEAST,
+    MIN_DIFFERENCE,
     Significance,
     headline_values,
     list_curves,
@@ -451,7 +451,7 @@ def _tables(run: ShownLearningRun, sure: Significance) -> Section | None:
                 "tables": found,
                 "unit": run.wording.unit,
                 "piece": run.wording.piece,
-                "least": LEAST,
+                "least": MIN_DIFFERENCE,
                 "judged": sure.judged,
                 "errors": run.learned.standard_errors is not None,
                 "sentence": sure.sentence,
@@ -758,7 +758,7 @@ def network_tiles(run: ShownNetworkRun) -> list[Tile]:
 
 def network_verdicts(run: ShownNetworkRun) -> list[Verdict]:
     """Return the verdicts of the last matches named."""
-    return [verdict(match, None) for match in reversed(run.matches)][:MOST]
+    return [verdict(match, None) for match in reversed(run.matches)][:MAX_VERDICTS]
 
 
 def network_match(run: ShownNetworkRun) -> str | None:

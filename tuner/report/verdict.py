@@ -198,7 +198,7 @@ MOST_GAMES = 100_000  # larger estimates are not stated as a number
 # pairs with one winner: the chance that one of two equal players wins all of them is below 5 % (2 /
 # 2^6)
 ALIKE = 6
-MOST = 3  # matches at the top of a page: the last ones named
+MAX_VERDICTS = 3  # matches at the top of a page: the last ones named
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
 
 # a value, None if unknown, and its ends, None if infinite
@@ -226,7 +226,7 @@ def verdicts_of(run: ShownRun) -> list[Verdict]:
     found.sort(key=lambda pair: pair[1] is None)
     return [
         verdict(match, side) if side is not None else _of_others(verdict(match, None))
-        for match, side in found[:MOST]
+        for match, side in found[:MAX_VERDICTS]
     ]
 
 

@@ -273,7 +273,7 @@ def noise_tile(noise: NoiseCost | None, unit: str = "centipawns") -> tuple[str, 
 
 
 STRONGEST = 0.9  # opacity of the largest number of a board
-LEAST = 0.5  # centipawns; smaller differences are rounded to 0
+MIN_DIFFERENCE = 0.5  # centipawns; smaller differences are rounded to 0
 WEAK = 0.3  # share of the opacity of a number whose change is not significant
 
 
@@ -338,7 +338,7 @@ def _table(found: Comparison, significance: Significance, place: Place, s: int) 
     for kind, numbers, largest in (
         ("initial", before, most),
         ("learned", after, most),
-        ("difference", change, furthest if furthest >= LEAST else 0.0),
+        ("difference", change, furthest if furthest >= MIN_DIFFERENCE else 0.0),
     ):
         rows = [
             [

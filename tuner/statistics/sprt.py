@@ -97,7 +97,7 @@ def log_likelihood_ratio(test: Sprt, pairs: Sequence[float]) -> float:
     return sum(count * each for count, each in zip(counts, evidence, strict=True))
 
 
-FEWEST = 10  # pairs from which on the length of a test can be expected
+MIN_PAIRS = 10  # pairs from which on the length of a test can be expected
 QUANTILES = tuple(NormalDist().inv_cdf((k + 0.5) / 21) for k in range(21))
 
 
@@ -109,7 +109,7 @@ def expected_pairs_left(test: Sprt, pairs: Sequence[float]) -> float | None:
     mean for each pair, which is half the variance where elo1 is true and minus that where elo0 is,
     is normal beforehand, about 0 and with twice that as its deviation; seen are the pairs."""
     total = sum(pairs)
-    if total < FEWEST or sum(1 for count in pairs if count) < 2:
+    if total < MIN_PAIRS or sum(1 for count in pairs if count) < 2:
         return None
     counts, evidence = _evidence(test, pairs)
     llr = sum(count * each for count, each in zip(counts, evidence, strict=True))

@@ -19,7 +19,8 @@ from scipy.special import expit, log_expit
 
 from tuner.statistics.intervals import quantile
 
-LEAST = 1e-3  # of a and b on the range of m, in units of the scores' spread: both are positive
+# of a and b on the range of m, in units of the scores' spread: both are positive
+MIN_COEFFICIENT = 1e-3
 CLOSE = 1e-6  # of the gradient of the mean loss at a maximum
 STEP = 1e-5  # of the differences of gradients that are the curvature
 BIGGEST = 700.0  # of an exponent
@@ -140,7 +141,7 @@ class _Likelihood:
     def allowed(self, theta: np.ndarray) -> bool:
         """Return whether a and b are positive in the data and on the span."""
         return all(
-            part.min() > LEAST
+            part.min() > MIN_COEFFICIENT
             for basis in (self.basis, self.span)
             for part in self._both(theta, basis)
         )

@@ -33,7 +33,7 @@ set evaluation chequerplay evaluation noise 0
 set evaluation cubedecision evaluation plies 0
 external {socket}
 """
-DEEPEST = 2  # plies as gnubg counts them: 0 is one roll deep
+MAX_GNUBG_PLIES = 2  # plies as gnubg counts them: 0 is one roll deep
 START_SECONDS, PATIENCE = 60.0, 120.0
 UBGI_START_SECONDS, UBGI_PATIENCE = 120.0, 60.0
 BETWEEN = re.compile(r"[\s/-]+")  # places in an answer of a UBGI engine
@@ -42,9 +42,9 @@ LONGEST_REPLY = 4096
 
 def gnubg_plies(text: str) -> int:
     """Return the plies that `gnubg:PLIES` names; InputError if they are not 0 to DEEPEST."""
-    if not text.isdecimal() or len(text) > 1 or int(text) > DEEPEST:
+    if not text.isdecimal() or len(text) > 1 or int(text) > MAX_GNUBG_PLIES:
         raise InputError(
-            f"gnubg{text and ':'}{text}: expected gnubg:PLIES with 0 to {DEEPEST} plies, "
+            f"gnubg{text and ':'}{text}: expected gnubg:PLIES with 0 to {MAX_GNUBG_PLIES} plies, "
             "where 0 is one roll deep"
         )
     return int(text)

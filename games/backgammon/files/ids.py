@@ -189,16 +189,16 @@ def text_of(words: np.ndarray) -> str:
 
 PREFIX = "XGID="
 XGID_FIELDS = 10
-LONGEST = (1 << 15) - 1  # length or score of a match, as in match IDs
+MAX_LENGTH = (1 << 15) - 1  # length or score of a match, as in match IDs
 # the fields that are numbers, with their bounds
 XGID_NUMBERS = (
     ("cube", 0, 15),
     ("owner of the cube", -1, 1),
     ("turn", -1, 1),
-    ("score", 0, LONGEST),
-    ("score", 0, LONGEST),
+    ("score", 0, MAX_LENGTH),
+    ("score", 0, MAX_LENGTH),
     ("rule", 0, 3),
-    ("length", 0, LONGEST),
+    ("length", 0, MAX_LENGTH),
     ("highest cube", 0, 15),
 )
 

@@ -31,7 +31,8 @@ from games.backgammon.rules.board import (
 from games.bits import EMPTY, bit, leading_zeros, lowest, without_lowest
 
 STRIDE = 6
-MOST = 3060  # ways to choose four steps among fifteen checkers: more afterstates there cannot be
+# ways to choose four steps among fifteen checkers: more afterstates there cannot be
+MAX_AFTERSTATES = 3060
 FIVE, EIGHT = np.uint64(5), np.uint64(8)
 
 

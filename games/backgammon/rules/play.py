@@ -14,7 +14,7 @@ import numpy as np
 from numba.core import types
 
 from games.backgammon.rules import entry, inner
-from games.backgammon.rules.afterstates import MOST, STRIDE, afterstates_of
+from games.backgammon.rules.afterstates import MAX_AFTERSTATES, STRIDE, afterstates_of
 from games.backgammon.rules.board import (
     ALL_DICE,
     BAR_SET,
@@ -51,7 +51,7 @@ HIGHEST_POINTS = 3  # a backgammon
 MOVE_DICE_SHIFT = 32  # above the steps of a move, its dice
 STEPS = (1 << MOVE_DICE_SHIFT) - 1
 THEIR_HOME = np.uint64(BAR_SET | sum((np.uint64(1 << place) for place in range(19, 25)), EMPTY))
-SCRATCH = 2 * MOST * STRIDE  # words at either address that `write_afterstates` needs
+SCRATCH = 2 * MAX_AFTERSTATES * STRIDE  # words at either address that `write_afterstates` needs
 ONE_PLY = np.uint64(1 << PLY_SHIFT)
 START = tuple(start())
 
@@ -125,7 +125,7 @@ def afterstates(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("the dice have not been rolled")
     if points(words):
         return np.empty((0, WORDS), np.uint64), np.empty(0, np.uint64)
-    out, scratch = np.empty(MOST * STRIDE, np.uint64), np.empty(MOST * STRIDE, np.uint64)
+    out, scratch = np.empty((2, MAX_AFTERSTATES * STRIDE), np.uint64)
     n = _afterstates(words, SIDES * (larger - 1) + smaller - 1, out, scratch)
     return (
         out[: WORDS * n].reshape(n, WORDS).copy(),
@@ -188,7 +188,7 @@ def _counted(positions, n, out, scratch):
 def count_afterstates(positions: np.ndarray) -> int:
     """Return the number of afterstates of all 21 rolls of positions (n, 5), a pass counted as
     one."""
-    out, scratch = np.empty(MOST * STRIDE, np.uint64), np.empty(MOST * STRIDE, np.uint64)
+    out, scratch = np.empty((2, MAX_AFTERSTATES * STRIDE), np.uint64)
     return int(_counted(np.ascontiguousarray(positions).ravel(), len(positions), out, scratch))
 
 

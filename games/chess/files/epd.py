@@ -19,7 +19,7 @@ from games.chess.files import faults
 from games.chess.files.content import START, columns_of
 from games.chess.files.fen import bytes_type, parse_fen
 from games.chess.files.movetext import decided
-from games.chess.files.pgn import ALL, KINDS, LONGEST, keep_new, keys_type, take, windows
+from games.chess.files.pgn import ALL, KINDS, MAX_GAME_BYTES, keep_new, keys_type, take, windows
 from games.chess.files.tokens import (
     DIGIT,
     NEWLINE,
@@ -464,9 +464,10 @@ def read(
         report.undecided += undecided
         report.bytes = at + len(text_read)
         known = report.bytes if counts[5] else known
-        if at - known > LONGEST:
+        if at - known > MAX_GAME_BYTES:
             raise InputError(
-                f"{source}: byte {known}: no position in {LONGEST:,} bytes; expected lines of EPD"
+                f"{source}: byte {known}: no position in {MAX_GAME_BYTES:,} bytes; expected lines"
+                " of EPD"
                 " or FEN"
             )
         if n == 0:

@@ -331,7 +331,7 @@ def read_comment(text, i, end, ply, black, game, scores):
         k += 1
 
 
-SHOWN = 20  # bytes of an invalid token that messages quote
+MAX_QUOTED = 20  # bytes of an invalid token that messages quote
 LONGEST_COMMENT = 1 << 20  # bytes that a comment may continue after a line in it that starts a game
 
 
@@ -525,7 +525,11 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
                     continue
             if game[FAULT] == faults.OK:  # only for the first fault: quadratic time otherwise
                 note(
-                    game, faults.NOT_A_MOVE, i - 1, line_end(text, i, min(end, i + SHOWN)), ply + 1
+                    game,
+                    faults.NOT_A_MOVE,
+                    i - 1,
+                    line_end(text, i, min(end, i + MAX_QUOTED)),
+                    ply + 1,
                 )
     if depth:
         note(game, faults.VARIATION, i, i, ply)

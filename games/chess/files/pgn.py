@@ -200,7 +200,7 @@ def collect(parsed, chosen, begin, wanted, contexts, collected):
 
 WINDOW = 1 << 20
 # the longest game or line; a file is refused after this number of bytes without any
-LONGEST = 1 << 24
+MAX_GAME_BYTES = 1 << 24
 
 
 def windows(
@@ -242,9 +242,10 @@ def windows(
             if used == 0 or done >= len(held):
                 break
         held, place = held[done:], place + done
-        if len(held) > LONGEST and problem is None:
+        if len(held) > MAX_GAME_BYTES and problem is None:
             raise InputError(
-                f"{name}: byte {place}: more than {LONGEST:,} bytes without the end of a game or"
+                f"{name}: byte {place}: more than {MAX_GAME_BYTES:,} bytes without the end of a"
+                " game or"
                 " line; expected games in PGN, or lines of labeled positions"
             )
     if problem:
@@ -311,8 +312,10 @@ def parsed(
             if found.any_like_games():
                 last = place + len(found.text)
             yield found, place
-        if place - last > LONGEST:
-            raise InputError(f"{source}: byte {last}: no game in {LONGEST:,} bytes; expected PGN")
+        if place - last > MAX_GAME_BYTES:
+            raise InputError(
+                f"{source}: byte {last}: no game in {MAX_GAME_BYTES:,} bytes; expected PGN"
+            )
 
 
 def fault_text(found: ParsedGames, row: np.ndarray) -> str:

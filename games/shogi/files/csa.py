@@ -20,7 +20,7 @@ from games.shogi.files.sfen import board_of, digits, hand_of, kind_of, kind_on, 
 from games.shogi.rules.attacks import KING, PROMOTED
 from games.shogi.rules.endings import DECLARATION, MATE, PERPETUAL_CHECK, REPETITION, ending
 from games.shogi.rules.moves import NOWHERE, PROMOTION
-from games.shogi.rules.position import MOST, START, STATE
+from games.shogi.rules.position import MAX_MEN, START, STATE
 from games.shogi.rules.squares import RANKS
 
 MEN = ("", "FU", "KY", "KE", "GI", "KA", "HI", "KI", "OU", "TO", "NY", "NK", "NG", "UM", "RY")
@@ -101,7 +101,7 @@ class _Start:
 
     def _own(self, owner: int, text: str, number: int) -> None:
         if text[2:] == "00AL":
-            left = list(MOST)
+            left = list(MAX_MEN)
             for _, kind in self.board.values():
                 left[kind & 7 if kind > PROMOTED else kind] -= 1
             for (_, kind), held in self.hands.items():

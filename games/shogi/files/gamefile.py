@@ -14,7 +14,7 @@ from games.shogi.rules.movegen import MAX_MOVES, legal_moves, play
 from games.shogi.rules.moves import PROMOTION, SOURCE_SHIFT
 from games.shogi.rules.position import STATE
 
-LONGEST = 4096  # plies of a game
+MAX_PLIES = 4096  # plies of a game
 DECIDED = 30_000  # a recorded score from here on is a forced win
 ILLEGAL_KIND = "illegal move"
 _VALUE = r"([+-]?[0-9]{1,7}(?![0-9])|[+-]詰|先手勝ち|後手勝ち)"
@@ -79,8 +79,8 @@ class ParsedGame:
         found = legal[(legal & np.uint32(mask)) == wanted]
         if len(found) != 1:
             raise GameFault(ILLEGAL_KIND, f"{shown(text)} at ply {len(self.moves) + 1}", number)
-        if len(self.moves) >= LONGEST:
-            raise GameFault("too long", f"more than {LONGEST} plies", number)
+        if len(self.moves) >= MAX_PLIES:
+            raise GameFault("too long", f"more than {MAX_PLIES} plies", number)
         after = np.empty_like(self.line[-1])
         play(self.line[-1], int(found[0]), after)
         self.line.append(after)

@@ -33,7 +33,7 @@ from games.shogi.rules.movegen import (
 )
 from games.shogi.rules.position import (
     CHECK,
-    MOST,
+    MAX_MEN,
     NUMBER_SHIFT,
     Position,
     full_key,
@@ -75,7 +75,7 @@ SENTENCES = (
 records_type = types.Array(types.uint8, 2, "C")
 positions_type = types.Array(types.uint64, 2, "C")
 faults_type = types.Array(types.int64, 1, "C")
-most_of = jit.table("shogi_most", np.array(MOST, np.int64))
+most_of = jit.table("shogi_most", np.array(MAX_MEN, np.int64))
 
 
 @inner(types.int64(records_type, types.int64, types.int64), forceinline=True)

@@ -14,7 +14,7 @@ from games.shogi.rules.moves import CAPTURED_SHIFT, KIND_SHIFT, NOWHERE, PROMOTI
 from games.shogi.rules.position import (
     CHECK,
     HELD,
-    MOST,
+    MAX_MEN,
     SIDE,
     STATE,
     WORDS,
@@ -31,7 +31,7 @@ from games.shogi.rules.squares import FILES, RANKS
 LETTERS = " PLNSBRGK"
 HAND_ORDER = "RBGSNLP"
 LARGEST_NUMBER = 0xFFFF
-SHOWN = 40  # letters of a faulty text in a message
+MAX_QUOTED = 40  # letters of a faulty text in a message
 START_TEXT = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 
 
@@ -94,9 +94,9 @@ def _require_possible(board: dict[int, tuple[int, int]], hands: dict[tuple[int, 
             "there is no king on the board, expected both kings, or one in a mate problem"
         )
     for kind in range(1, 9):
-        if totals[kind] > MOST[kind]:
+        if totals[kind] > MAX_MEN[kind]:
             raise ValueError(
-                f"{totals[kind]} men are {NAMES[kind]}s, expected at most {MOST[kind]}"
+                f"{totals[kind]} men are {NAMES[kind]}s, expected at most {MAX_MEN[kind]}"
             )
 
 
@@ -150,7 +150,7 @@ def position(text: str) -> np.ndarray:
 
 def shown(text: str) -> str:
     """Return a text of a file as messages quote it: printable and short."""
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
+    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 3] + "...")
 
 
 def _board_of(text: str) -> dict[int, tuple[int, int]]:
@@ -196,9 +196,9 @@ def _hands_of(text: str) -> dict[tuple[int, int], int]:
         if man in hands:
             raise ValueError(f"hands {shown(text)} name {letter} twice")
         hands[man] = int(number or 1)
-        if hands[man] > MOST[man[1]]:
+        if hands[man] > MAX_MEN[man[1]]:
             raise ValueError(
-                f"{hands[man]} {NAMES[man[1]]}s in hand, expected at most {MOST[man[1]]}"
+                f"{hands[man]} {NAMES[man[1]]}s in hand, expected at most {MAX_MEN[man[1]]}"
             )
     return hands
 

@@ -57,7 +57,7 @@ PAWN_FIELD = np.uint64(0x1F)
 WHITE_HAND = np.uint64(32)
 HAND_MASK = np.uint64(0xFFFFFFFF)
 HELD = 8  # kinds 1 to 7 can be held
-MOST = (0, 18, 4, 4, 4, 2, 2, 4, 2)  # men of each kind
+MAX_MEN = (0, 18, 4, 4, 4, 2, 2, 4, 2)  # men of each kind
 
 
 class Position(NamedTuple):

@@ -260,7 +260,7 @@ def test_results_are_those_of_white_whoever_is_to_move(side, fields, label, outc
 
 def test_a_line_longer_than_the_limit_is_an_error_behind_the_lines_before_it(tmp_path, monkeypatch):
     monkeypatch.setattr(pgn, "WINDOW", 500)
-    monkeypatch.setattr(pgn, "LONGEST", 2000)
+    monkeypatch.setattr(pgn, "MAX_GAME_BYTES", 2000)
     monkeypatch.setattr(streams, "COMPRESSED_PIECE", 500)
     monkeypatch.setattr(streams, "PIECE", 500)
     good = f"{BOARD} [1.0]\n"
@@ -282,7 +282,7 @@ def test_a_line_longer_than_the_limit_is_an_error_behind_the_lines_before_it(tmp
 @pytest.mark.parametrize("rubbish", [b"\n" * 40_000, b"x\n" * 20_000, b"# x\n" * 10_000])
 def test_a_file_is_given_up_where_no_position_comes_for_long(rubbish, tmp_path, monkeypatch):
     monkeypatch.setattr(pgn, "WINDOW", 500)
-    monkeypatch.setattr(epd, "LONGEST", 5000)
+    monkeypatch.setattr(epd, "MAX_GAME_BYTES", 5000)
     monkeypatch.setattr(content, "START", 500)
     monkeypatch.setattr(epd, "START", 500)
     monkeypatch.setattr(streams, "COMPRESSED_PIECE", 500)

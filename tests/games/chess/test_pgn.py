@@ -201,7 +201,7 @@ def test_the_size_of_the_reading_window_changes_nothing(window, room, tmp_path, 
 def small_limits(monkeypatch, longest: int) -> None:
     for module, name, value in [
         (pgn, "WINDOW", 500),
-        (pgn, "LONGEST", longest),
+        (pgn, "MAX_GAME_BYTES", longest),
         (streams, "PIECE", 500),
         (streams, "COMPRESSED_PIECE", 500),
     ]:
@@ -245,7 +245,7 @@ def test_a_comment_is_never_closed_if_a_game_begins_in_it_and_it_goes_on_for_lon
 ):
     content = (TAGS + "1. e4 {never closed\n\n" + GOOD * 40_000).encode()
     assert len(content) > movetext.LONGEST_COMMENT * 2
-    monkeypatch.setattr(pgn, "LONGEST", movetext.LONGEST_COMMENT * 5 // 4)
+    monkeypatch.setattr(pgn, "MAX_GAME_BYTES", movetext.LONGEST_COMMENT * 5 // 4)
     games = games_of_bytes(content, tmp_path)
     assert [game.reason for game in games[:2]] == ["a comment is never closed", None]
     assert len(games) == 40_001

@@ -5,7 +5,7 @@ from numba.core import types
 
 from games.search.ordering import (
     LANES,
-    LEAST,
+    MIN_WORD,
     bring_forward,
     greatest,
     list_type,
@@ -53,7 +53,7 @@ def test_moves_come_in_the_order_of_a_selection_sort_ties_included():
                 (int(move_of.py_func(word)), int(score_of.py_func(word))) for word in words[:n]
             ]
             assert found == by_selection(moves.tolist(), scores.tolist())
-            assert (words[n:] == LEAST).all()
+            assert (words[n:] == MIN_WORD).all()
 
 
 def test_a_word_holds_move_place_and_score():

@@ -15,7 +15,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.prior import LEAST, fit_slopes, slope_lines, with_slopes
+from tuner.fit.prior import MIN_SLOPE, fit_slopes, slope_lines, with_slopes
 
 SLOPES = np.linspace(0.4, 2.0, PHASES + 1)
 
@@ -90,7 +90,7 @@ def test_weights_are_not_bent_by_phases_in_which_results_follow_less(tmp_path):
 def test_a_phase_that_is_drawn_anyhow_hardly_counts(tmp_path):
     sample, weights = drawn(tmp_path / "data", np.where(np.arange(PHASES + 1) < 8, 0.0, 1.0))
     found = fit_slopes(problem_of(sample, 2, start=weights), SCALE)
-    assert LEAST <= found[0] < 0.1 and found[24] == pytest.approx(1, rel=0.15)
+    assert MIN_SLOPE <= found[0] < 0.1 and found[24] == pytest.approx(1, rel=0.15)
     assert (
         "(phase 0) to 1." in slope_lines(found)[0]
         and "times as strongly as the scale assumes" in slope_lines(found)[0]

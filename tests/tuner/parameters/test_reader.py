@@ -11,7 +11,7 @@ from tests.tuner.parameters.support import GOOD, changed, read, refused
 from tests.tuner.support import LAYOUT
 from tuner.parameters.parameters import LARGEST_WEIGHT, staged, untapered
 from tuner.parameters.reader import game_of, missing_parameters, read_parameters
-from tuner.parameters.yaml_tree import DEEPEST, LARGEST, read_tree
+from tuner.parameters.yaml_tree import MAX_BYTES, MAX_NESTING, read_tree
 
 
 def test_a_file_means_what_it_says(tmp_path):
@@ -279,8 +279,9 @@ ERRORS = [
     ("learned: " + "{a: " * 100_000, ":1: nested more than 12 deep"),
     ("".join(f"{' ' * i}a:\n" for i in range(50)), ":13: nested more than 12 deep"),
     (
-        "# " + "x" * LARGEST + "\n" + GOOD,
-        f": {LARGEST + 3 + len(GOOD):,} bytes, expected a parameter file of at most {LARGEST:,}",
+        "# " + "x" * MAX_BYTES + "\n" + GOOD,
+        f": {MAX_BYTES + 3 + len(GOOD):,} bytes, expected a parameter file of at most"
+        f" {MAX_BYTES:,}",
     ),
     # what was learned
     (GOOD + "learned: 42\n", ":26: learned is '42', expected a mapping"),
@@ -355,7 +356,7 @@ def parsed(monkeypatch) -> list[yaml.Event]:
 @pytest.mark.parametrize("opening", ["[", "{a: "])
 def test_deep_nesting_is_refused_where_it_becomes_too_deep(tmp_path, parsed, opening):
     refused(tmp_path, "learned: " + opening * 100_000)
-    assert len(parsed) < 4 * DEEPEST
+    assert len(parsed) < 4 * MAX_NESTING
 
 
 def test_an_alias_is_refused_at_the_first_anchor(tmp_path, parsed):
@@ -364,12 +365,12 @@ def test_an_alias_is_refused_at_the_first_anchor(tmp_path, parsed):
 
 
 def test_a_file_that_is_too_large_is_not_parsed(tmp_path, parsed):
-    refused(tmp_path, "# " + "x" * LARGEST + "\n" + GOOD)
+    refused(tmp_path, "# " + "x" * MAX_BYTES + "\n" + GOOD)
     assert not parsed
 
 
 def test_a_large_file_takes_one_event_for_each_value(tmp_path, parsed):
-    path, values = tmp_path / "large.yaml", LARGEST // 100
+    path, values = tmp_path / "large.yaml", MAX_BYTES // 100
     path.write_text("learned: [" + "1," * (values - 1) + "1]\n")
     assert len(read_tree(path).value["learned"].value) == values
     assert len(parsed) < values + 20

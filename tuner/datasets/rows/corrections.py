@@ -682,7 +682,7 @@ def _text(correction: _Added, stages: Sequence[str], also: str, same: list[str])
 
 
 WIDE = 40.0  # centipawns between the stages of a position that shows its share
-FEWEST = 8  # such positions of one phase
+MIN_POSITIONS = 8  # such positions of one phase
 MOST_STEPS = 1024
 FINE = 256  # steps of the taper of many engines, whatever the steps of their phase
 SCALES = 4  # different factors of the last stage
@@ -726,7 +726,7 @@ def _steps(view: Trial, phases: int, stages: Sequence[str]) -> Iterator[Correcti
     shown = [
         value
         for value in np.unique(phase[wide]).tolist()
-        if (wide & (phase == value)).sum() >= FEWEST
+        if (wide & (phase == value)).sum() >= MIN_POSITIONS
     ]
     if len(shown) < 2:
         return
@@ -783,7 +783,7 @@ def _scaled(view: Trial, stages: Sequence[str]) -> Iterator[Correction]:
     """Yield a last stage that the engine multiplies by a factor in some positions."""
     part = view.sample.factors[-1] * view.stage_sums[-1]
     shown = view.differs & (np.abs(part) >= WIDE)
-    if shown.sum() < FEWEST:
+    if shown.sum() < MIN_POSITIONS:
         return
     factor = 1 + view.difference[shown] / part[shown]
     values, number = np.unique(

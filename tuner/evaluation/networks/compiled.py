@@ -514,7 +514,7 @@ def floats_at(array, offset):
 
 
 # in steps: the search clamps evaluations, and larger ones would not fit
-LARGEST, HALF = np.float32(1 << 28), np.float32(0.5)
+MAX_SCORE, HALF = np.float32(1 << 28), np.float32(0.5)
 TURN = np.uint64(1)
 
 
@@ -537,7 +537,7 @@ def steps_of(position, data):
         found = of_share(found, shares[0], shares[1])
     if not net.for_mover and words_of(position, net.words)[net.words - 1] & TURN:
         found = -found
-    return np.int64(np.floor(min(max(found, -LARGEST), LARGEST) + HALF))
+    return np.int64(np.floor(min(max(found, -MAX_SCORE), MAX_SCORE) + HALF))
 
 
 @entry(I64(I64, I64, I64))

@@ -488,7 +488,7 @@ class Values:
 
 
 LONGEST_HEAD = 200  # tokens before a value; a statement with more defines nothing
-DEEPEST = 127  # braces in braces, and `#if` in `#if`; C asks 127 and 63 of its compilers
+MAX_BRACES = 127  # braces in braces, and `#if` in `#if`; C asks 127 and 63 of its compilers
 OUTER, FUNCTION, ENUM, LIST = "outer", "function", "enum", "list"  # kinds of scopes
 TYPES = {
     "namespace",
@@ -587,9 +587,10 @@ class _Finder:
                 i += 1
 
     def _require_shallow(self, depth: int, i: int, what: str) -> None:
-        if depth >= DEEPEST:
+        if depth >= MAX_BRACES:
             raise InputError(
-                f"{self.source.at(self.source.code[i].start)}: {what} nested deeper than {DEEPEST};"
+                f"{self.source.at(self.source.code[i].start)}: {what} nested deeper than"
+                f" {MAX_BRACES};"
                 f" is this {self.source.language.name}?"
             )
 

@@ -39,7 +39,7 @@ from tuner.parameters.yaml_tree import YamlNode as YamlNode
 from tuner.parameters.yaml_tree import read_tree
 
 SIMILAR = 0.6  # ratio of difflib from which a name is shown as similar
-SHOWN = 4  # names in an error
+MAX_NAMES = 4  # names in an error
 
 
 class MatchError(Exception):
@@ -155,7 +155,7 @@ class Matcher:
         best = sorted(
             (name for name in ratios if ratios[name] >= SIMILAR),
             key=lambda name: (-ratios[name], name),
-        )[:SHOWN]
+        )[:MAX_NAMES]
         return (
             f"; similar: {definitions_listed([self.first[name] for name in best])}" if best else ""
         )
@@ -163,7 +163,7 @@ class Matcher:
 
 def definitions_listed(definitions: Sequence[Definition]) -> str:
     """The first names, each with file and line, and the number of the rest."""
-    return listed([definition.where for definition in definitions], SHOWN)
+    return listed([definition.where for definition in definitions], MAX_NAMES)
 
 
 def _terms(place: Place) -> set[str]:
@@ -395,7 +395,7 @@ def _on_line(values: Values, tokens: Sequence[int]) -> Node:
     )
 
 
-LARGEST = 16 << 20  # bytes of a source
+MAX_SOURCE_BYTES = 16 << 20  # bytes of a source
 MOST_NAMED = 12  # parameters without a definition, in an error
 
 
@@ -420,7 +420,7 @@ def read_source_file(path: Path) -> SourceText:
     """Read the source of an engine; InputError if it is none."""
     language = language_of(path)
     try:
-        content = read_whole(path, LARGEST, "source text")
+        content = read_whole(path, MAX_SOURCE_BYTES, "source text")
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such file; --into takes the source that holds the numbers"

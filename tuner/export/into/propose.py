@@ -25,7 +25,7 @@ from tuner.parameters.parameters import Place
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
 BOARD = 64
-SHOWN = 40  # characters of a definition
+MAX_SHOWN = 40  # characters of a definition
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ def _dims(node: Node, stages: int) -> tuple[int, ...] | None:
 
 def _shown(definition: Definition, node: Node) -> str:
     """Return the beginning of a value, on one line."""
-    end = node.end if isinstance(node, Number) else node.start + 4 * SHOWN
+    end = node.end if isinstance(node, Number) else node.start + 4 * MAX_SHOWN
     text = " ".join(definition.source.text[node.start : end].split(";")[0].split())
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
 
 
 def shapes_of(

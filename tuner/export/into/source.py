@@ -165,7 +165,7 @@ def spelled(number: Number, value: float, decimals: int, as_float: bool) -> str:
 
 SPACE, COMMENT, STRING, NUMBER, WORD, SIGN = "space", "comment", "string", "number", "word", "sign"
 DIRECTIVE, DEFINE, END = "line", "define", "end"
-DEEPEST = 64  # strings within strings
+MAX_STRING_DEPTH = 64  # strings within strings
 BOM = "\xef\xbb\xbf"
 SPACES = re.compile(r"(?:[ \t\r\n\f\v]|\\\r?\n)+")
 ONE_SPACE = re.compile(r" (?![ \t\r\n\f\v\\])")
@@ -393,8 +393,8 @@ class _SourceReader:
         escape."""
         depth, text = 0, self.text
         self.nested += 1
-        if self.nested > DEEPEST:
-            self._fail(at, f"strings nested deeper than {DEEPEST}")
+        if self.nested > MAX_STRING_DEPTH:
+            self._fail(at, f"strings nested deeper than {MAX_STRING_DEPTH}")
         while position < len(text):
             c = text[position]
             if depth and (end := self._string(position)):

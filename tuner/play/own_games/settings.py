@@ -15,7 +15,7 @@ from tuner.io.run_folder import read_config
 from tuner.options.games import (
     ENGINE_DEPTH,
     ENGINE_PART,
-    LONGEST,
+    MAX_PLIES,
     SECTION,
     USUAL_DRAW,
     USUAL_RESIGN,
@@ -92,7 +92,7 @@ def _of_engine(game: Game) -> dict[str, Any]:
             "depth": None,
             "vary": 0.0,
             "random_plies": 0,
-            "plies": LONGEST,
+            "plies": MAX_PLIES,
             "resign": None,
             "draw": None,
             "play_on": 0.0,

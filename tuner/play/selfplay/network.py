@@ -45,7 +45,7 @@ from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import with_measuring
 
 GAMES, HIDDEN = 200_000, (40,)  # unless given
-LONGEST = 2000  # plies of a game: an untrained network needs some hundred
+MAX_PLIES = 2000  # plies of a game: an untrained network needs some hundred
 # the learning rate, of networks that learn from wins only and from points,
 RATES = {
     True: 0.3,
@@ -149,7 +149,7 @@ class NetworkLearning:
             lambda_=settings.trace,
             points=not settings.wins,
             seed=settings.seed,
-            longest=LONGEST,
+            longest=MAX_PLIES,
         )
         return TdLearner(
             network, self._start.encoding, self._start.game.contest.whole_games, options, played

@@ -94,7 +94,7 @@ class Library:
 
 
 EIGHT = 8  # nonzeros read at once
-FEW = 16  # a chunk with this many times the chosen positions: those are listed one by one
+SPARSE_FACTOR = 16  # a chunk with this many times the chosen positions: those are listed one by one
 
 
 @dataclass
@@ -172,7 +172,7 @@ def choose(
     low, high = np.clip(ranges, chunk.first, chunk.last).T - chunk.first
     low, high = low[low < high], high[low < high]
     sizes = high - low
-    if FEW * sizes.sum() < len(chunk.origin):
+    if SPARSE_FACTOR * sizes.sum() < len(chunk.origin):
         offsets = np.repeat(high - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
         order = arrays.sort(chunk.place[library.put(offsets, np.int64)])
     else:
