@@ -103,7 +103,7 @@ def prepare_engine(folder: Path) -> None:
     for name, text in SOURCES.items():
         Path("src", name).write_text(text)
     mini = compile_mini("c", folder_of("c", folder))
-    for name in ("myengine", "before"):
+    for name in ("myengine", "myengine-rows", "before"):
         Path(name).write_text(ENGINE.format(mini=mini.program, python=sys.executable))
         Path(name).chmod(0o755)
     shutil.copy(ENGINES / "mini.yaml", "mini.yaml")

@@ -27,39 +27,37 @@ for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 GROUPS = {  # each command with its purpose
-    "learn": {
+    "tune": {
         "tune": "tune a parameter file on games",
         "selfplay": "tune by self-play",
-        "games": "play games to learn from",
-        "dataset": "cache feature counts so that repeated fits are fast",
         "improve": "make your engine stronger: source in, patch out",
-        "params": "check, complete or create a parameter file",
-    },
-    "judge": {
-        "match": "play two files or engines, with Elo or SPRT",
-        "tournament": "rate several players",
         "optimize": "tune engine options and search constants by games",
-        "diff": "compare parameter files",
-        "report": "write an HTML report of a run",
-        "watch": "follow a run in the browser",
-        "wdl": "fit win, draw and loss to search scores",
-        "eval": "explain the evaluation of a position",
-    },
-    "engines": {
-        "trace": "generate the header that lets your engine print its feature counts",
-        "export": "write the weights out, or straight into your engine's source",
+        "network": "train a small network on values of positions",
     },
     "play": {
+        "games": "play games to learn from",
+        "match": "play two files or engines, with Elo or SPRT",
+        "tournament": "rate several players",
         "uci": "play in any chess program",
         "usi": "play in any shogi program",
         "ubgi": "play in any backgammon program",
     },
-    "research": {
-        "network": "train a small network on values of positions",
+    "look": {
+        "diff": "compare parameter files",
+        "eval": "explain the evaluation of a position",
+        "report": "write an HTML report of a run",
+        "watch": "follow a run in the browser",
+        "wdl": "fit win, draw and loss to search scores",
+    },
+    "convert": {
+        "params": "check, complete or create a parameter file",
+        "export": "write the weights out, or straight into your engine's source",
+        "trace": "generate the header that lets your engine print its feature counts",
+        "dataset": "cache feature counts so that repeated fits are fast",
     },
 }
 INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
-SERVERS = (*GROUPS["play"], "watch")  # they have no result to print as JSON
+SERVERS = ("uci", "usi", "ubgi", "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
   tuner tune classic samples -o learned.yaml

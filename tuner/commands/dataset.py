@@ -23,7 +23,7 @@ USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
   tuner dataset games/*.pgn.zst -o games.ds
   tuner dataset inspect games.ds
-  tuner dataset games.pgn --engine "./myengine trace" --params my.yaml \\
+  tuner dataset games.pgn --engine "./myengine-rows trace" --params my.yaml \\
     -o rows.ds
   tuner dataset rows.jsonl --params my.yaml -o rows.ds
   tuner dataset split games.ds -o train.ds test.ds --held-out 0.2

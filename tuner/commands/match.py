@@ -24,7 +24,7 @@ EXAMPLE = """examples:
   tuner match learned.yaml "uci:stockfish" --option-b "Skill Level=3" --tc 5+0.05
   tuner match "uci:toga2" "uci:toga2" --with learned.yaml --depth 6
   tuner match learned.yaml random --plies 80 --depth 2
-                                      a ladder with `zero` and `material`
+                                      also `zero` and `material` against it
 """
 TABLE: Table = (
     Option(("a",), "the player whose result is reported", metavar="A", nargs="?"),

@@ -87,13 +87,14 @@ class PairsOptions:
         seldom=True,
     )
     random_plies: int = option(
-        "without --openings: balanced positions after N random plies (default: 8; in the ladder and"
-        " with dice 0)",
+        "without --openings: balanced positions after N random plies (default: 8; with dice, and in"
+        " a match with `random` and --plies, 0)",
         COUNT,
         metavar="N",
     )
     plies: int = option(
-        "adjudicate a draw after N plies (default: never); with `random` as a player: the ladder",
+        "adjudicate a draw after N plies (default: never); in a match against `random`, also play"
+        " `zero` and `material` against it",
         COUNT,
         0,
         metavar="N",
