@@ -540,10 +540,10 @@ def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
         np.array([each[-1].value for each in lines], float)
         for lines in ([one.models for one in found], [one.winners for one in found])
     )
-    text = f"{len(found)} networks, mean ± SD: {found[0].loss} {losses.mean():.4f} ± "
+    text = f"{len(found)} networks, mean +/- SD: {found[0].loss} {losses.mean():.4f} +/- "
     text += f"{losses.std(ddof=1):.4f}"
     if found[0].targets == "results":
-        text += f", winners {shares.mean():.4f} ± {shares.std(ddof=1):.4f}"
+        text += f", winners {shares.mean():.4f} +/- {shares.std(ddof=1):.4f}"
     return text + "; written is the best for the positions set aside"
 
 

@@ -74,7 +74,7 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
     assert all(0.3 < share < 1 for share in shares) and len(set(shares)) > 1
     words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
     out = done(*words, "--loss", "mse", "--repeats", 3).out
-    assert f"winners {np.mean(shares):.4f} ± {np.std(shares, ddof=1):.4f}" in out
+    assert f"winners {np.mean(shares):.4f} +/- {np.std(shares, ddof=1):.4f}" in out
     assert "share of the winners that are predicted:" in out
 
 

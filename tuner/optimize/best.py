@@ -154,7 +154,7 @@ class Unit(NamedTuple):
 
     def interval(self, elo: float, error: float) -> str:
         """Return an amount with its 95 % interval."""
-        return f"{self.text(elo)} ± {self.text(NORMAL * error, '')}"
+        return f"{self.text(elo)} +/- {self.text(NORMAL * error, '')}"
 
 
 def unit_of(game: Game) -> Unit:

@@ -461,7 +461,7 @@ def progress_text(
         mean = sum(points * count for points, count in tally.games.items()) / max(results.games, 1)
         score = f"{signed(mean)} points a game"
     elif math.isfinite(elo.value) and math.isfinite(elo.error):
-        score = f"Elo {elo.value:+.1f} ± {elo.error:.1f}"
+        score = f"Elo {elo.value:+.1f} +/- {elo.error:.1f}"
     else:
         score = f"+{results.wins} -{results.losses} ={results.draws}"
     parts = [f"{results.games:,} games", score]

@@ -94,7 +94,7 @@ class Standings:
             return "-"
         sign = "" if GIVEN in self.rated.how else "+"
         text = f"{SIGNS.get(how, '')}{round(value, digits) + 0.0:{sign}.{digits}f}"
-        return text if error is None else f"{text} ± {error:.{digits}f}"
+        return text if error is None else f"{text} +/- {error:.{digits}f}"
 
 
 def standings_of(settings: TournamentSettings, game: Game, tallies: Sequence[Tally]) -> Standings:
@@ -246,7 +246,7 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
     if any(
         rated.how[i] == ESTIMATED and rated.error(i) is None for i in range(len(standings.names))
     ):
-        found.append("Without ±: all pairs of games ended alike, so there is no interval.")
+        found.append("Without +/-: all pairs of games ended alike, so there is no interval.")
     if UNKNOWN in rated.how:
         found.append("A dash: no games against rated players yet.")
     for (i, fault), number in sorted(standings.faults.items()):

@@ -174,8 +174,8 @@ def test_without_an_interval_a_result_says_why(pairs, said):
         ),
         (("--resign", "score=300"), "--resign: games of backgammon are played to the end"),
         (("--plies", 50), "--plies: games of backgammon are played to the end"),
-        (("--depth", 4), "one limit, a depth of 1 to 3 plies, not depth 4"),
-        (("--nodes", 400), "one limit, a depth of 1 to 3 plies, not 400 nodes a move"),
+        (("--depth", 4), "backgammon supports --depth 1 to 3 only, not depth 4"),
+        (("--nodes", 400), "backgammon supports --depth 1 to 3 only, not 400 nodes a move"),
         (("--hash", 16), "--hash: the search of backgammon keeps no table"),
         (
             ("--sprt", 0, 0.1, "--model", "logistic"),
