@@ -176,7 +176,7 @@ def _pieces(name: str, stream, text: bool) -> Iterator[bytes]:
 
 
 def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """Convert UTF-16 to UTF-8 and pass all remaining bytes on; InputError for an archive within the
+    """Convert UTF-16 to UTF-8 and pass all other bytes on; InputError for an archive within the
     archive."""
     start = beginning(stream, 4)
     if start.startswith((ZIP, *(magic for magic, *_ in DECOMPRESSORS.values()))):

@@ -215,7 +215,7 @@ def make_usable() -> None:
 
 def trouble(problem: OSError) -> str | None:
     """Return an error message for output that a full disk or a broken device refused; None for
-    remaining errors."""
+    other errors."""
     if problem.errno not in ROOM:
         return None
     try:

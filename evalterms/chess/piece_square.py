@@ -19,7 +19,7 @@ def count_squares_of_pawns_and_king(us, them, emit):
 
 @piece_square.counts
 def count_squares_of_pieces(us, them, emit):
-    """The squares of the remaining pieces."""
+    """The squares of the other pieces."""
     emit_squares(us.knights, KNIGHT, emit)
     emit_squares(us.bishops, BISHOP, emit)
     emit_squares(us.rooks, ROOK, emit)

@@ -86,7 +86,7 @@ def bring_forward(words, word, place):
     words[place] = word
 
 
-# scores for move ordering; captures add MVV-LVA, remaining quiet moves have their history score
+# scores for move ordering; captures add MVV-LVA, other quiet moves have their history score
 HASH_MOVE, GOOD_CAPTURE, KILLER, BAD_CAPTURE = 1 << 28, 1 << 27, 1 << 26, -(1 << 27)
 HISTORY_LIMIT = 1 << 14
 ORDER_SHIFT = np.uint64(40)  # leaves 24 bits of a hash

@@ -12,7 +12,7 @@ SHORTEST_CYCLE = 4  # plies after which a position can recur at the earliest
 class SearchRules(NamedTuple):
     """The rules of a game for the search. `p` is a position as a value; moves are int64, never 0.
 
-    A move is noisy if its `mvv_lva` is above zero: quiescence may search it. All remaining moves
+    A move is noisy if its `mvv_lva` is above zero: quiescence may search it. All other moves
     are quiet."""
 
     unit: Unit

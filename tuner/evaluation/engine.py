@@ -179,7 +179,7 @@ class Engine:
 
     @cached_property
     def rows(self) -> tuple[tuple[int, float], ...]:
-        """How `compose` is told of the stages."""
+        """The stages as `compose` takes them."""
         return rows_of(self.phases, self.spans)
 
     def table(self, weights: np.ndarray) -> np.ndarray:

@@ -162,7 +162,7 @@ def expected_of(value: float, game: Game, wins: bool = False) -> dict[str, float
 def expected_text(result: dict, words: Wording, wins: bool = False) -> str:
     """Return the same in words, of a result with `value` and `expected_of`."""
     if wins:
-        expected = f"wins {100 * result['win_probability']:.1f} % of games, by whatever points"
+        expected = f"wins {100 * result['win_probability']:.1f} % of games, by any number of points"
     elif "points" in result:
         expected = f"expects {result['points']:+.3f} points"
     else:

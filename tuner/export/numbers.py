@@ -354,7 +354,7 @@ def _whole(text: str, where: str, option: EngineOption, engine: str) -> tuple[st
 def _of_parameters(
     path: Path, options: Mapping[str, EngineOption], engine: str
 ) -> Iterator[tuple[str, str, str]]:
-    """Place, option and value of each weight of a parameter file, of whatever terms."""
+    """Place, option and value of each weight of a parameter file, of any terms."""
     checks = Checks(path)
     top = checks.mapping(read_tree(path), "the file")
     if "weights" not in top:

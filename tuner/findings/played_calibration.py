@@ -27,10 +27,10 @@ from tuner.statistics.intervals import equal_results_interval, quantile
 @dataclass(frozen=True)
 class PlayedValues:
     """Values v (n,) of positions for the first player and the results (n,) of their games, both in
-    [-1, 1] (where wins were learned, 1 is a win by whatever points, else by the most); the game
-    (n,) of each as an index; and the number of games, with those that were broken off. `before`
-    (n,) are the values of the same positions by the evaluation that the run started from, None if
-    it has none."""
+    [-1, 1] (where wins were learned, 1 is a win by any number of points, else by the most); the
+    game (n,) of each as an index; and the number of games, with those that were broken off.
+    `before` (n,) are the values of the same positions by the evaluation that the run started from,
+    None if it has none."""
 
     value: np.ndarray
     result: np.ndarray
@@ -112,7 +112,7 @@ def played_values(learned: Learned, number: int, display: Display) -> PlayedValu
 
 
 def of_wins(values: PlayedValues, points: int) -> PlayedValues:
-    """Return the same with 1 for a win by whatever points, in place of the most `points`."""
+    """Return the same with 1 for a win by any number of points, in place of the most `points`."""
     before = None if values.before is None else np.clip(points * values.before, -1, 1)
     value = np.clip(points * values.value, -1, 1)
     return replace(values, value=value, before=before, result=np.sign(values.result))

@@ -119,7 +119,7 @@ def uncertainty_of(
     null_space: NullSpace,
     games: int,
 ) -> Uncertainty:
-    """Return the standard errors of covariances (d, d) of the weights that a null space is of."""
+    """Return the standard errors from covariances (d, d) of the weights of a null space."""
     coordinates = null_space.coordinates
 
     def spread(matrix: np.ndarray) -> np.ndarray:

@@ -92,7 +92,7 @@ _piped: dict[
 
 def read_whole(path: str | Path, most: int, what: str) -> bytes:
     """Read a file or pipe of at most `most` bytes. FileNotFoundError if there is none; InputError
-    for remaining problems."""
+    for other problems."""
     try:
         with open(path, "rb", buffering=0) as stream:
             found = os.fstat(stream.fileno())

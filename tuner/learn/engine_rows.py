@@ -98,8 +98,8 @@ def _rows(
     layout: Layout,
     progress: Callable[[int], None],
 ) -> Iterator[RowBatch]:
-    """Yield the rows of all positions, which are sent some time before their answers are waited
-    for. The first ones are sent twice: InputError if their rows then differ."""
+    """Yield the rows of all positions, which are sent ahead of the answers. The first ones are sent
+    twice: InputError if their rows then differ."""
     waiting: deque[tuple[PositionBatch | None, list[str]]] = deque()
     sent = 0
     answers: dict[int, Answer] = {}  # the first ones
@@ -139,7 +139,7 @@ def _rows(
         )
 
 
-Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the remaining numbers
+Answer = tuple[dict[int, float], tuple[float, ...]]  # counts by column, and the other numbers
 
 
 def _answers(rows: Iterable[tuple[RowBatch, np.ndarray]], most: int) -> dict[int, Answer]:

@@ -1,5 +1,5 @@
-"""What `tuner tune` starts from, parameters and what counts their terms; and its sources, read into
-one dataset, with a report of what was read."""
+"""What `tuner tune` starts from: the parameters, the engine that counts their terms, and the
+sources, read into one dataset with a report."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _known(value: float) -> float | None:
 def _as_given(
     result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float
 ) -> AsGiven | None:
-    """Return the loss by the starting values as their file has them, with its `scale`; None where
+    """Return the loss of the starting values with the `scale` of their file; None where
     the fit changed weights alone, or the loss is not known."""
     beside = [
         name

@@ -77,8 +77,8 @@ def with_score_targets(
     device: Device | None = None,
 ) -> ScoreTargets:
     """Return the dataset with targets blended of the scores and results (n,) of its positions, see
-    `tuner.learn.targets`; files go to `folder`. `unknown` positions were left out for want of a
-    score.
+    `tuner.learn.targets`; files go to `folder`. `unknown` positions were left out because they have
+    no score.
 
     Scores of the starting values' own searches are on the scale of the file; the rest is scaled by
     the results of the games. Positions without a score (unless lambda is 1), and those whose score

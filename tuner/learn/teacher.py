@@ -220,7 +220,7 @@ def _head(about: Mapping[str, object]) -> bytes:
 
 
 def _checks(records: np.ndarray) -> np.ndarray:
-    """The checksums (n,) of records: 16 bits of a CRC over all remaining bytes."""
+    """The checksums (n,) of records: 16 bits of a CRC over all other bytes."""
     size = RECORD.itemsize - 2
     text = np.ascontiguousarray(records).tobytes()
     return np.array(
@@ -269,7 +269,7 @@ class TeacherProcess:
 
     @property
     def engine(self) -> Evaluator:
-        """The engine. InputError if it does not start, or is another one than on the machine that
+        """The engine. InputError if it does not start, or differs from the one on the machine that
         asks."""
         if self._engine is None:
             spec = self.spec

@@ -281,7 +281,7 @@ class MatchSettings(MatchOptions, PairsSettings):
     random_plies: int = DEFAULT_RANDOM_PLIES
 
     def require_sense(self) -> None:
-        """ValueError for numbers that no match can have; all remaining mistakes are found where
+        """ValueError for numbers that no match can have; all other mistakes are found where
         settings are used."""
         require_sense(self)
         whole().require("random_plies", self.random_plies)

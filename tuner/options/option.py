@@ -23,7 +23,7 @@ class Option:
     `kind` turns a text into a value; `default` is the value if it is not typed, unless a command
     computes another one; `dest` is the name of its value, `resume`: it may be given with --resume;
     `seldom`: only --help-all shows it; `former`: an earlier name, which no help shows. The
-    remaining fields are those of argparse."""
+    the other fields are those of argparse."""
 
     names: tuple[str, ...]
     help: str

@@ -92,7 +92,7 @@ class TuneOptions(Reading):
         "depth of the searches in plies (default: 4)", POSITIVE_COUNT, metavar="N"
     )
     lambda_: float | None = option(
-        "from 0 to 1. scores: weight of the blend (default: 0); remaining methods: weight of later"
+        "from 0 to 1. scores: weight of the blend (default: 0); other methods: weight of later"
         " positions of the game, per ply, so that 0.7 for each move of one's own is"
         " 0.837 (default: rootstrap 0, the search alone; td and td-leaf 0.7)",
         UNIT,

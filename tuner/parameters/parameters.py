@@ -23,7 +23,7 @@ from tuner.parameters.yaml_tree import Comment
 class Place:
     """One parameter: its term and name, its shape, and its first column. `percent`: its term
     multiplies the evaluation, by weights in percent; `curved`: a function is applied to the sum of
-    its term. All remaining weights are centipawns."""
+    its term. All other weights are in centipawns."""
 
     term: str
     name: str

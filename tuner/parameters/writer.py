@@ -1,4 +1,4 @@
-"""Write parameter files: tables as grids with the last row on top, all remaining parameters on one
+"""Write parameter files: tables as grids with the last row on top, all other parameters on one
 line; and start new ones, from names of bundled terms, or from names and shapes of parameters that
 another program counts."""
 

@@ -1,9 +1,8 @@
 """One game: players move in turn until a judge says how it ended.
 
 Every game that is played move by move is played here: of matches, of an evaluation against its
-copies, of self-play. Judges look at the game before each move. What else happens on the way is the
-business of who looks on: players note their searches, and `rolled` is told of each roll of the
-dice."""
+copies, of self-play. Judges look at the game before each move. Observers do the rest: players note
+their searches, and `rolled` is called for each roll of the dice."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ class Stopped(Exception):
 
 class Ending(NamedTuple):
     """How a game ended: a word for it, the reward of the first player (None: it was broken off),
-    and the player, 0 or 1, who lost other than by the rules of the game."""
+    and the player, 0 or 1, who lost by a fault or gave up."""
 
     end: str
     outcome: float | None
@@ -54,9 +53,9 @@ class Ending(NamedTuple):
 
 
 class Course:
-    """A game under way: its positions, the moves between them, of which the first `book` are those
-    of the opening, and the choices of the players with the seconds that each took. `mover` is the
-    player, 0 or 1, who chose last; `names` are the names of the players, for who looks on."""
+    """A game in progress: positions, moves (the first `book` are those of the opening), and the
+    choices of the players with the seconds that each took. `mover` is the player, 0 or 1, who chose
+    last; `names` are the names of the players, for observers."""
 
     names: tuple[str, ...] = ()
 
@@ -67,8 +66,8 @@ class Course:
         dice: Dice | None = None,
         rolled: Callable[[np.ndarray, np.ndarray], None] | None = None,
     ) -> None:
-        """`dice` are for games with dice; `rolled` is told of the positions before and after each
-        roll."""
+        """`dice` are for games with dice; `rolled` is called with the positions before and after
+        each roll."""
         self.game, self.book, self.mover = game, len(opening.moves), 0
         self.moves: list[int] = []
         self.choices: list[Choice] = []
@@ -86,7 +85,7 @@ class Course:
 
     @property
     def whole(self) -> int:
-        """The plies whose positions are there, also while another thread adds a move."""
+        """The number of plies with complete positions, even while another thread adds a move."""
         return self.book + len(self.choices)
 
     @property
@@ -146,8 +145,8 @@ def by_length(plies: int, outcome: float | None = 0) -> Judge:
 
 
 def score_of(choice: Choice, unknown: float) -> float:
-    """Return the score of a move in centipawns, of the view of who chose it; `unknown` for a player
-    without scores."""
+    """Return the score of a move in centipawns, from the point of view of the player who chose it;
+    `unknown` for a player without scores."""
     if choice.win_in is not None:
         return CERTAIN if choice.win_in > 0 else -CERTAIN
     return unknown if choice.score is None else choice.score
@@ -162,8 +161,8 @@ def play_out(
     controls: Sequence[Control] = (UNTIMED, UNTIMED),
     clock: Callable[[], float] = time.perf_counter,
 ) -> Ending:
-    """Play a game to its end. Players, seeds and controls are of the first player and the second;
-    the first judge who ends it is right. Raises Stopped if the work is stopped."""
+    """Play a game to its end. Players, seeds and controls are those of the first and the second
+    player; the first judge that ends the game decides. Raises Stopped if the work is stopped."""
     if stopped():
         raise Stopped
     left, turn = [control.base for control in controls], 0

@@ -1,8 +1,8 @@
 """What a run writes as it plays: files that grow, `history.jsonl` among them, for one process at a
 time.
 
-A kill at any moment leaves whole lines and perhaps the beginning of one more. A run that continues
-reads what is whole, cuts off the rest, and keeps a copy of what no kill explains."""
+A killed run leaves complete lines and perhaps part of one more. A resumed run reads the complete
+lines, cuts off the rest, and keeps a copy of damage that a kill does not explain."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ class GrowingFiles:
                 write_all(stream, piece)
 
     def sync_sometimes(self) -> None:
-        """Write everything to disk, if that was done some time ago."""
+        """Write everything to disk unless that was done recently."""
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """InputError for what cannot be written in the block."""
+        """InputError if a write in the block fails."""
         try:
             yield
         except OSError as problem:

@@ -152,7 +152,7 @@ class Named:
 class PlayerSpec:
     """A player as plain data, for any process. `kind` is that of `Named`; `command` is for engines.
     `options` are those of an engine, or constants of our search. `megabytes` of the transposition
-    table; None: an engine's own. `lean`: the weights stay as they are."""
+    table; None: an engine's own. `lean`: weights cannot be changed."""
 
     name: str
     control: Control
@@ -275,7 +275,8 @@ def game_between(players: Sequence[Named]) -> str:
 
 
 def _typed(named: Named) -> str:
-    """Name a player as it is typed: where each game may have one of its name, after the game."""
+    """Return the name of a player as it is typed: after its game, if several games may have one of
+    that name."""
     if named.kind not in OURS:
         return f"{named.kind}:{named.what}"
     if named.kind == EVALUATION and Path(named.what) not in bundled().values():
@@ -297,8 +298,8 @@ def names_of(players: Sequence[Named]) -> tuple[str, ...]:
 
 
 def introduced(named: Named, game: Game) -> Named:
-    """Return an engine with the name that it gives itself, for which it is started once; remaining
-    players as they are. InputError if it does not start."""
+    """Return an engine with the name that it gives itself, for which it is started once; other
+    players unchanged. InputError if it does not start."""
     make = game.contest.evaluator
     if named.kind in OURS or make is None or named.protocol_in(game) != game.contest.evaluating:
         return named

@@ -1,8 +1,5 @@
-"""The frame of runs: a fresh folder, the settings, players and games, and the result; or resume in
-a folder.
-
-Matches, games of an evaluation against its copies, and self-play that learns weights or a network
-say only what is theirs."""
+"""What all runs share: they begin in a new folder or resume in one, load players, play games, and
+return a result. Matches, own games and self-play define the rest."""
 
 from __future__ import annotations
 
@@ -39,8 +36,8 @@ class RunResult:
 
 class Run(abc.ABC):
     """A run with its settings. `command` can resume it, `section` of config.yaml has the settings,
-    which are a `kind`; `program` is the one of them that names the program and the machine; `what`
-    it is, in words."""
+    which are a `kind`; `program` is the setting that names the program and the machine; `what`
+    names the run in messages."""
 
     command: ClassVar[str]
     section: ClassVar[str]
@@ -59,8 +56,8 @@ class Run(abc.ABC):
 
     @abc.abstractmethod
     def load(self, folder: Path | None) -> str | None:
-        """Load all that the run needs, from its folder if it is resumed. Return the name of the
-        program."""
+        """Load everything that the run needs, from its folder if it is resumed. Return the name of
+        the program."""
 
     @abc.abstractmethod
     def job(self) -> Job | None:
@@ -68,7 +65,7 @@ class Run(abc.ABC):
 
     @abc.abstractmethod
     def place(self, folder: Path) -> None:
-        """Write what the run begins with into its new folder."""
+        """Write the initial files into the new folder."""
 
     @abc.abstractmethod
     def play(self, folder: Path, playing: Running | None) -> RunResult:
@@ -87,7 +84,7 @@ class Run(abc.ABC):
         yield place
 
     def set_games(self, games: int) -> None:
-        """Set a new total of games; InputError for one that cannot be."""
+        """Set a new total of games; InputError for an invalid one."""
         self.settings = replace(self.settings, games=games)
 
     def note_games(self, games: int, what: str = "games") -> None:

@@ -188,7 +188,7 @@ class Choices:
 @dataclass(frozen=True)
 class ShownRun:
     """A run folder. `settings` are the options of its command. A match has no findings, and is
-    itself the first of `matches`; every remaining run is a `LearningRun` or a `NetworkRun`."""
+    itself the first of `matches`; every other run is a `LearningRun` or a `NetworkRun`."""
 
     folder: Path
     kind: str
@@ -368,7 +368,7 @@ def read_findings(folder: Path) -> Findings:
 
 
 def settings_of(folder: Path) -> dict:
-    """The settings of the run in a folder, of whatever command."""
+    """The settings of the run in a folder, of any command."""
     try:
         plain = read_plain(folder / CONFIG)
     except (FileNotFoundError, NotADirectoryError):

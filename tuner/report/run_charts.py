@@ -201,7 +201,7 @@ def health_charts(history: Sequence[WeightsBatch]) -> list[Chart]:
 
 
 def watched_charts(history: Sequence[WeightsBatch], of: str = "centipawns") -> list[Chart]:
-    """The remaining columns of the history of self-play."""
+    """The other columns of the history of self-play."""
     games = thinned(np.array(column(history, "games")))
     return [
         watched_chart(games, column(history, key), title, unit.format(unit=of), share)

@@ -65,7 +65,7 @@ class Watched(RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
-        """Refuse what no page of ours asks."""
+        """Refuse requests that our pages do not make."""
         request, headers = self.request, self.request.headers
         if len(headers.get_list("Host")) != 1 or headers["Host"].lower() not in self.own:
             raise HTTPError(421)
@@ -114,8 +114,8 @@ class Watched(RequestHandler):
 
 
 def serve(page: LivePage, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a page until Ctrl-C; `ready` is told the address. InputError for a port that
-    cannot be had."""
+    """Serve a page until Ctrl-C; `ready` is told the address. InputError for a port that is not
+    available."""
     for name in ("tornado.access", "tornado.general", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

@@ -1,4 +1,4 @@
-"""The page of `tuner tournament`: ratings, and who scored what against whom."""
+"""The page of `tuner tournament`: ratings and crosstable."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval
 
 def difference_text(difference: Difference, interval: Interval) -> str:
     """Return a difference and its interval as text: half the interval after the value, as the
-    command prints it, and the ends where the halves would say something else of 0. An end that is
+    command prints it, and both ends if the half width gives a different answer on 0. An end that is
     missing is infinite, two missing ends are unknown."""
     value, low, high = interval
     if value is None:
@@ -363,7 +363,7 @@ def _by_test(
 
 def more_games(difference: Difference) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance
-    of pairs; an empty text where these do not say."""
+    of pairs; an empty text if these do not tell."""
     if not difference.surplus or not difference.variance:
         return ""
     games = 2 * (

@@ -25,8 +25,8 @@ def quantile(games: int) -> float:
 
 def equal_results_interval(result: float, games: int) -> tuple[float, float] | None:
     """Return the interval of a mean result from 0 to 1 of games that all ended alike, in which no
-    variance is seen: the interval of a proportion if all were won or lost, None for remaining
-    results, such as draws."""
+    variance is seen: the interval of a proportion if all were won or lost, None for other results,
+    such as draws."""
     return wilson_interval(result * games, games) if result in (0, 1) else None
 
 

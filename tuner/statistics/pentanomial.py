@@ -2,7 +2,7 @@
 
 The luck of a game has mean zero whoever plays (`tuner.evaluation.networks.players`), so points -
 beta * luck has the mean of the points for any beta that does not depend on the game. It is the
-slope of a regression on all remaining pairs.
+slope of a regression on all other pairs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MeanPoints:
 
 def slopes_without_own(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return for each entry the slope (n,) of a regression of y on x, with an intercept, on all
-    remaining entries; 0 where x is constant."""
+    other entries; 0 where x is constant."""
     n, dx, dy = len(x), x - x.mean(), y - y.mean()
     share = n / (n - 1)
     over, under = dx @ dy - share * dx * dy, dx @ dx - share * dx * dx

@@ -27,7 +27,7 @@ from games.shogi.rules.position import (
 )
 from games.shogi.rules.squares import popcount
 
-LARGE = 5  # points of a bishop or rook; remaining men have one, kings none
+LARGE = 5  # points of a bishop or rook; other men have one, kings none
 BLACK_POINTS, WHITE_POINTS = 28, 27
 MEN = 10  # in the camp, besides the king
 

@@ -346,7 +346,7 @@ class Trial:
         return share if share >= EXPLAINED and self.differs.mean() > 0.1 else None
 
     def without_rounding(self, values: np.ndarray) -> np.ndarray:
-        """Return (n, ...) values less what the rounding of whole numbers explains of them."""
+        """Return values (n, ...) minus the part that the rounding of whole numbers explains."""
         total = self.rounding @ self.rounding
         return (
             values
@@ -576,7 +576,7 @@ def _corrections(trial: Trial, groups: list[ColumnGroup]) -> list[_Added]:
 
 
 def _snapped(numbers: np.ndarray) -> list[float]:
-    """Return factors less 1, replaced by a plain one that is near."""
+    """Return factors minus 1, replaced by a plain one that is near."""
     return [
         (
             min((snapped - 1 for snapped in (1.0, *SNAPPED)), key=lambda value: abs(value - number))

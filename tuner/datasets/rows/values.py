@@ -214,8 +214,7 @@ def own_games(first: int, n: int) -> np.ndarray:
 
 
 def game_of(value: object) -> int | None:
-    """Return the identity (64 bits) of the game that a number or text names; None for remaining
-    values.
+    """Return the identity (64 bits) of the game that a number or text names; None for other values.
 
     Whole numbers are their own identity, negative ones in two's complement. Texts are hashed.
     """

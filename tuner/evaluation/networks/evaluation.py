@@ -176,13 +176,13 @@ class NetworkEvaluation:
         searcher.weights = memory
 
     def free(self, fixed: Sequence[str]) -> np.ndarray:
-        """Return that all weights learn (size,); InputError if some should not."""
+        """Return a mask (size,) of all weights; InputError if some should not."""
         nameless = "the weights of a network have no names"
         refuse((f"--fixed {name}", True, nameless) for name in fixed)
         return np.ones(self.network.size, bool)
 
     def limits(self) -> tuple[float, float]:
-        """Return that there are none."""
+        """Return infinite limits."""
         return -np.inf, np.inf
 
     def rate(self, rule: str) -> float:
@@ -203,7 +203,7 @@ class NetworkEvaluation:
         return 1e-4
 
     def headline(self) -> dict[str, float]:
-        """Return that no weight has a name."""
+        """Return no weights: they have no names."""
         return {}
 
     @property

@@ -33,9 +33,9 @@ Session = Callable[[], Callable[[str], str]]  # see games.record.Files
 @dataclass(frozen=True)
 class PairLine:
     """A finished pair of games, in which each player was the first player once. `outcomes` are
-    points of player a, `forfeits` who lost by a fault, and which ("b crash"), `luck` the points
-    that the dice gave a; `opening` is where a generator found theirs, and `at` and `bytes` are the
-    place of their texts in the file of games and the size of each."""
+    points of player a, `forfeits` are the player who lost by a fault and the fault ("b crash"),
+    `luck` the points that the dice gave a; `opening` is the place where a generator found the
+    opening, `at` the offset of their texts in the file of games, `bytes` the size of each."""
 
     leg: int
     pair: int
@@ -55,7 +55,7 @@ class PairLine:
         return sum(self.bytes or ())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data, without what is not known."""
+        """Return the pair as plain data, without unknown values."""
         return {
             name: value
             for name, value in vars(self).items()

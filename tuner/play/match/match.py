@@ -70,8 +70,8 @@ def pairs_left(
     stop: Callable[[], bool],
     wanted: Callable[[int], bool] = lambda leg: True,
 ) -> Iterator[tuple[int, int]]:
-    """What is left to play: (leg, pair number), the pairs of all legs side by side; none of a leg
-    of which no more are `wanted`."""
+    """Yield the pairs left to play as (leg, pair number), one of each leg in turn; none of a leg of
+    which no more are `wanted`."""
     for pair in itertools.count() if pairs is None else range(pairs):
         for leg in range(legs):
             if stop():
@@ -81,8 +81,8 @@ def pairs_left(
 
 
 class PairsRun(Run):
-    """Pairs of games: of a match, or of a tournament. Its output is a file of games; it may have no
-    folder, and then it cannot be resumed."""
+    """Pairs of games: of a match, or of a tournament. The output is a file of games; without a
+    folder the run cannot be resumed."""
 
     settings: AnySettings
     kept = False  # whether its folder is
@@ -109,7 +109,7 @@ class PairsRun(Run):
         """Return the result as text and as plain data, with remarks `about` it."""
 
     def wanted(self, score: Score) -> Callable[[int], bool]:
-        """Return whether more pairs of a leg are wanted, by what was played so far."""
+        """Return whether more pairs of a leg are wanted, given the pairs played so far."""
         return lambda leg: True
 
     def set_games(self, games: int) -> None:

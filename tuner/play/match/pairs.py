@@ -1,5 +1,4 @@
-"""Pairs of games as work for any process: their players, how they are played, and what is told of
-them."""
+"""Pairs of games as work for any process: players, play, and messages."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ MOST_OPEN = 16  # players of a thread: of more, the one that has waited the long
 
 @dataclass(frozen=True)
 class MatchSpec:
-    """All that the games of a match depend on apart from their openings. `legs` are the pairings;
+    """Everything that the games of a match depend on, except openings. `legs` are the pairings;
     `text`: keep the games as text, with this `date`."""
 
     game: str
@@ -66,8 +65,8 @@ def luck_by(game: Game, judge: PlayerSpec) -> Luck:
 
 
 class MatchPlayers:
-    """One thread's players, made when they are first needed and one of each for all legs, its
-    measure of luck and its tables."""
+    """The players of one thread, its measure of luck and its tables. Each player is made when it is
+    first needed, once for all legs."""
 
     def __init__(self, spec: MatchSpec, stopped: Callable[[], bool]) -> None:
         self.spec, self.game, self.stopped = spec, find(spec.game), stopped
@@ -202,7 +201,7 @@ def _forfeit_of(played: PlayedGame) -> str | None:
 
 
 def reason_of(game: Game, played: PlayedGame) -> str:
-    """Why a game ended, in the game's own words if it has some."""
+    """Return why a game ended, in the game's own terms if it has any."""
     if game.contest.reason:
         return game.contest.reason(played)
     if played.loser is None:

@@ -101,7 +101,7 @@ def _estimate(found: MeanPoints, half_width: float) -> PointsEstimate:
 
 
 def interval_text(estimate: PointsEstimate, pairs: int) -> str:
-    """Return where the interval of the points a game is from, or why there is none."""
+    """Return how the interval of the points a game was found, or why there is none."""
     if not pairs:
         return "no pair of games has ended"
     if pairs < FEWEST_PAIRS:
@@ -322,7 +322,7 @@ HALVES = ("0", "½", "1", "1½", "2")
 @dataclass(frozen=True)
 class Difference:
     """`value`, `low` and `high` are in the `unit`, with a 95 % interval; None: unknown or infinite.
-    `surplus` is the mean result of a game less that of equal players, `variance` the variance of
+    `surplus` is the mean result of a game minus that of equal players, `variance` the variance of
     the means of pairs; `pairs` are counts by result, from the fewest points on, with a label
     each."""
 
@@ -477,7 +477,7 @@ def progress_text(
 
 
 def pace_text(rate: float | None) -> str:
-    """Return pairs a second as what follows the score: games a second."""
+    """Return pairs a second as text to follow the score: games a second."""
     return "" if rate is None else f"  {2 * rate:.1f} games/s"
 
 
@@ -502,7 +502,7 @@ def require_few_faults(forfeits: Mapping[str, int], games: float, sides: str) ->
 
 
 def _forfeit_hint(kind: str, player: PlayerSpec) -> str:
-    """What may be the reason why a player loses by a fault."""
+    """Return a likely reason why a player loses by a fault."""
     if kind == STALL and player.control.nodes is not None:
         return (
             ". Some engines ignore a limit of nodes and search without end: give --depth or"

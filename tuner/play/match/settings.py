@@ -1,5 +1,5 @@
-"""The settings of matches and of tournaments: what was given for all players and for each, and else
-what is usual for the game."""
+"""The settings of matches and of tournaments: values given for all players or for one, and
+otherwise the usual values of the game."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Settings = TypeVar("Settings", bound="AnySettings")
 
 
 def with_files(settings: Settings) -> Settings:
-    """With the sha256 of the files that games depend on and that are not copied."""
+    """Return the settings with the sha256 of files that games depend on and that are not copied."""
     paths = [*settings.terms, *([settings.openings] if settings.openings else [])]
     return replace(settings, files={os.path.abspath(path): hash_of(path) for path in paths})
 
@@ -48,8 +48,8 @@ def with_files(settings: Settings) -> Settings:
 def settings_for(
     a: str, b: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> MatchSettings:
-    """Return the settings of a new match between two players: what was given, and else what is
-    usual for their game. InputError for options that no match can have."""
+    """Return the settings of a new match between two players: values that were given, and otherwise
+    the usual ones of their game. InputError for options that no match can have."""
     options = MatchOptions(**given)
     games = DEFAULT_GAMES if options.games is None and options.sprt is None else options.games
     refuse_first(
@@ -111,7 +111,7 @@ def settings_for(
 
 
 def paths_of(options: PairsOptions, game: str) -> dict[str, str | None]:
-    """Return the paths of the openings and of tables, of whatever folder the run is resumed in."""
+    """Return the paths of openings and of tables, whatever folder the run is resumed in."""
     openings, tables = options.openings, options.syzygy
     return {
         "openings": None if openings is None else games_path(str(openings), game),
@@ -227,8 +227,8 @@ def levels_of(player: str, levels: str) -> Iterator[tuple[Seat, str | None]]:
 def tournament_settings(
     texts: Sequence[str], given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> TournamentSettings:
-    """Return the settings of a new tournament between players: what was given, and else what is
-    usual for their game. InputError for options that no tournament can have."""
+    """Return the settings of a new tournament between players: values that were given, and
+    otherwise the usual ones of their game. InputError for options that no tournament can have."""
     options = TournamentOptions(**given)
     seats = [Seat(text, name, {}, ()) for each in texts for text, name in players_of(each)] + [
         seat_of(words) for words in options.player

@@ -229,14 +229,14 @@ def contestants_of(settings: MatchSettings, folder: Path | None = None) -> Conte
 
 
 def _side(entrant: Entrant, folder: Path | None) -> Named:
-    """Return a player, as its copy in the folder of the run is if it has one."""
+    """Return a player: its copy in the folder of the run if there is one."""
     copy = folder / entrant.copy if folder else None
     return _of_copy(entrant.text, copy) if copy and copy.exists() else understood(entrant.text)
 
 
 def game_of_folder(settings: AnySettings, folder: Path) -> Game:
-    """Return the game of the run in a folder, which one player names if the rest is gone;
-    InputError if all are."""
+    """Return the game of the run in a folder, by any player that can be read; InputError if none
+    can."""
     known, problems = [], []
     for entrant in settings.entrants:
         try:

@@ -1,5 +1,5 @@
 """`tuner tournament`: round robin, or one player against all, as a match with many
-legs; ratings with intervals, the table of who scored what against whom, and faults, as text and as
+legs; ratings with intervals, the crosstable, and faults, as text and as
 a dict for `--json`."""
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ SIGNS = {AT_LEAST: "≥ ", AT_MOST: "≤ "}
 
 @dataclass(frozen=True)
 class Counted:
-    """What a player scored, against all opponents or one: points are halves of draws and whole
-    wins, or points won less points lost in games that win several."""
+    """What a player scored, against all opponents or one: points are 1 for a win and 1/2 for a
+    draw, or points won less points lost in games that win several."""
 
     games: int
     wins: int
@@ -98,7 +98,7 @@ class Standings:
 
 
 def standings_of(settings: TournamentSettings, game: Game, tallies: Sequence[Tally]) -> Standings:
-    """Return the standings by all pairs so far."""
+    """Return the standings after all pairs so far."""
     against: dict[tuple[int, int], Counted] = {}
     faults: Counter[tuple[int, str]] = Counter()
     played = []

@@ -2,9 +2,9 @@
 
 Games are saved as they are finished, and played again if need be.
 
-A part counts when its line is there and its file has the checksum that the line names. Both are
-replaced as a whole, the file first, so that a kill at any moment loses only the parts under way;
-they are played again, to the same games."""
+A part counts if its line exists and its file has the checksum in the line. Both are replaced as a
+whole, the file first, so that a kill loses only the unfinished parts; they are played again, to the
+same games."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Parts:
         drops[not game.fault] += 1
 
     def repeated(self, part: int, games: Iterable[Generated]) -> list[Generated]:
-        """Return the games of a part that are the same as one before, of any part before it."""
+        """Return the games of a part that repeat an earlier game of this or an earlier part."""
         seen = {
             identity
             for before, line in self._lines.items()

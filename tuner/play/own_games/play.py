@@ -147,7 +147,7 @@ def random_opening(
 
 
 def _no_note(text: str) -> None:
-    """A single opening is never repeated, which is all that there would be to note."""
+    """Do nothing: a single opening has no repetition to note."""
 
 
 # of a transposition table: a search of some plies fills no more, and it is cleared for each game
@@ -165,7 +165,7 @@ class Checked(NamedTuple):
 
 class GameTask(NamedTuple):
     """A game to play: its number, its opening if that is of a file (None: random plies, drawn from
-    the number), and how often it was played before in vain."""
+    the number), and the number of failed attempts before."""
 
     number: int
     opening: Opening | None
@@ -206,7 +206,7 @@ class Recipe:
 
 
 class Copies:
-    """An evaluation and the copy against which it plays at present. In even games the evaluation
+    """An evaluation and its current opponent, a copy. In even games the evaluation
     itself moves first, and two games in a row have the same copy."""
 
     def __init__(self, recipe: Recipe, evaluation: Evaluation, own: Searcher) -> None:
@@ -276,8 +276,8 @@ class Alone:
             )
 
     def refresh(self) -> None:
-        """Start the engine again: many keep something in spite of the command for a new game. Those
-        of games with dice are asked for single moves."""
+        """Restart the engine: many keep state despite the command for a new game. Engines of games
+        with dice are only asked for single moves."""
         if not self._game.has_dice:
             self.close()
             self._player = None

@@ -1,4 +1,4 @@
-"""`tuner games`, from settings to a folder of games, and what these add up to, for people."""
+"""`tuner games`, from settings to a folder of games and its summary."""
 
 from __future__ import annotations
 
@@ -180,8 +180,7 @@ class OwnGamesRun(Run):
             parts.close()
 
     def _result(self, folder: Path, parts: Parts, before: int, seconds: float) -> RunResult:
-        """Return what is said at the end. Speed is that of this process, over the games that it
-        saved."""
+        """Return the result. Speed is that of this process, over the games that it saved."""
         settings, games, interrupted = (
             self.settings,
             parts.counts["games"][0],

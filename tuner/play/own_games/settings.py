@@ -1,5 +1,5 @@
-"""The settings of games to learn from: what was given, and else what is usual for the game and for
-who plays."""
+"""The settings of games to learn from: values that were given, and otherwise the usual ones of the
+game and the player."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def settings_for(
     start: str, given: Mapping[str, Any], terms: Iterable[str | Path] = ()
 ) -> GamesSettings:
     """Return the settings of new games of a parameter file or of an engine, as PROTOCOL:COMMAND:
-    what was given, and else what is usual. InputError for options that no games can have."""
+    values that were given, and otherwise the usual ones. InputError for options that no games can
+    have."""
     engine = engine_named(start)
     if given.get("openings") is not None and given.get("random_plies") is not None:
         raise InputError("--random-plies and --openings: both choose openings; leave one out")

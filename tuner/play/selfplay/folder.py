@@ -28,8 +28,7 @@ MOST_LINE = 1 << 16  # bytes
 
 
 class Expected(NamedTuple):
-    """What an array of a checkpoint is: its shape, the kind or name of its dtype, and its least
-    value."""
+    """An array of a checkpoint: its shape, the kind or name of its dtype, and its minimum."""
 
     shape: tuple[int, ...]
     dtype: str = "float64"
@@ -52,7 +51,7 @@ class SavedLearning(Protocol):
         """Return all that the learner needs to continue, apart from `batches`."""
 
     def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return what the arrays of a checkpoint have to be; their shapes may follow from those
+        """Return the expected arrays of a checkpoint; their shapes may follow from those
         saved."""
 
     def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:

@@ -109,7 +109,7 @@ class Learning:
         searcher.choose_by(rng.getrandbits(63) | 1)
 
     def begin(self, seed: str) -> None:
-        """It began when it was made."""
+        """Do nothing: the constructor began it."""
 
     def choose(
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
@@ -138,7 +138,7 @@ class Learning:
         self._searcher.stop()
 
     def close(self) -> None:
-        """Its search is not ours."""
+        """Do nothing: the search belongs to the caller."""
 
 
 def play_episode(

@@ -207,11 +207,11 @@ class WeightsLearner:
         return replace(episode, outcome=float(self._rewards(np.array(episode.outcome))))
 
     def _rewards(self, rewards: np.ndarray) -> np.ndarray:
-        """Return rewards as those that are learned from: of one point, if only wins count."""
+        """Return the rewards to learn from: of one point, if only wins count."""
         return np.sign(rewards) / self.evaluation.game.points if self.settings.wins else rewards
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all that a checkpoint needs, see `tuner.play.selfplay.folder.Learning`."""
+        """Return everything that a checkpoint needs, see `tuner.play.selfplay.folder.Learning`."""
         return {
             "weights": self.weights,
             "average": self.average,
@@ -221,7 +221,7 @@ class WeightsLearner:
         }
 
     def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return what the arrays of a checkpoint have to be."""
+        """Return the expected arrays of a checkpoint."""
         shape, kept = self.weights.shape, saved.get("kept", np.zeros(0))
         return {
             "weights": Expected(shape),

@@ -1,4 +1,4 @@
-"""How strong what a run learns is, measured as it learns: points a game against a player, one roll
+"""The strength of a learner, measured during its run: points a game against a player, one roll
 deep, in compiled games.
 
 Both games of a pair have the same dice with sides swapped, and every measurement has the dice of

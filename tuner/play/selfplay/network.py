@@ -118,7 +118,7 @@ class NetworkLearning:
         return {"weights": self._learner.weights, "games": np.array(self._learner.games)}
 
     def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return what the arrays of a checkpoint have to be."""
+        """Return the expected arrays of a checkpoint."""
         return {
             "weights": Expected(self._learner.weights.shape, "float32"),
             "games": Expected((), "i", 0),

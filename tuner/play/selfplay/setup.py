@@ -1,5 +1,5 @@
-"""Make what the games of self-play need from its settings, and their work for any process: games do
-not depend on where they are played, nor on how many at once."""
+"""The settings of self-play, and its games as work for any process: games do not depend on where
+they are played or on how many run at once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MEGABYTES = 1
 
 @dataclass(frozen=True)
 class SelfplaySpec:
-    """All that games depend on apart from weights and openings. `evaluation` belongs to the
+    """Everything that games depend on, except weights and openings. `evaluation` belongs to the
     learner, whose weights change; `opponents` are the names in their turn, and `others` the players
     that are neither `self` nor `past`; `harvest` belongs to the method, see
     `games.search.searcher.Searcher.harvest`."""
@@ -97,7 +97,7 @@ class SelfplayPlayers:
             raise
 
     def ready(self) -> None:
-        """Opponents are started with the state."""
+        """Do nothing: the constructor starts the opponents."""
 
     def use(self, version: int, weights: np.ndarray) -> None:
         """Search with the weights of a version."""
@@ -165,7 +165,7 @@ def game_text(task: LearningTask) -> str:
 
 
 class Workers:
-    """Has games played, batch after batch. Batch b is played with the weights after b - lag
+    """Plays games, batch after batch. Batch b is played with the weights after b - lag
     batches, so that workers do not idle during the last games of a batch, and games are the same
     for any number of workers."""
 
@@ -254,8 +254,8 @@ def usual_for(params: str) -> UsualSettings:
 def settings_for(
     start: str, given: Mapping[str, Any], terms: Iterable[str] = ()
 ) -> SelfplaySettings:
-    """Return the settings of a new run from a parameter file: what was given, and else what is
-    usual for its game. InputError for options that have no use together."""
+    """Return the settings of a new run from a parameter file: values that were given, and otherwise
+    the usual ones of its game. InputError for options that have no use together."""
     options, usual = SelfplayOptions(**given), usual_for(start)
     game = start if start in available() else game_of(parameter_path(start))
     openings = options.openings and games_path(options.openings, game)
