@@ -95,7 +95,7 @@ class ExpectimaxSearcher:
         report: Callable[[Found], None] | None = None,
     ) -> Found:
         """Search the last position of a line, which has its dice. ValueError for limits other than
-        a depth up to DEEPEST."""
+        a depth up to MAX_DEPTH."""
         if (
             limits.nodes < UNLIMITED
             or limits.seconds is not None

@@ -108,7 +108,7 @@ def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Ite
 
 
 def some_games(problem: Problem) -> np.ndarray:
-    """Return its games, or every k-th if they hold more than LARGEST positions."""
+    """Return its games, or every k-th if they hold more than MAX_POSITIONS positions."""
     return problem.games[:: max(1, problem.positions // MAX_POSITIONS)]
 
 

@@ -146,7 +146,7 @@ MIN_GAMES = 10  # games with a result
 
 
 def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None:
-    """Return bins of about equal numbers of positions and errors; None with fewer than FEWEST
+    """Return bins of about equal numbers of positions and errors; None with fewer than MIN_GAMES
     games. Errors are in points: `points` are the points of a value of 1, and of a game that is just
     won or lost, a win is 1 and a draw 1/2."""
     if found.games < MIN_GAMES or not len(found.value):

@@ -293,7 +293,7 @@ def report_reading(
     for line in summary_lines(summary):
         display.note("  " + line)
     if options.no_gpu:
-        display.note(f"running on {device.name}: no GPU: {options.no_gpu}")
+        display.note(f"running on {device.name}; no GPU: {options.no_gpu}")
     elif options.device != "cpu":
         display.note(f"running on {device.name}")
     return summary

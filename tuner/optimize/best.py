@@ -130,7 +130,11 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
 def _verdict(decision: str | None) -> str:
     if decision == BETTER:
         return "the best values are better than the given ones"
-    why = "the match found no gain" if decision else "the match was inconclusive"
+    why = (
+        "the match rejected the gain that it tested for"
+        if decision
+        else "the match was inconclusive"
+    )
     return f"{why}; keep the original values"
 
 

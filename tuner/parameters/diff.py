@@ -254,7 +254,7 @@ def errors_known(first: Parameters, other: Parameters) -> bool:
 
 
 def largest(found: Comparison) -> list[tuple[int, int, int]]:
-    """Return the LARGEST largest changes that the data support, of all if none can be tested:
+    """Return the SHOWN_CHANGES largest changes that the data support, of all if none can be tested:
     (index of the file after the first, stage, column)."""
     tested = any(found.known)
     chosen = found.evidence.supported if tested else found.change != 0

@@ -41,7 +41,8 @@ LONGEST_REPLY = 4096
 
 
 def gnubg_plies(text: str) -> int:
-    """Return the plies that `gnubg:PLIES` names; InputError if they are not 0 to DEEPEST."""
+    """Return the plies that `gnubg:PLIES` names; InputError if they are not 0 to
+    MAX_GNUBG_PLIES."""
     if not text.isdecimal() or len(text) > 1 or int(text) > MAX_GNUBG_PLIES:
         raise InputError(
             f"gnubg{text and ':'}{text}: expected gnubg:PLIES with 0 to {MAX_GNUBG_PLIES} plies, "

@@ -145,7 +145,7 @@ def afterstates_of(out, scratch, larger, smaller):
     return their number.
 
     All dice that can be played are played, the larger if only one can. A side that cannot move
-    passes: its only afterstate is the position. Both arrays have room for MOST afterstates."""
+    passes: its only afterstate is the position. Both arrays have room for MAX_AFTERSTATES."""
     blocked = mirror(two_or_more(out[2], out[3])) & POINTS
     out[4] = EMPTY
     out[5] = mirror(occupied(out[2], out[3])) & POINTS & ~blocked

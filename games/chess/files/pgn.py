@@ -214,7 +214,7 @@ def windows(
     Yields the byte offset of each window after it was parsed. A window begins with the unused bytes
     of its predecessor and is at least twice as long, so that no byte is parsed more than a few
     times, however long a game is. If the stream fails, the bytes read so far are parsed before the
-    InputError is raised. InputError for a game or line of more than LONGEST bytes."""
+    InputError is raised. InputError for a game or line of more than MAX_GAME_BYTES."""
     held, place, ended, begun, problem = b"", 0, False, False, None
     while not ended:
         parts, size = [held], len(held)
@@ -304,7 +304,7 @@ def parsed(
     """Yield the games of a file, window by window, with the byte offset of the window; always the
     same object.
 
-    `stream`: the bytes of a file that is open already. InputError after LONGEST bytes without a
+    `stream`: the bytes of a file that is open already. InputError after MAX_GAME_BYTES without a
     game."""
     found, last = ParsedGames(), 0  # end of the last window with a game
     for place in windows(str(source), pieces(source) if stream is None else stream, found.parse):

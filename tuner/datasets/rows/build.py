@@ -234,10 +234,9 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
         )
     if manifest["layout"] != parameters.layout.describe():
         raise InputError(
-            f"{data.path}: has different parameters ({data.columns} in place of"
-            f" {parameters.layout.size}, or different ones, or another order); build the dataset"
-            " again"
-            " with this parameter file"
+            f"{data.path}: has different parameters than the parameter file ({data.columns} and"
+            f" {parameters.layout.size}, or different names, or another order); build the dataset"
+            " again with this parameter file"
         )
     if len(manifest["stages"]) == 1 < len(parameters.stages):
         raise InputError(
