@@ -125,9 +125,8 @@ def walk_weights() -> np.ndarray:
     return np.arctanh(values) / SCALE
 
 
-def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> tuple[float, float]:
-    """The share of weights whose 95 % interval holds the truth: with clustered, and with naive
-    errors."""
+def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> float:
+    """The share of weights whose 95 % interval holds the truth."""
     # with draws the scale is not SCALE, and centipawns are others
     off = np.array(
         [
@@ -135,11 +134,8 @@ def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> t
             for result in found
         ]
     )
-    kinds = [
-        np.array([getattr(result.uncertainty, name)[0, : len(truth)] for result in found])
-        for name in ("standard_errors", "naive")
-    ]
-    return tuple(float((off <= reach * errors).mean()) for errors in kinds)
+    errors = np.array([result.uncertainty.standard_errors[0, : len(truth)] for result in found])
+    return float((off <= reach * errors).mean())
 
 
 STAGINGS = {

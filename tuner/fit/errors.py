@@ -21,8 +21,6 @@ from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Place
 from tuner.statistics.intervals import quantile
 
-COMPARED = 1 << 16  # positions for naive errors
-
 
 class WeightRatio(NamedTuple):
     """The column of a weight, its ratio to the first weight, and a 95 % interval."""
@@ -38,12 +36,11 @@ class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
 
     `sampling` excludes what the prior adds: it is the spread of fits to different games under the
-    same prior. `naive` is the same estimator without clusters, as if positions were independent.
+    same prior.
     `covariance` (d, d) belongs to the weights at `coordinates`, `noise` (d, d) to `sampling`."""
 
     standard_errors: np.ndarray
     sampling: np.ndarray
-    naive: np.ndarray
     covariance: np.ndarray
     noise: np.ndarray
     coordinates: np.ndarray
@@ -100,22 +97,15 @@ def standard_errors(
         return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    # a sample, because it is only for comparison
-    some = problem.on(problem.games[:: max(1, problem.positions // COMPARED)])
-    alone = problem.device.position_products(problem.model, weights, some.ranges)[
-        np.ix_(free[chosen], free[chosen])
-    ]
-    naive = whole(inverse @ (alone * (problem.total_weight / some.total_weight)) @ inverse)
     if pull.any():
         covariance = sampling + few * problem.design_effect * whole(inverse @ pull @ inverse)
-    return uncertainty_of(problem, covariance, sampling, naive, null_space, names)
+    return uncertainty_of(problem, covariance, sampling, null_space, names)
 
 
 def uncertainty_of(
     problem: Problem,
     covariance: np.ndarray,
     sampling: np.ndarray,
-    naive: np.ndarray,
     null_space: NullSpace,
     games: int,
 ) -> Uncertainty:
@@ -132,7 +122,6 @@ def uncertainty_of(
     return Uncertainty(
         spread(covariance),
         spread(sampling),
-        spread(naive),
         covariance,
         sampling,
         coordinates,

@@ -205,7 +205,6 @@ def go_part_of_the_way(
         found,
         standard_errors=found.standard_errors * factors,
         sampling=found.sampling * factors,
-        naive=found.naive * factors,
         covariance=found.covariance * both,
         noise=found.noise * both,
     )

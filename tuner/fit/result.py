@@ -110,7 +110,6 @@ def whole(
             found,
             standard_errors=device.whole(found.standard_errors),
             sampling=device.whole(found.sampling),
-            naive=device.whole(found.naive),
         )
     return device.whole(weights), found
 

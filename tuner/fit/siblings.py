@@ -120,12 +120,6 @@ class SiblingsDevice:
         scores = self._by_game(model, weights)[:, chosen]
         return np.asarray((scores.T @ scores).todense()), scores.shape[0]
 
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        scores, _ = self._scores(model, weights, ranges)
-        return np.asarray((scores.T @ scores).todense())
-
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         return self.device.evaluations(model, weights, ranges)
 

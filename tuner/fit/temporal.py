@@ -82,8 +82,7 @@ def convergence_of(problem: Problem, weights: np.ndarray, unit: str) -> Converge
 
 def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace) -> Uncertainty:
     """Return standard errors clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the
-    scores of whole games. Naive errors treat positions as independent. A prior adds as in
-    `tuner.fit.errors`."""
+    scores of whole games. A prior adds as in `tuner.fit.errors`."""
     games, free, total = problem.model.whole_games, null_space.coordinates, problem.positions
     matrix = problem.equation_matrix(weights, games, exact=True)[np.ix_(free, free)] * total
     pull = problem.precision_of(free) * total
@@ -92,14 +91,9 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
     meat, names = problem.device.score_products(problem.model, weights, free)
     few = names / (names - 1) if names > 1 else 1.0
-    # positions as if each were a game: the sum of (c dv/de)^2 x x'
-    alone = problem.device.position_products(problem.model, weights, games)[np.ix_(free, free)]
     inverse = factorised(matrix)(np.eye(len(free)))
-    sampling, naive = (
-        null_space.project(inverse @ middle @ inverse.T) for middle in (meat * few, alone)
-    )
-    covariance = sampling
+    covariance = sampling = null_space.project(inverse @ (meat * few) @ inverse.T)
     if pull.any():
         pull *= problem.design_effect * few
         covariance = sampling + null_space.project(inverse @ pull @ inverse.T)
-    return uncertainty_of(problem, covariance, sampling, naive, null_space, names)
+    return uncertainty_of(problem, covariance, sampling, null_space, names)

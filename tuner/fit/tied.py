@@ -76,11 +76,6 @@ class TiedDevice:
             into += (wanted[:, None] == other) @ (own[:, None] == chosen)
         return into.T @ products @ into, groups
 
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        return self._products(self.device.position_products(model, self.whole(weights), ranges))
-
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         return self.device.evaluations(model, self.whole(weights), ranges)
 

@@ -97,8 +97,6 @@ def test_scores_of_games_and_groups_are_their_gradients(made):
     assert number == GAMES
     squares = device.score_squares(problem.model, problem.start)
     np.testing.assert_allclose(squares, (games**2).sum(axis=0), **close)
-    alone = device.position_products(problem.model, problem.start, problem.ranges)
-    np.testing.assert_allclose(alone, each.T @ each, **close)
 
 
 def test_a_part_of_the_games_is_that_part(made):

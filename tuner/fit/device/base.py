@@ -46,12 +46,6 @@ class Device(Protocol):
         """Return the sum (k, k) of u u' for the k flat weights `chosen` (ascending), and the number
         of groups of games."""
 
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        """Return the sum (d, d) of u u' over the positions of the ranges, whole games under
-        TD(lambda); u (d,) is the gradient of the position's own loss, or its c j."""
-
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of the ranges: centipawns, first player's
         view, with the intercept."""

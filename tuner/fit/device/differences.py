@@ -126,20 +126,6 @@ class Differences(Cpu):
         scores = self._scores(model, weights)[:, chosen]
         return scores.T @ scores, len(scores)
 
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        """See `Device`."""
-
-        def work(piece: np.ndarray) -> np.ndarray:
-            moved, residual = self._residuals(model, weights, piece)
-            return _second_moments(self._rows(moved, weights.size), residual**2)
-
-        return sum(
-            self._over(model, ranges, work, whole=model.temporal is not None),
-            np.zeros((weights.size, weights.size)),
-        )
-
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
         parts = self._over(

@@ -94,7 +94,6 @@ def test_all_passes_over_something_linear_are_the_analytic_ones(sample, weights,
         lambda p: p.gauss_newton(w),
         lambda p: p.device.score_products(p.model, w, chosen)[0],
         lambda p: p.device.score_squares(p.model, w),
-        lambda p: p.device.position_products(p.model, w, p.ranges),
         lambda p: p.evaluations(w, p.ranges[:1]),
     ):
         np.testing.assert_allclose(
@@ -160,7 +159,6 @@ def test_temporal_passes_over_something_linear_are_the_analytic_ones(sample, wei
         lambda p: p.equation(weights, games)[0],
         lambda p: p.equation_matrix(weights, games, True),
         lambda p: p.equation_matrix(weights, games),
-        lambda p: p.device.position_products(p.model, weights, games),
         lambda p: p.device.score_products(p.model, weights, chosen)[0],
     ):
         np.testing.assert_allclose(

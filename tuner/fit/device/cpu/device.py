@@ -32,7 +32,6 @@ from tuner.fit.device.cpu.sums import (
     LARGER,
     MATRIX_GROUP,
     TemporalState,
-    Terms,
     TermsOf,
     TreeSum,
     add_scores,
@@ -123,15 +122,6 @@ class Cpu:
         """See `Device`."""
         return score_products(
             model, weights.shape, self.scores_of(model, weights), chosen, self.workers
-        )
-
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        """See `Device`."""
-        pieces = None if model.temporal is None else games_ahead(model.data, ranges)
-        return second_moments(
-            model, weights.shape, self.squares_of(model, weights), ranges, self.workers, pieces
         )
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
@@ -250,26 +240,11 @@ class Cpu:
             return self.terms_of(model, weights)
         return lambda games: self._state(model, weights, games).terms
 
-    def squares_of(self, model: Model, weights: np.ndarray) -> TermsOf:
-        """Return the same with products of first derivatives in place of second derivatives, by
-        evaluation and width."""
-        terms_of = self.scores_of(model, weights)
-
-        def squares(some: np.ndarray) -> Terms:
-            found = terms_of(some)
-            terms = found.terms
-            terms[1] = terms[0] ** 2
-            if model.objective.widths and model.temporal is None:
-                terms[3], terms[4] = terms[0] * terms[2], terms[2] ** 2
-            return found
-
-        return squares
-
 
 CPU = Cpu()
 
 
-LOSS_GRADIENT, GAUSS_NEWTON, SQUARES = "loss and gradient", "curvature", "squares of scores"
+LOSS_GRADIENT, GAUSS_NEWTON = "loss and gradient", "curvature"
 
 
 @dataclass(frozen=True)
@@ -374,11 +349,7 @@ def pass_over(reader: RangesReader, task: RangesTask, tables: Tables) -> RangesS
         return RangesSums(
             task.group, (sum_of(loss for loss, _ in found), sum_of(part for _, part in found)), size
         )
-    terms_of = (
-        device.terms_of(model, weights)
-        if spec.what == GAUSS_NEWTON
-        else device.squares_of(model, weights)
-    )
+    terms_of = device.terms_of(model, weights)
     return RangesSums(
         task.group,
         (sum_of(half_moments(model, weights.shape, terms_of(piece)) for piece in pieces()),),
@@ -424,30 +395,17 @@ class RangedCpu(Cpu):
         """See `Device`."""
         if not self._shared(model):
             return super().gauss_newton(model, weights, ranges)
-        return self._moments(GAUSS_NEWTON, model, weights, ranges)
-
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        """See `Device`."""
-        if not self._shared(model):
-            return super().position_products(model, weights, ranges)
-        return self._moments(SQUARES, model, weights, ranges)
+        shape = (weights.shape[0], weights.shape[1])
+        (half,) = self._sums(
+            GAUSS_NEWTON, model, weights, ranges, LARGER * BLOCK, MATRIX_GROUP, (half_shape(shape),)
+        )
+        return whole_moments(half, shape)
 
     def _shared(self, model: Model) -> bool:
         """Return whether the positions of a model are those on disk."""
         return model.temporal is None and all(
             getattr(model.data, name) is getattr(self.data, name) for name in ARRAYS
         )
-
-    def _moments(
-        self, what: str, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        shape = (weights.shape[0], weights.shape[1])
-        (half,) = self._sums(
-            what, model, weights, ranges, LARGER * BLOCK, MATRIX_GROUP, (half_shape(shape),)
-        )
-        return whole_moments(half, shape)
 
     def _sums(
         self,

@@ -3,7 +3,6 @@ groups to the total."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -271,8 +270,8 @@ PieceOf = Callable[[Model, np.ndarray, np.ndarray], Piece]
 
 class Terms(NamedTuple):
     """Positions `base` to base + n of the arrays of a piece, and `terms` (2 or 5, n) of them, those
-    of `tuner.fit.device.cpu.kernels.position_terms`; row 0 has the residuals, row 1 the
-    curvatures."""
+    of `tuner.fit.device.cpu.kernels.position_terms`; row 0 has the residuals, row 1, which TD does
+    not have, the curvatures."""
 
     piece: Piece
     base: int
@@ -293,9 +292,9 @@ class TemporalState(NamedTuple):
 
     @property
     def terms(self) -> Terms:
-        """Residuals c v', with room for their squares."""
+        """The residuals c v' alone, (1, n)."""
         residual = self.c * self.slopes
-        return Terms(self.piece, int(self.piece.ranges[0, 0]), np.stack([residual, residual]))
+        return Terms(self.piece, int(self.piece.ranges[0, 0]), residual[np.newaxis])
 
 
 def score_products(
@@ -436,14 +435,12 @@ def second_moments(
     terms_of: TermsOf,
     ranges: np.ndarray,
     workers: int = 1,
-    pieces: Iterable[np.ndarray] | None = None,
 ) -> np.ndarray:
     """Return the sum (d, d) of curvature * x x' over ranges of positions, for weights of this
-    shape. `pieces` may split the ranges differently."""
+    shape."""
     if model.data.scaled:
         return scaled_moments(model, shape, terms_of, ranges, workers)
-    sums = TreeSum(MATRIX_GROUP if pieces is None else sys.maxsize)
-    pieces = ahead(model.data, ranges, larger=LARGER) if pieces is None else pieces
+    sums, pieces = TreeSum(MATRIX_GROUP), ahead(model.data, ranges, larger=LARGER)
     for found in watch(
         in_order(lambda piece: half_moments(model, shape, terms_of(piece)), pieces, workers),
         model,

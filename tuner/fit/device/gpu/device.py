@@ -379,24 +379,6 @@ class Gpu:
 
         return residuals
 
-    def position_products(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> np.ndarray:
-        """See `Device`; on the CPU except for TD, because only samples are asked for."""
-        if model.temporal is None:
-            return Cpu(self.workers).position_products(model, weights, ranges)
-        residuals = self._residuals(model, weights)
-
-        def terms_of(chunk: Chunk, chosen: Chosen) -> tuple[Any, Any, Any]:
-            residual, _ = residuals(chunk, chosen)
-            return (
-                residual * residual,
-                residual,
-                residual,
-            )  # without widths of draws, the last two are not used
-
-        return self._sums.second_moments(model, weights.shape, terms_of, ranges)
-
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`; on the CPU, because the results are used in host memory."""
         return Cpu(self.workers).evaluations(model, weights, ranges)
