@@ -30,6 +30,8 @@ from games.streams import InputError
 PLAYED, RESIGNED, DROPPED, UNFINISHED = "played", "resigned", "dropped", "unfinished"
 HIGHEST_CUBE = 1 << 15
 # kinds of faults
+ILLEGAL = "illegal move"
+CUBE_ACTIONS = ("Doubles", "Beavers", "Raccoons", "Redoubles")  # one after another before a roll
 CUBE, RESULT = "a cube turned against the rules", "a result that contradicts the moves"
 
 
@@ -91,31 +93,36 @@ class GameRecord:
         try:
             k = parse_move(words, text, (after, moves))
         except ValueError as problem:
-            raise FileFault(f"{problem} at ply {len(self.rolled) + 1}", "illegal move") from None
+            raise FileFault(f"{problem} at ply {len(self.rolled) + 1}", ILLEGAL) from None
         self.rolled.append(words)
         self.afterstates.append(after[k])
         self.moves.append(int(moves[k]))
 
     def double(self, side: int, value: int | None = None) -> None:
-        """Turn the cube before a ply; Fault if it is not that side's turn, or the value is not the
-        next."""
-        self._continue(side, "doubles")
+        """Turn the cube before a ply, or once more before it is taken (a beaver, a raccoon); Fault
+        if it is not that side's turn, or the value is not the next."""
+        self._continue(side ^ self._turned() & 1, "doubles")
+        ply = len(self.rolled) + 1
+        if not self.rolled:
+            raise FileFault("the cube is turned before the opening roll", CUBE)
         if value not in (None, 2 * self.cube):
             raise FileFault(
-                f"the cube goes from {self.cube} to {value} at ply {len(self.rolled) + 1}, expected"
-                f" {2 * self.cube}",
+                f"the cube goes from {self.cube} to {value} at ply {ply}, expected {2 * self.cube}",
                 CUBE,
             )
         if self.cube >= HIGHEST_CUBE:
-            raise FileFault(
-                f"the cube goes beyond {HIGHEST_CUBE} at ply {len(self.rolled) + 1}", CUBE
-            )
+            raise FileFault(f"the cube goes beyond {HIGHEST_CUBE} at ply {ply}", CUBE)
         self.cubes.append((len(self.rolled), 2 * self.cube))
+
+    def _turned(self) -> int:
+        """Return how often the cube was turned before the next roll."""
+        return sum(ply == len(self.rolled) for ply, _ in self.cubes)
 
     def drop(self, side: int) -> None:
         """End the game with a cube that is not taken."""
-        if not self.cubes or self.cubes[-1][0] != len(self.rolled) or self.end != UNFINISHED:
+        if not self._turned() or self.end != UNFINISHED:
             raise FileFault(f"no double to be dropped at ply {len(self.rolled) + 1}", CUBE)
+        self._continue(side ^ self._turned() & 1, "drops")
         self.cubes.pop()
         self.points, self.end = (-self.cube, DROPPED) if side == 0 else (self.cube, DROPPED)
 
@@ -178,19 +185,30 @@ GAME = re.compile(r"\s*Game (\d+)\s*", re.ASCII)
 NAMES = re.compile(r"\s*(.{0,80}?) : (\d{1,5})\s+(.{0,80}?) : (\d{1,5})\s*", re.ASCII)
 NUMBERED = re.compile(r"\s*(\d{1,4})\)(.*)", re.ASCII | re.DOTALL)
 ROLL = re.compile(r"([1-6])([1-6]):\s*(.*)", re.ASCII | re.DOTALL)
-DOUBLES = re.compile(r"Doubles(?:\s*=>\s*(\d{1,6}))?", re.ASCII | re.IGNORECASE)
+DOUBLES = re.compile(
+    r"(?:(?:re)?doubles|beavers|raccoons)(?:\s*=>\s*(\d{1,6}))?", re.ASCII | re.IGNORECASE
+)
+VARIATION = re.compile(r';\s*\[Variation "([^"]*)"\]\s*', re.IGNORECASE)
 WINS = re.compile(r"(\s*)Wins (\d{1,6}) points?\b.*", re.ASCII | re.IGNORECASE)
 HEADER = " {} point match\n"
 SINGLE = re.compile(
     r"(?: 0 point match\n)?\n Game \d+\n (.*?) : \d+ +(.*) : \d+\n(.*)", re.ASCII | re.DOTALL
 )
-HALF = re.compile(r"[1-6]{2}:|Doubles\b|Takes\b|Drops\b|Passes\b|Wins \d", re.ASCII | re.IGNORECASE)
+HALF = re.compile(
+    r"[1-6]{2}:|\b(?:(?:re)?doubles|beavers|raccoons|takes|drops|passes)\b|Wins \d",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def halves(text: str, offset: int) -> list[tuple[int, str]]:
     """Split the rest of a numbered line into what each side did: (0 or 1, text). `offset`: its
     column in the line."""
     starts = [found.start() for found in HALF.finditer(text)]
+    if unknown := text[: starts[0] if starts else None].strip():
+        raise FileFault(
+            f"{unknown[:40]!r} is neither a roll nor an action of the cube",
+            "text that is neither a roll nor an action of the cube",
+        )
     if not starts:
         return []
     if len(starts) > 2:
@@ -207,17 +225,28 @@ class Reader:
 
     def __init__(self) -> None:
         self.length = 0
+        self.variation: FileFault | None = None  # that of all games if they are not backgammon
         self.game: GameRecord | None = None
         self.place = 0  # the number of its first line, or of the line of its fault
         self.fault: FileFault | None = None  # of the game being read
+        # of a roll without a move, which is the player's last one if the player resigns
+        self.unmoved: FileFault | None = None
 
     def line(self, number: int, text: str) -> Iterator[FoundGame]:
         """Take a line; yield the game that it ends."""
-        if found := MATCH.fullmatch(text):
+        if found := VARIATION.fullmatch(text):
+            self.variation = None
+            if found[1].lower() not in ("backgammon", "standard"):
+                self.variation = FileFault(
+                    f"the variation is {found[1][:40]!r}, expected backgammon",
+                    "games of another variation",
+                )
+        elif found := MATCH.fullmatch(text):
             self.length = int(found[1])
         elif GAME.fullmatch(text):
             yield from self.end()
-            self.game, self.place, self.fault = GameRecord(length=self.length), number, None
+            self.game, self.place = GameRecord(length=self.length), number
+            self.fault, self.unmoved = self.variation, None
         elif self.game is not None and self.fault is None:
             try:
                 self._inside(self.game, text)
@@ -255,12 +284,18 @@ class Reader:
                 "text that is neither a numbered move nor a result",
             )
 
-    @staticmethod
-    def _half(game: GameRecord, side: int, text: str) -> None:
+    def _half(self, game: GameRecord, side: int, text: str) -> None:
+        if self.unmoved is not None and not WINS.fullmatch(text):
+            raise self.unmoved
         if found := ROLL.fullmatch(text):
             if found[3].startswith("????"):
                 raise FileFault("a move is unknown (????)")
-            game.play(side, (int(found[1]), int(found[2])), found[3].replace("?", ""))
+            try:
+                game.play(side, (int(found[1]), int(found[2])), found[3].replace("?", ""))
+            except FileFault as problem:
+                if found[3] or problem.kind != ILLEGAL:
+                    raise
+                self.unmoved = problem
         elif found := DOUBLES.fullmatch(text):
             game.double(side, None if found[1] is None else int(found[1]))
         elif text.lower() in ("drops", "passes"):
@@ -326,18 +361,26 @@ def _begins(number: int, players: tuple[str, str], score: tuple[int, int]) -> st
 
 def _actions(game: GameRecord) -> list[tuple[int, str]]:
     """Return the actions of the sides, in order."""
-    found, cubes = [], dict(game.cubes)
-    for ply, (words, move) in enumerate(zip(game.rolled, game.moves, strict=True)):
-        side = turn_of(words)
-        if ply in cubes:
-            found += [(side, f" Doubles => {cubes[ply]}"), (1 - side, " Takes")]
-        larger, smaller = dice_of(words)
-        text = steps_text(words, move).replace("bar", "25").replace("off", "0")
-        found.append((side, f"{larger}{smaller}: {'' if not move else text}"))
+    actions: list[tuple[int, str]] = []
+    cubes = [*game.cubes]
     if game.end == DROPPED:
-        side = int(game.points < 0)
-        found += [(side, f" Doubles => {2 * game.cube}"), (1 - side, " Drops")]
-    return found
+        cubes.append((len(game.rolled), 2 * game.cube))
+    for ply, words in enumerate([*game.rolled, game.now]):
+        side = turn_of(words)
+        turned = [value for at, value in cubes if at == ply]
+        for k, value in enumerate(turned):
+            name = CUBE_ACTIONS[min(k, len(CUBE_ACTIONS) - 1)]
+            actions.append((side ^ k & 1, f" {name} => {value}"))
+        last = ply == len(game.rolled)
+        if turned:
+            answer = " Drops" if last and game.end == DROPPED else " Takes"
+            actions.append((side ^ len(turned) & 1, answer))
+        if not last:
+            larger, smaller = dice_of(words)
+            move = game.moves[ply]
+            text = steps_text(words, move).replace("bar", "25").replace("off", "0")
+            actions.append((side, f"{larger}{smaller}: {'' if not move else text}"))
+    return actions
 
 
 def _numbered(actions: list[tuple[int, str]]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Games that GNU Backgammon wrote, in both formats; labels; damaged files."""
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from games.backgammon.files import labels, mat
 from games.backgammon.files.ids import from_match_id, position_id
-from games.backgammon.files.mat import DROPPED, PLAYED, RESIGNED, GameRecord
+from games.backgammon.files.mat import DROPPED, PLAYED, RESIGNED, UNFINISHED, GameRecord
 from games.backgammon.files.notation import steps_text
 from games.backgammon.rules.board import dice_of, turn_of, with_dice
 from games.backgammon.rules.play import afterstates, points
@@ -127,6 +128,99 @@ def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
     assert (game.points, game.end) == (4, RESIGNED)
 
 
+def session(*numbered: str) -> str:
+    """A game of a money session with these lines."""
+    return "\n".join([" 0 point match", "", " Game 1", " Ann : 0              Bob : 0", *numbered])
+
+
+OPENING = "  1) 31: 8/5 6/5                 "
+
+
+@pytest.mark.parametrize(
+    "lines, won, end, cubes",
+    [
+        (  # the second player doubles, the first beavers, and the second goes on
+            [
+                OPENING + "Doubles => 2",
+                "  2)  Beavers => 4               52: 13/8 13/11",
+                "  3) 64: 8/2 6/2                 65: 24/18 18/13",
+                "                                  Wins 4 points",
+            ],
+            -4,
+            RESIGNED,
+            [(1, 2), (1, 4)],
+        ),
+        (
+            [
+                OPENING + "Doubles => 2",
+                "  2)  Beavers => 4                Raccoons => 8",
+                "  3)  Takes                      52: 13/11 13/8",
+                "      Wins 16 points",
+            ],
+            16,
+            RESIGNED,
+            [(1, 2), (1, 4), (1, 8)],
+        ),
+        (
+            [OPENING + "Doubles => 2", "  2)  beavers                    Drops"],
+            2,
+            DROPPED,
+            [(1, 2)],
+        ),
+        (
+            [
+                OPENING + "Doubles => 2",
+                "  2)  Beavers => 4               52: 13/8 13/11",
+                "  3)  Redoubles => 8             Takes",
+                "  4) 64: 8/2 6/2",
+                "      Wins 8 points",
+            ],
+            8,
+            RESIGNED,
+            [(1, 2), (1, 4), (2, 8)],
+        ),
+        (["  1) 31: 8/5 6/5                 52: ", "      Wins 1 point"], 1, RESIGNED, []),
+        ([OPENING + "52: 13/8 13/11", "  2) 64:       Wins 2 points"], -2, RESIGNED, []),
+        ([OPENING + "52: 13/8 13/11", "  2) 64:"], 0, UNFINISHED, []),
+    ],
+)
+def test_cubes_and_resignations(tmp_path, lines, won, end, cubes):
+    (tmp_path / "a.mat").write_text(session(*lines))
+    (game,) = games_of(tmp_path / "a.mat", True)
+    assert (game.points, game.end, game.cubes) == (won, end, cubes)
+    (tmp_path / "b.mat").write_text(mat.mat_text([game]))
+    (again,) = games_of(tmp_path / "b.mat", True)
+    assert (again.points, again.end, again.cubes) == (won, end, cubes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  2) the left half is illegible",
+        "  2)   illegible                 65: 24/18 18/13",
+        "  2) 64: 8/2 6/2                 illegible",
+        "  2)  Otters => 4                65: 24/18 18/13",
+        "  2) 64 8/2 6/2",
+        "  2)  Takes it                   65: 24/18 18/13",
+    ],
+)
+def test_a_numbered_line_that_cannot_be_read_is_a_fault(tmp_path, line):
+    text = session(OPENING + "52: 13/11 13/8", line, "      Wins 1 point")
+    (tmp_path / "a.mat").write_text(text)
+    with pytest.raises(InputError, match=r"a.mat:6: '.*' is n"):
+        games_of(tmp_path / "a.mat", True)
+
+
+@pytest.mark.parametrize("name", ["NackGammon", "Nackgammon", "Hypergammon (3)", "LongGammon"])
+def test_other_variations_are_refused_by_name(tmp_path, name):
+    text = session(OPENING + "52: 13/11 13/8", "      Wins 1 point")
+    (tmp_path / "a.mat").write_text(f'; [Variation "{name}"]\n\n{text}')
+    with pytest.raises(InputError, match=re.escape(f"a.mat:5: the variation is '{name}'")):
+        games_of(tmp_path / "a.mat", True)
+    (tmp_path / "a.mat").write_text(f'; [Variation "Backgammon"]\n\n{text}')
+    assert len(games_of(tmp_path / "a.mat", True)) == 1
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [
@@ -151,7 +245,7 @@ def test_a_resigned_game_has_the_points_of_the_file(tmp_path):
             "Game 2\n  1) 31: 8/5 6/5\n gnubg",
             "root : 0' is neither a numbered move",
         ),
-        ("  2) 32:", "  2) 3:", "out of turn"),
+        ("  2) 32:", "  2) 3:", "is neither a roll nor an action of the cube"),
     ],
 )
 def test_faults_of_games_are_named(tmp_path, old, new, message):
