@@ -9,7 +9,7 @@ import bz2
 import codecs
 import sys
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -100,19 +100,22 @@ def compression_of(name: str, start: bytes) -> str | None:
     return None
 
 
-def pieces(source: str | Path, text: bool = True) -> Iterator[bytes]:
+def pieces(
+    source: str | Path, text: bool = True, begins: Callable[[], object] = lambda: None
+) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file, or of standard input for `-`, in pieces; UTF-16 text
-    as UTF-8, unless the bytes are not `text`.
+    as UTF-8, unless the bytes are not `text`. `begins` is called before the file, or each file of
+    a .zip.
 
     Raises InputError for unreadable files and damaged archives.
     """
     name = str(source)
     try:
         if name == "-":
-            yield from _pieces("standard input", sys.stdin.buffer, text)
+            yield from _pieces("standard input", sys.stdin.buffer, text, begins)
         else:
             with open(name, "rb") as stream:
-                yield from _pieces(name, stream, text)
+                yield from _pieces(name, stream, text, begins)
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except OSError as problem:
@@ -161,11 +164,12 @@ def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator
         yield b"".join(begun)
 
 
-def _pieces(name: str, stream, text: bool) -> Iterator[bytes]:
+def _pieces(name: str, stream, text: bool, begins: Callable[[], object]) -> Iterator[bytes]:
     first = stream.read(COMPRESSED_PIECE)
     if first.startswith(ZIP):
-        yield from _unzipped(name, stream, text)
+        yield from _unzipped(name, stream, text, begins)
         return
+    begins()
     suffix = compression_of(name, first)
     found = (
         chain([first], iter(lambda: stream.read(PIECE), b""))
@@ -191,7 +195,7 @@ def _text(name: str, stream: Iterator[bytes]) -> Iterator[bytes]:
     yield decoder.decode(b"", True).encode()
 
 
-def _unzipped(name: str, stream, text: bool) -> Iterator[bytes]:
+def _unzipped(name: str, stream, text: bool, begins: Callable[[], object]) -> Iterator[bytes]:
     """Yield the files of a .zip, one after another. Its directory is at the end, so it must be
     seekable."""
     import zipfile
@@ -215,6 +219,7 @@ def _unzipped(name: str, stream, text: bool) -> Iterator[bytes]:
                         f"{name}: {member.filename!r} in this zip archive is not stored or"
                         " deflated; compress it again as usual"
                     )
+                begins()
                 with archive.open(member) as opened:
                     found = iter(lambda: opened.read(PIECE), b"")
                     yield from _member(f"{name}: {member.filename!r}", found) if text else found

@@ -43,7 +43,7 @@ _DIGITS = {
 }
 _DIGIT = f"[{''.join(_DIGITS)}]"
 _MOVE = re.compile(
-    rf"({_DIGIT})({_DIGIT})({_NAME})(不成|成|打)?(?:\(([1-9])([1-9])\))?|"
+    rf"({_DIGIT})({_DIGIT})({_NAME})(不成|成|打)?(?:\(00\)|\(([1-9])([1-9])\))?|"
     rf"同[ 　]*({_NAME})(不成|成)?\(([1-9])([1-9])\)"
 )
 _LINE = re.compile(
@@ -96,6 +96,7 @@ HANDICAPS = {
     "八枚落ち": (82, 22, 11, 91, 21, 81, 31, 71),
     "十枚落ち": (82, 22, 11, 91, 21, 81, 31, 71, 41, 61),
 }
+TURNED = ("盤面回転", "盤面反転")  # how the board was shown
 _HEADER = re.compile("[^：|]{1,40}：")
 _SUMMARY = re.compile(
     r"まで、?(?:[0-9]{1,5}手)?で?(?:\w{0,8}?(先手|下手|後手|上手)の\w{0,8}(勝ち|負け)|"
@@ -164,7 +165,7 @@ class _KifStart:
         """Take the men in one hand: 飛　角二　歩十八."""
         if text.strip(" 　") in ("", "なし"):
             return
-        for word in re.split("[ 　]+", text.strip(" 　")):
+        for word in re.split("[ 　、]+", text.strip(" 　")):
             found = re.fullmatch("([歩香桂銀金角飛])(十?)([一二三四五六七八九]?|[0-9]{1,2})", word)
             if not found:
                 raise GameFault(
@@ -178,7 +179,8 @@ class _KifStart:
         """Return the position; Fault if it cannot be."""
         if self.rows:
             board = {square: man for row in self.rows for square, man in row.items()}
-            return set_up(board, self.hands, self.white or 0, number)
+            white = self.handicap != "平手" if self.white is None else self.white
+            return set_up(board, self.hands, int(white), number)
         board = board_of(START)
         for place in HANDICAPS[self.handicap]:
             del board[RANKS * (place // 10 - 1) + place % 10 - 1]
@@ -186,7 +188,7 @@ class _KifStart:
 
 
 def _line(game: ParsedGame, start: _KifStart, text: str, number: int) -> None:
-    if text.startswith("手数"):
+    if text.startswith("手数") or text.strip(" 　") in TURNED:
         return
     if not game.line:
         if text.startswith("|"):
@@ -207,7 +209,9 @@ def _line(game: ParsedGame, start: _KifStart, text: str, number: int) -> None:
     elif text.startswith("まで"):
         _summary(game, text)
     elif not _HEADER.match(text):
-        raise GameFault("unknown line", shown(text), number)
+        raise GameFault(
+            "unknown line", f"{shown(text)}, expected a line of KIF in UTF-8 or cp932", number
+        )
 
 
 def _summary(game: ParsedGame, text: str) -> None:
@@ -232,8 +236,12 @@ def _header(game: ParsedGame, start: _KifStart, key: str, value: str, number: in
             raise GameFault(
                 "unknown handicap", f"{shown(name)}, expected one of {', '.join(HANDICAPS)}", number
             )
-    elif key in ("先手の持駒", "下手の持駒", "後手の持駒", "上手の持駒"):
+    elif re.fullmatch("[先下後上]手の?持ち?駒", key):
         start.hand(int(key[0] in "後上"), value, number)
+    elif "駒" in key:
+        raise GameFault(
+            "unknown line", f"{shown(key)}, expected men such as 先手の持駒：歩二", number
+        )
     elif key in ("先手", "下手", "後手", "上手"):
         game.names["white" if key in ("後手", "上手") else "black"] = value
 

@@ -23,7 +23,8 @@ CSA, KIF, PSV, HCPE = "CSA", "KIF", "PackedSfenValue", "hcpe"
 SUFFIXES = {".csa": CSA, ".kif": KIF, ".kifu": KIF, ".psv": PSV, ".bin": PSV, ".hcpe": HCPE}
 PACKED = (PSV, HCPE)
 START = 1 << 14  # bytes at the start of a file that are examined
-_NEW_KIF = re.compile(r"#\s*KIF|# ----|開始日時|手合割")
+_NEW_KIF = re.compile(r"#\s*KIF|# ----|開始日時|手合割|手数--|[先下後上]手：")
+FILE_END = "\0"  # a line between the files of an archive
 _KIF_MOVE = re.compile(r"\s*[0-9]+\s", re.ASCII)
 _CSA_MOVE = re.compile(r"[+-][0-9]{4}[A-Z]{2}|%", re.ASCII)
 
@@ -63,16 +64,20 @@ def of_lines(lines: Iterable[str]) -> str | None:
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of bytes in UTF-8, or else in cp932 with marks for what neither has."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp932", "replace")
+    """Return the text of a file in UTF-8 or cp932, with marks for what is neither: in UTF-8 if most
+    lines outside ASCII are, which those of cp932 hardly ever are."""
+    foreign = [line for line in content.splitlines() if not line.isascii()]
+    marked = sum("\ufffd" in line.decode("utf-8", "replace") for line in foreign)
+    return content.decode("cp932" if 2 * marked > len(foreign) else "utf-8-sig", "replace")
 
 
 def lines_of(source: str) -> list[str]:
-    """Return the lines of a text file, or of all files of an archive."""
-    return re.split("\r\n|\n|\r", decoded(b"\n".join(lines(source))))
+    """Return the lines of a text file, or of all files of an archive with FILE_END between them."""
+    files: list[list[bytes]] = []
+    for line in lines(source, pieces(source, begins=lambda: files.append([]))):
+        files[-1].append(line)
+    first, *others = ([*re.split("\r\n|\n|\r", decoded(b"\n".join(file)))] for file in files)
+    return [*first, *(line for other in others for line in (FILE_END, *other))]
 
 
 def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:
@@ -85,9 +90,10 @@ def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:
             if form == CSA
             else bool(_NEW_KIF.match(line.lstrip("\ufeff")))
         )
-        if begins and moved or form == CSA and line.rstrip() == "/":
+        ends = line == FILE_END or form == CSA and line.rstrip() == "/"
+        if begins and moved or ends:
             found.append((begin, number))
-            begin, moved = number + (line.rstrip() == "/"), False
+            begin, moved = number + ends, False
         moved = moved or bool((_CSA_MOVE if form == CSA else _KIF_MOVE).match(line))
     found.append((begin, len(lines)))
     return [

@@ -4,6 +4,7 @@ import cProfile
 import os
 import pstats
 import random
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from games.record import (  # noqa: E402
 )
 from games.shogi.engines import contest as openings  # noqa: E402
 from games.shogi.files import csa, kif, packed, reading, sfen  # noqa: E402
+from games.shogi.files.gamefile import ParsedGame, white_to_move  # noqa: E402
 from games.shogi.files.reading import selector  # noqa: E402
 from games.shogi.game import GAME  # noqa: E402
 from games.streams import InputError  # noqa: E402
@@ -159,6 +161,101 @@ def test_faults_of_csa_are_named_with_their_line(text, line, fault, tmp_path):
 def test_faults_of_kif_are_named_with_their_line(text, line, fault):
     game = kif.read_game(text.split("\n"))
     assert (game.fault.line, str(game.fault)[: len(fault)]) == (line, fault)
+
+
+MOVES = "手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n"
+
+
+def kif_of(text: str) -> ParsedGame:
+    """The only game of a text."""
+    (game,) = reading.games_of(text.split("\n"), reading.KIF)
+    assert game.fault is None, str(game.fault)
+    return game
+
+
+@pytest.mark.parametrize(
+    "drop",
+    [
+        "４五角打(00)",
+        "４五角(00)",
+        "４五角打",
+        "４五角",
+        "45角打(00)",
+        "４五角打   (00:01/00:00:03)",
+    ],
+)
+def test_drops_of_kif(drop):
+    moves = ["７六歩(77)", "３四歩(33)", "２二角成(88)", "同　銀(31)", drop, "投了"]
+    text = "\n".join(f"   {ply} {move}" for ply, move in enumerate(moves, 1))
+    assert files.our_names(kif_of(text)) == ["7g7f", "3c3d", "8h2b+", "3a2b", "B*4e"]
+
+
+@pytest.mark.parametrize("line", ["盤面回転", "盤面反転", "盤面回転　", " 盤面反転", "&盤面"])
+@pytest.mark.parametrize(
+    "head", ["{}\n手合割：平手\n", "手合割：平手\n{}\n", "手合割：平手\n先手：A\n{}\n"]
+)
+def test_how_the_board_was_shown_is_no_fault(head, line):
+    assert files.our_names(kif_of(head.format(line) + MOVES)) == ["7g7f", "3c3d"]
+
+
+@pytest.mark.parametrize("key", ["の持駒", "の持ち駒", "持駒", "持ち駒"])
+@pytest.mark.parametrize("men", ["飛　角二　歩十八", "飛1 角2 歩18", "飛、角二、歩十八"])
+@pytest.mark.parametrize("sides", ["先後", "下上"])
+def test_hands_of_kif(key, men, sides):
+    text = BOARD.replace("飛　角二　歩十八", men).replace("手の持駒", f"手{key}")
+    text = text.replace("先手", f"{sides[0]}手").replace("後手", f"{sides[1]}手")
+    assert sfen.text(kif_of(text).line[0]) == "4k4/9/4G4/9/9/9/3+l5/9/4K4 b Gr2b18p 1"
+
+
+@pytest.mark.parametrize("key", ["駒台", "先手の持ち時の駒", "後手の駒"])
+def test_an_unknown_line_about_pieces_is_a_fault(key):
+    (game,) = reading.games_of(BOARD.replace("先手の持駒", key).split("\n"), reading.KIF)
+    assert str(game.fault).startswith("unknown line")
+
+
+@pytest.mark.parametrize("handicap", ["香落ち", "角落ち", "二枚落ち", "六枚落ち", "十枚落ち"])
+def test_the_stronger_side_begins_on_a_board_with_a_handicap(handicap):
+    board = BOARD.replace("手数", f"手合割：{handicap}\n手数").partition("   1")[0]
+    assert white_to_move(kif_of(board).line[0])
+    assert not white_to_move(kif_of(board.replace("手数", "下手番\n手数")).line[0])
+    assert not white_to_move(kif_of(board.replace(handicap, "その他")).line[0])
+
+
+def test_files_of_an_archive_are_read_by_themselves(tmp_path):
+    players = "先手：甲\n後手：乙\n"
+    texts = [
+        ("手合割：平手\n" + players + MOVES).encode("cp932"),
+        (players + MOVES).encode(),
+        (players + MOVES).encode("cp932"),
+        MOVES.encode("utf-8-sig"),
+        (players + MOVES).encode("utf-16"),
+        MOVES.partition("\n")[2].encode(),
+        players.encode() + b"\xe7\xff\n" + MOVES.encode(),
+    ]
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for number, content in enumerate(texts):
+            archive.writestr(f"{number}.kif", content)
+    games = list(reading.parse(str(tmp_path / "a.zip"), reading.KIF))
+    assert [str(game.fault) for game in games[:-1]] == ["None"] * 6
+    assert [files.our_names(game) for game in games[:-1]] == [["7g7f", "3c3d"]] * 6
+    assert "expected a line of KIF in UTF-8 or cp932" in str(games[-1].fault)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
+@pytest.mark.parametrize("byte", [b"\xff", b"\x80", b"\xe7"])
+def test_one_byte_of_another_encoding_spoils_no_game(tmp_path, encoding, byte):
+    head, names = "手合割：平手\n先手：甲", "\n後手：乙\n"
+    content = head.encode(encoding) + byte + (names + MOVES).encode(encoding.removesuffix("-sig"))
+    (tmp_path / "a.kif").write_bytes(content)
+    (game,) = reading.parse(str(tmp_path / "a.kif"), reading.KIF)
+    assert game.fault is None and files.our_names(game) == ["7g7f", "3c3d"]
+
+
+def test_games_in_one_text_begin_with_their_first_header():
+    text = "先手：甲\n後手：乙\n" + MOVES
+    for games in (text * 2, MOVES * 2, text + "\n" + MOVES):
+        found = list(reading.games_of(games.split("\n"), reading.KIF))
+        assert [(game.fault, len(game.moves)) for game in found] == [(None, 2)] * 2
 
 
 BOARD = """後手の持駒：飛　角二　歩十八
