@@ -36,6 +36,13 @@ class Notes:
             self._note(f"{self._source}: {self._found - self._most:,} more {what}")
 
 
+def counted(stream: Iterable[bytes], report: ReadReport) -> Iterator[bytes]:
+    """Yield the pieces of a file, and count their bytes in the report."""
+    for piece in stream:
+        report.bytes += len(piece)
+        yield piece
+
+
 class Faults:
     """Notes the faults of a file, and counts them by kind; under `strict` the first raises
     InputError. `what` is skipped where there is one: a game, a line."""

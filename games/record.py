@@ -59,6 +59,7 @@ class ReadReport:
     games: int = 0
     used: int = 0
     undecided: int = 0
+    by_tag: int = 0  # whose Result tag alone has the result
     bad: int = 0
     below_elo: int = 0
     ended_otherwise: int = 0

@@ -131,16 +131,18 @@ def beginning(stream: Iterator[bytes], size: int) -> bytes:
 
 
 def lines(source: str | Path, stream: Iterator[bytes] | None = None) -> Iterator[bytes]:
-    """Yield the lines of a file, without line ends; of its bytes from `stream`, or read by
-    `pieces`.
+    """Yield the lines of a file, without line ends and the mark of UTF-8; of its bytes from
+    `stream`, or read by `pieces`.
 
     InputError for more than LONGEST_LINE bytes of one line, or of empty lines and #.
     """
     # pieces of an incomplete line, and their size; bytes without text
     begun, size, empty = [], 0, 0
+    stream = pieces(source) if stream is None else stream
+    start = beginning(stream, len(UTF8_MARK)).removeprefix(UTF8_MARK)
     for piece in (
         whole[at : at + SLICE]
-        for whole in (pieces(source) if stream is None else stream)
+        for whole in chain([start], stream)
         for at in range(0, len(whole), SLICE)
     ):
         empty = 0 if piece.translate(None, b"# \t\r\n") else empty + len(piece)

@@ -59,6 +59,7 @@ def report_line(report: ReadReport) -> str:
     for number, what in (
         (report.bad, "bad and skipped"),
         (report.undecided, "without a result"),
+        (report.by_tag, "with the result of the tag alone"),
         (report.below_elo, "below the Elo wanted"),
         (report.ended_otherwise, "ended otherwise than wanted"),
         (report.duplicate_games, "duplicates"),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from games.backgammon.files.ids import from_position_id
+from games.backgammon.rules.board import OFF, counts_of
 from games.backgammon.rules.play import points
 from games.reading import FileFault
 from games.streams import InputError
@@ -57,6 +58,14 @@ def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
         words = from_position_id(fields[0])
     except ValueError as problem:
         raise FileFault(str(problem), "an impossible position ID") from None
+    own, other = counts_of(words)[:, OFF]
+    for name, gammons, off in (("win_g", win_g, other), ("lose_g", lose_g, own)):
+        if off and gammons > TOLERANCE:
+            raise FileFault(
+                f"{name} is {gammons:g}, but the loser has borne off {off} of the checkers; is the"
+                " position ID that of the side that rolls?",
+                CHANCE,
+            )
     if points(words):
         raise FileFault(
             f"position ID {fields[0]!r} has a side without checkers: the game is over",

@@ -20,7 +20,7 @@ from games.backgammon.files.labels import HEADER
 from games.backgammon.files.mat import DROPPED, FoundGame, GameRecord
 from games.backgammon.rules.board import STATE, WORDS, swapped, turn_of
 from games.backgammon.rules.play import HIGHEST_POINTS, points
-from games.reading import Faults, FileGame, Policy, format_by_name, hash_of, start_of
+from games.reading import Faults, FileGame, Policy, counted, format_by_name, hash_of, start_of
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import UTF8_MARK, InputError, beginning, lines, pieces
 
@@ -83,21 +83,15 @@ def read(
             f" positions; choose {' or '.join(POSITIONS[:2])}"
         )
     form, stream = opened(str(source))
-    counted = _counted(stream, report)
+    stream = counted(stream, report)
     faults = Faults(str(source), "line" if form == LABELS else "game", options.strict, report, note)
     policy = Policy("backgammon", options, report, faults, _key)
     if form == LABELS:
-        yield from _labelled(str(source), lines(source, counted), policy)
+        yield from _labelled(str(source), lines(source, stream), policy)
         return
-    games = mat.parse(str(source), lines(source, counted))
+    games = mat.parse(str(source), lines(source, stream))
     dice = options.positions == "moves"
     yield from policy.batches(_file_game(found, report, dice) for found in games)
-
-
-def _counted(stream: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
-    for piece in stream:
-        report.bytes += len(piece)
-        yield piece
 
 
 def _key(words: np.ndarray) -> bytes:

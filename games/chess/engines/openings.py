@@ -13,9 +13,9 @@ from games.chess.engines.gametext import is_chess960
 from games.chess.files import faults
 from games.chess.files.content import POSITIONS, START, by_name, of_start
 from games.chess.files.fen import fen, position
-from games.chess.files.pgn import fault_text, parsed
+from games.chess.files.pgn import fault_text, parsed, write_ends
 from games.chess.files.tokens import FAULT, FIRST_MOVE, PLIES
-from games.chess.rules.movegen import has_moves, move_named
+from games.chess.rules.movegen import has_moves, is_dead, move_named
 from games.chess.rules.position import WORDS
 from games.reading import MOST_OF_OPENINGS, Notes
 from games.record import BookMoves, Openings
@@ -72,20 +72,37 @@ def _positions(
             skip(f"{source}: line {number}: {problem}; line skipped")
             continue
         last = number
-        if has_moves(words):
+        if (over := _over(words)) is None:
             yield words
         else:
-            skip(f"{source}: line {number}: no legal move: {text[:100]!r}; line skipped")
+            skip(f"{source}: line {number}: {over}: {text[:100]!r}; line skipped")
+
+
+def _over(words: np.ndarray, times: int = 1) -> str | None:
+    """Return how the game is over in a position that occurred a number of times, None if it is
+    not."""
+    if not has_moves(words):
+        return "no legal move"
+    if int(words[8]) >> 24 & 255 >= 100:
+        return "drawn by the fifty-move rule"
+    if is_dead(words):
+        return "drawn by insufficient material"
+    return "drawn by repetition" if times >= 3 else None
 
 
 def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Openings:
     starts, moves, number = [], [], 0
     for found, _ in parsed(source, stream):
+        ends, times = np.zeros((found.count, WORDS), np.uint64), np.zeros(found.count, np.int64)
+        write_ends(found.rows, found.starts, found.moves, found.count, ends, times)
         for i, row in enumerate(found.rows[: found.count]):
             number += 1
             # a game of an opening book has no result
             if row[FAULT] not in (faults.OK, faults.NO_RESULT):
                 skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
+                continue
+            if over := _over(ends[i], int(times[i])):
+                skip(f"{source}: game {number}: the opening ends the game: {over}; game skipped")
                 continue
             first, plies = int(row[FIRST_MOVE]), int(row[PLIES])
             starts.append(found.starts[i].copy())

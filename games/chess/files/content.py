@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Iterator
 
 from games.reading import format_by_name, start_of
 from games.streams import UTF8_MARK, InputError
@@ -18,9 +20,10 @@ SUFFIXES = {
 _POSITION = re.compile(rb"[pnbrqkPNBRQK1-8]{1,8}(/[pnbrqkPNBRQK1-8]{1,8}){7}\s+[wb]\s")
 _TAG = re.compile(rb'\[\s*\w+\s+"')
 _MOVES = re.compile(rb"1\.+\s*(?:[a-hKQRBN]|O-O|--)")  # of a game without tags
-_HEADER = re.compile(rb"(?:fen|epd|position)\s*,", re.IGNORECASE)
+PLACES = ("fen", "epd", "position")  # accepted names of the column of positions
 RESULTS = ("result", "outcome", "wdl", "game_result")  # accepted names of the result column
 SCORE = "score"  # name of the column with scores
+WHOLE, DECIMAL = (re.compile(rf"[+-]?\d+{rest}", re.ASCII) for rest in (r"(\.0*)?", r"\.\d+"))
 
 
 def by_name(name: str) -> str | None:
@@ -34,7 +37,7 @@ def _lines(start: bytes) -> list[bytes]:
 
 
 def _of_line(line: bytes) -> str | None:
-    if _POSITION.match(line) or _HEADER.match(line):
+    if _POSITION.match(line) or header_of(line):
         return POSITIONS
     return GAMES if _TAG.match(line) else None
 
@@ -64,22 +67,61 @@ def begins_as_chess(name: str) -> bool:
     return any(_of_line(line) or _MOVES.match(line) for line in _lines(start_of(name, START)))
 
 
-def columns_of(name: str, start: bytes) -> tuple[int, int] | None:
-    """Find the columns of result and score in the header line of a file; the position is column 0,
-    and so is a score column that is not there. None if there is no header.
+def header_of(line: bytes) -> tuple[str, list[str]] | None:
+    """Return the delimiter and the names of the columns of a header line, None if it is none."""
+    text = line.decode("utf-8-sig", "replace")
+    for delimiter in ",;\t":
+        names = [name.strip().strip('"').strip().lower() for name in text.split(delimiter)]
+        if len(names) > 1 and any(name in PLACES for name in names):
+            return delimiter, names
+    return None
 
-    InputError if the header does not name one result column.
-    """
-    line = next(iter(_lines(start)), b"")
-    if not _HEADER.match(line):
-        return None
-    columns = [
-        column.strip().strip(b'"').lower().decode("utf-8", "replace") for column in line.split(b",")
-    ]
-    found = [i for i, column in enumerate(columns) if column in RESULTS]
-    if len(found) != 1:
+
+def is_csv(start: bytes) -> bool:
+    """Whether the first line of a file names the columns of a CSV file."""
+    return any(map(header_of, _lines(start)[:1]))
+
+
+def as_bars(name: str, text_lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the rows of a CSV file as `FEN | score | result` or, without a score, `FEN c9
+    "result";`, each on the line where its row ends.
+
+    InputError if the header does not name one column of results, or a score is no whole number of
+    centipawns."""
+    header, number = None, 0
+    while header is None:
+        header, number = header_of(next(text_lines)), number + 1
+        yield b"\n"
+    delimiter, names = header
+    results = [i for i, column in enumerate(names) if column in RESULTS]
+    if len(results) != 1:
         raise InputError(
-            f"{name}: columns {', '.join(columns)[:100]!r}; expected fen,result (or one of "
+            f"{name}: columns {', '.join(names)[:100]!r}; expected fen,result (or one of "
             f"{', '.join(RESULTS[1:])} for the result), or lines without a header"
         )
-    return found[0], columns.index(SCORE) if SCORE in columns else 0
+    place = next(i for i, column in enumerate(names) if column in PLACES)
+    score = names.index(SCORE) if SCORE in names else None
+    rows = csv.reader((row.decode("utf-8", "replace") for row in text_lines), delimiter=delimiter)
+    at = 0
+    try:
+        for fields in rows:
+            yield b"\n" * (rows.line_num - at - 1)
+            at = rows.line_num
+            if not fields or fields[0].startswith("#"):
+                yield b"\n"
+                continue
+            fen, result, given = (
+                " ".join(fields[i].split()) if i is not None and i < len(fields) else ""
+                for i in (place, results[0], score)
+            )
+            text = f'{fen} c9 "{result}";'
+            if WHOLE.fullmatch(given):
+                text = f"{fen} | {given.partition('.')[0]} | {result}"
+            elif DECIMAL.fullmatch(given):
+                raise InputError(
+                    f"{name}:{number + at}: the score is {given[:20]}, expected a whole number of"
+                    " centipawns"
+                )
+            yield f"{text}\n".encode()
+    except csv.Error as problem:
+        raise InputError(f"{name}:{number + rows.line_num}: not a row of CSV: {problem}") from None

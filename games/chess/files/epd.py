@@ -2,7 +2,7 @@
 
 Accepted forms: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), after the second bar (`FEN |
 score | result`), or the column that the header of a CSV file names. Numbers are White's share, from
-0 to 1. A line with two different results is refused.
+0 to 1; a file with others is refused, and a line with two different results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import types
 
 from games.chess.files import faults
-from games.chess.files.content import START, columns_of
+from games.chess.files.content import START, as_bars, is_csv
 from games.chess.files.fen import bytes_type, parse_fen
 from games.chess.files.movetext import decided
 from games.chess.files.pgn import ALL, KINDS, MAX_GAME_BYTES, keep_new, keys_type, take, windows
@@ -40,10 +40,11 @@ from games.chess.rules.position import WORDS, black_to_move, load
 from games.chess.search import SEARCH
 from games.compile.hashset import FACTOR, HashSet, mix
 from games.compile.jit import record
-from games.reading import Faults
+from games.reading import Faults, counted
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
 from games.streams import InputError, beginning
+from games.streams import lines as lines_of
 
 QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (
     ord(letter) for letter in '"[] ;.0|,-+'
@@ -52,6 +53,7 @@ _B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
 AMBIGUOUS = 7.0  # several results
+OTHER_SCALE = 6.0  # a number outside 0 to 1
 MOST_DIGITS = 9  # of results and scores
 
 
@@ -97,6 +99,13 @@ def _decimal(text, i, end, most):
     return value / unit if 0 < digits <= most and dots <= 1 else np.nan
 
 
+@inner(types.int64(bytes_type, types.int64, types.int64))
+def _unsigned(text, i, end):
+    """Return the place of a number behind white space and its sign."""
+    i = skip_blanks(text, i, end)
+    return i + 1 if i < end and (text[i] == MINUS or text[i] == PLUS) else i
+
+
 @inner(types.float64(bytes_type, types.int64, types.int64))
 def _result(text, i, end):
     """Parse text[i:end] as a result: outcome in [-1, 1], OPEN_GAME for *, or UNKNOWN."""
@@ -107,15 +116,11 @@ def _result(text, i, end):
         return OPEN_GAME
     if result != NO_TAG:
         return float(result)
-    value = _decimal(text, i, end, MOST_DIGITS)
-    return 2.0 * value - 1.0 if value <= 1.0 else UNKNOWN
-
-
-@inner(types.int64(bytes_type, types.int64, types.int64))
-def _unsigned(text, i, end):
-    """Return the place of a number behind white space and its sign."""
-    i = skip_blanks(text, i, end)
-    return i + 1 if i < end and (text[i] == MINUS or text[i] == PLUS) else i
+    digits = _unsigned(text, i, end)
+    value = _decimal(text, digits, end, MOST_DIGITS)
+    if np.isnan(value):
+        return UNKNOWN
+    return OTHER_SCALE if value > 1.0 or (digits > i and value > 0.0) else 2.0 * value - 1.0
 
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
@@ -141,9 +146,9 @@ def _field(text, i, end):
 @inner(types.float64(types.float64, types.float64))
 def _both(one, other):
     """Combine the results of two places: AMBIGUOUS if they differ."""
-    if other == UNKNOWN or other == one:
+    if other == UNKNOWN or other == one or one == OTHER_SCALE:
         return one
-    return other if one == UNKNOWN else AMBIGUOUS
+    return other if one == UNKNOWN or other == OTHER_SCALE else AMBIGUOUS
 
 
 @inner(types.boolean(bytes_type, types.int64, types.int64))
@@ -167,18 +172,6 @@ def _of_bars(text, i, stop):
     if find(text, second + 1, stop, BAR) < stop or not _is_number(text, i + 1, second):
         return UNKNOWN
     return _field(text, second + 1, stop)
-
-
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64))
-def _of_columns(text, i, stop, column):
-    """Parse the column that the header names; the position before i is column 0."""
-    number = 1
-    while i < stop:
-        end = find(text, i + 1, stop, COMMA)
-        if number == column:
-            return _field(text, i + 1, end)
-        number, i = number + 1, end
-    return UNKNOWN
 
 
 @inner(types.float64(bytes_type, types.int64, types.int64, row_type))
@@ -219,18 +212,17 @@ def _of_words(text, k, stop, name):
     return found
 
 
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, row_type))
-def outcome_of(text, i, stop, column, name):
-    """Parse the rest of a line after its position: outcome in [-1, 1], OPEN_GAME, UNKNOWN or
-    AMBIGUOUS.
+@inner(types.float64(bytes_type, types.int64, types.int64, row_type))
+def outcome_of(text, i, stop, name):
+    """Parse the rest of a line after its position: outcome in [-1, 1], or one of the codes.
 
-    `column` is the result column named by the header, 0 without a header. Start and end of an `id`,
-    and the start of the first operation `ce` or `dm`, go to `name` (3,) int64."""
+    Start and end of an `id`, and the start of the first operation `ce` or `dm`, go to `name` (3,)
+    int64."""
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
         return _of_bars(text, i, stop)
     if i < stop and text[i] == COMMA:
-        return _of_columns(text, i, stop, column) if column else UNKNOWN
+        return UNKNOWN
     return _of_words(text, i, stop, name)
 
 
@@ -295,25 +287,17 @@ def _of_operations(text, i, stop):
     return score
 
 
-@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, types.int64, types.boolean))
-def score_of(text, i, stop, operation, column, black):
+@inner(types.float64(bytes_type, types.int64, types.int64, types.int64, types.boolean))
+def score_of(text, i, stop, operation, black):
     """Return the score in the rest of a line after its position, centipawns for White; NaN if there
     is none.
 
-    `operation` is the place of the first operation `ce` or `dm`, 0 if there is none; `column` is
-    the score column named by the header, 0 without one; `black` is to move."""
+    `operation` is the place of the first operation `ce` or `dm`, 0 if there is none; `black` is to
+    move."""
     i = skip_blanks(text, i, stop)
     if i < stop and text[i] == BAR:
         second = find(text, i + 1, stop, BAR)
         return decided(_whole(text, i + 1, second)) if second < stop else np.nan
-    if i < stop and text[i] == COMMA:
-        number = 1
-        while column and i < stop:
-            end = find(text, i + 1, stop, COMMA)
-            if number == column:
-                return decided(_whole(text, i + 1, end))
-            number, i = number + 1, end
-        return np.nan
     if not operation:
         return np.nan
     score = _of_operations(text, operation, stop)
@@ -325,22 +309,21 @@ HASH = ord("#")
 
 
 class Lines(NamedTuple):
-    """Room for the positions of lines with outcomes, scores and games, and for the code, place
-    (byte) and line number of each fault."""
+    """Room for the positions of lines with outcomes, scores and games, and for the code and line
+    number of each fault."""
 
     positions: np.ndarray
     outcomes: np.ndarray
     scores: np.ndarray
     games: np.ndarray
     fault: np.ndarray
-    place: np.ndarray
     number: np.ndarray
 
 
 lines_type = record(
     Lines,
     *(positions_type, types.Array(types.float32, 1, "C"), scores_type, keys_type),
-    *(row_type, row_type, row_type),
+    *(row_type, row_type),
 )
 
 
@@ -359,11 +342,9 @@ def read_lines(text, final, lines, counts, name, kind, contexts):
     """Read lines while there is room; returns the index of the first unread byte.
 
     Positions without a score get NaN; their game is a hash of the id, or of the line number.
-    `counts` holds the numbers of positions, faults, lines, undecided lines,
-    lines before this text, and lines with a position; then the result column, 1 while the header
-    line is still to come, and the score column. `name` (3,) is scratch space for the places of an
-    id and of a score."""
-    positions, outcomes, scores, games, fault, place, number = lines
+    `counts` holds the numbers of positions, faults, lines, undecided lines, lines before this text,
+    and lines with a position. `name` (3,) is scratch space for the places of an id and a score."""
+    positions, outcomes, scores, games, fault, number = lines
     i, n, bad, c = 0, 0, 0, contexts[0]
     end = len(text)
     while n < len(positions) and bad < len(fault):
@@ -378,20 +359,18 @@ def read_lines(text, final, lines, counts, name, kind, contexts):
         counts[2] += 1
         if begin == stop or text[begin] == HASH:
             continue
-        if counts[7]:
-            counts[7] = 0
-            continue
         found = parse_fen(text, begin, stop, c.stack[0])
         if found < 0:
-            fault[bad], place[bad], number[bad] = -found, begin, counts[2] + counts[4]
+            fault[bad], number[bad] = -found, counts[2] + counts[4]
             bad += 1
             continue
         counts[5] += 1
         name[0], name[2] = 0, 0
-        outcome = outcome_of(text, found, stop, counts[6], name)
-        if outcome == UNKNOWN or outcome == AMBIGUOUS:
-            fault[bad] = faults.EPD_RESULT if outcome == UNKNOWN else faults.EPD_AMBIGUOUS
-            place[bad], number[bad] = begin, counts[2] + counts[4]
+        outcome = outcome_of(text, found, stop, name)
+        if outcome == UNKNOWN or outcome == AMBIGUOUS or outcome == OTHER_SCALE:
+            fault[bad], number[bad] = faults.EPD_RESULT, counts[2] + counts[4]
+            if outcome != UNKNOWN:
+                fault[bad] = faults.EPD_SCALE if outcome == OTHER_SCALE else faults.EPD_AMBIGUOUS
             bad += 1
         elif outcome == OPEN_GAME:
             counts[3] += 1
@@ -400,7 +379,7 @@ def read_lines(text, final, lines, counts, name, kind, contexts):
             kept = take(kind, c, positions, n)
             if kept > n:
                 outcomes[n] = outcome
-                scores[n] = score_of(text, found, stop, name[2], counts[8], black)
+                scores[n] = score_of(text, found, stop, name[2], black)
                 games[n] = (
                     hash_of(text, name[0], name[1])
                     if name[0]
@@ -426,10 +405,10 @@ def read(
         np.empty((ROOM, WORDS), np.uint64),
         *np.empty((2, ROOM), np.float32),
     )
-    games, fault, place, number = np.empty(ROOM, np.uint64), *np.empty((3, ROOM), np.int64)
-    found = Lines(positions, outcomes, scores, games, fault, place, number)
+    games, fault, number = np.empty(ROOM, np.uint64), *np.empty((2, ROOM), np.int64)
+    found = Lines(positions, outcomes, scores, games, fault, number)
     counts, name, memory = (
-        np.zeros(9, np.int64),
+        np.zeros(6, np.int64),
         np.zeros(3, np.int64),
         Context(SEARCH.dtype, *(options.evaluation or ())),
     )
@@ -443,9 +422,9 @@ def read(
     last, games_here, wrong = None, 0, Faults(str(source), "line", options.strict, report, note)
     known = 0  # end of the last window with a position
     start = beginning(stream, START)
-    stream, columns = chain([start], stream), columns_of(str(source), start)
-    if columns is not None:
-        counts[6:] = columns[0], 1, columns[1]
+    stream = counted(chain([start], stream), report)
+    if is_csv(start):
+        stream = as_bars(str(source), lines_of(source, stream))
 
     def parse(text: np.ndarray, final: bool) -> int:
         nonlocal text_read
@@ -459,11 +438,15 @@ def read(
             report.faults.setdefault(faults.SENTENCES[int(code)], 0)
         for i in range(bad):
             sentence = faults.SENTENCES[int(fault[i])]
-            wrong.add(f" line {number[i]} (byte {at + place[i]})", sentence, sentence)
+            if fault[i] == faults.EPD_SCALE:
+                line = text_read.tobytes().splitlines()[number[i] - lines - 1]
+                raise InputError(
+                    f"{source}:{number[i]}: {sentence}: {line.decode('utf-8', 'replace')[:100]}"
+                )
+            wrong.add(number[i], sentence, sentence)
         lines += read_here
         report.undecided += undecided
-        report.bytes = at + len(text_read)
-        known = report.bytes if counts[5] else known
+        known = at + len(text_read) if counts[5] else known
         if at - known > MAX_GAME_BYTES:
             raise InputError(
                 f"{source}: byte {known}: no position in {MAX_GAME_BYTES:,} bytes; expected lines"

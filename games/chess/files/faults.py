@@ -28,7 +28,8 @@ from __future__ import annotations
     AFTER_RESULT,
     EPD_RESULT,
     EPD_AMBIGUOUS,
-) = range(25)
+    EPD_SCALE,
+) = range(26)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -57,6 +58,10 @@ SENTENCES = {
         'no result: expected c9 "1-0", [0.5], FEN | score | result, or a header fen,result'
     ),
     EPD_AMBIGUOUS: "two different results",
+    EPD_SCALE: (
+        "results are of another scale, expected White's share from 0 to 1 (0 a loss, 0.5 a draw,"
+        " 1 a win) in the whole file"
+    ),
 }
 
 

@@ -38,8 +38,8 @@ RANK_BYTES = 9  # of a rank with its slash
 CASTLING_BITS = 0xFFFF << 1
 # bits of castling with rooks of the a and h files, and the letters that they have then
 USUAL_ROOKS = {1 << 8: "K", 1 << 1: "Q", 1 << 16: "k", 1 << 9: "q"}
-SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, DIGIT_0, DIGIT_3, DIGIT_6 = (
-    ord(letter) for letter in " /-;,|036"
+SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, QUOTE, DIGIT_0, DIGIT_3, DIGIT_6 = (
+    ord(letter) for letter in ' /-;,|"036'
 )
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
 _LOWER = 32  # code of a lower-case letter minus its capital
@@ -96,6 +96,33 @@ def _number(text, i, end, most):
     for k in range(i, end):
         value = min(value * 10 + np.int64(text[k]) - DIGIT_0, most)
     return value
+
+
+HALF_MOVES, MOVES = (int.from_bytes(name, "little") for name in (b"hmvc", b"fmvn"))
+
+
+@inner(types.int64(bytes_type, types.int64, types.int64, types.int64, types.int64))
+def _operand(text, i, end, opcode, usual):
+    """Return the number behind an opcode of four letters among the operations of an EPD line, or
+    the usual one; quoted text has no operations."""
+    first, quoted = True, False  # at the first letter of an operation
+    while i + 4 < end:
+        letter = text[i]
+        if letter == QUOTE:
+            quoted = not quoted
+        elif letter == SEMICOLON and not quoted:
+            first = True
+        elif letter > SPACE:
+            word = np.int64(0)
+            for k in range(4 if first else 0):
+                word |= np.int64(text[i + k]) << (8 * k)
+            if word == opcode and text[i + 4] == SPACE:
+                at = _skip_spaces(text, i + 4, end)
+                stop = _number_end(text, at, end)
+                return _number(text, at, stop, 65535) if stop > at else usual
+            first = False
+        i += 1
+    return usual
 
 
 @inner(types.int64(types.int64, types.uint64, types.uint64))
@@ -242,17 +269,19 @@ def parse_fen(text, i, end, words):
         if stop != i + 2 or not (_LOWER_A <= text[i] <= _LOWER_H) or text[i + 1] != wanted:
             return -faults.FEN_EN_PASSANT
         state |= en_passant_state(p, np.int64(text[i]) - _LOWER_A + (16 if black else 40), black)
-    clock, number = 0, 1
     i = _skip_spaces(text, stop, end)
     stop = _number_end(text, i, end)
-    if stop > i:
+    clock, number = np.int64(0), np.int64(1)
+    if stop == i:
+        clock, number = _operand(text, i, end, HALF_MOVES, 0), _operand(text, i, end, MOVES, 1)
+    else:
         clock = _number(text, i, stop, 255)
         i = _skip_spaces(text, stop, end)
         stop = _number_end(text, i, end)
         if stop > i:
             number = _number(text, i, stop, 65535)
             i = stop
-    words[8] = state | np.uint64(clock) << CLOCK_SHIFT | np.uint64(number) << NUMBER_SHIFT
+    words[8] = state | np.uint64(min(clock, 255)) << CLOCK_SHIFT | np.uint64(number) << NUMBER_SHIFT
     return i if completed(words) else -faults.FEN_CHECK
 
 

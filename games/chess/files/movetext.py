@@ -14,6 +14,7 @@ from games.chess.files.tokens import (
     BRACE,
     BRACKET,
     BRACKET_BYTE,
+    BY_TAG,
     BYTE,
     CLOSE,
     DIGIT,
@@ -43,6 +44,7 @@ from games.chess.files.tokens import (
     WORD,
     class_of,
     line_end,
+    mark_at,
     moves_type,
     note,
     note_score,
@@ -58,9 +60,10 @@ from games.chess.files.tokens import (
 )
 from games.chess.rules import entry, inner
 from games.chess.rules.position import black_to_move, leaves_king_hanging, load, make, words_type
+from games.streams import UTF8_MARK
 
 MORE = -1  # the text ends before the game does
-_A, _Z, _E, _P, _M, _W, _0 = (ord(letter) for letter in "AZepMw0")
+_A, _Z, _E, _P, _M, _W, _0, _TAB = (ord(letter) for letter in "AZepMw0\t")
 _DOT, _COMMA, _DASH, _PLUS, _SLASH, _HASH, _CLOSE_BRACKET, _OPEN_BRACE, _CLOSE_BRACE = (
     ord(letter) for letter in ".,-+/#]{}"
 )
@@ -113,38 +116,82 @@ def _is_chess(text, i, end):
     )
 
 
-@inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, words_type))
-def _read_tag(text, i, end, final, game, words):
-    """Read the tag at text[i] == '['; returns the end of its line, or MORE."""
-    stop = line_end(text, i, end)
-    if stop == end and not final:
-        return MORE
-    last = stop
-    while last > i and class_of(np.int64(text[last - 1])) == SPACE:
-        last -= 1
+AGAIN, NO_VALUE = -2, -3  # a tag that belongs to the next game; one that is not closed
+
+
+@inner(types.int64(bytes_type, types.int64, types.int64, types.boolean))
+def _value_end(text, i, end, final):
+    """Return the index of the quote that closes the value of a tag at text[i]; NO_VALUE if its line
+    has none, or MORE.
+
+    Values may contain quotes. A quote before a bracket closes the value if the line ends there, or
+    another tag, a comment or the number of a move follows; if none does, the first one."""
+    found = NO_VALUE
+    while i < end and text[i] != NEWLINE and text[i] != RETURN:
+        if text[i] == QUOTE:
+            k = i + 1
+            while k < end and text[k] == SPACE_BYTE:
+                k += 1
+            if k < end and text[k] == _CLOSE_BRACKET:
+                k += 1
+                while k < end and (text[k] == SPACE_BYTE or text[k] == _TAB):
+                    k += 1
+                if k == end and not final:
+                    return MORE
+                follows = SPACE if k == end else class_of(np.int64(text[k]))
+                if found == NO_VALUE:
+                    found = i
+                if (
+                    follows == SPACE
+                    or follows == BRACKET
+                    or follows == BRACE
+                    or follows == SEMICOLON
+                    or follows == DIGIT
+                    or follows == STAR
+                ):
+                    return i
+        i += 1
+    return MORE if i == end and not final else found
+
+
+@inner(
+    types.int64(
+        *(bytes_type, types.int64, types.int64, types.boolean, types.boolean),
+        *(row_type, words_type),
+    )
+)
+def _read_tag(text, i, end, final, apart, game, words):
+    """Read the tag at text[i] == '['; returns the index after it, or MORE. A malformed tag takes
+    its line. `apart`: an empty line separates it from the tags before; AGAIN if these have it."""
     name = i + 1
-    while name < last and text[name] == SPACE_BYTE:
+    while name < end and text[name] == SPACE_BYTE:
         name += 1
     name_end = name
-    while name_end < last and class_of(np.int64(text[name_end])) >= WORD:
+    while name_end < end and class_of(np.int64(text[name_end])) >= WORD:
         name_end += 1
     value = name_end
-    while value < last and class_of(np.int64(text[value])) == SPACE:
+    while value < end and (text[value] == SPACE_BYTE or text[value] == _TAB):
         value += 1
-    close = last - 2
-    while close > value and text[close] == SPACE_BYTE:
-        close -= 1
-    if (
-        name_end == name
-        or close <= value
-        or text[last - 1] != _CLOSE_BRACKET
-        or text[value] != QUOTE
-        or text[close] != QUOTE
-    ):
-        note(game, faults.TAG, i, min(last, i + 60), 0)
-        return stop
     value += 1
+    close = np.int64(NO_VALUE)
+    if name_end > name and value <= end and text[value - 1] == QUOTE:
+        close = _value_end(text, value, end, final)
+    if close == MORE:
+        return MORE
+    if close == NO_VALUE:
+        stop = line_end(text, i, end)
+        if stop == end and not final:
+            return MORE
+        note(game, faults.TAG, i, min(stop, i + 60), 0)
+        return stop
     what = packed(text, name, name_end)
+    if apart and (
+        (what == FEN and game[HAS_FEN])
+        or (what == RESULT_NAME and game[TAG_RESULT] != NO_TAG)
+        or (what == WHITE_ELO_NAME and game[WHITE_ELO])
+        or (what == BLACK_ELO_NAME and game[BLACK_ELO])
+    ):
+        return AGAIN
     if what == RESULT_NAME:
         game[TAG_RESULT] = result_of(packed(text, value, close))
     elif what == WHITE_ELO_NAME:
@@ -158,23 +205,35 @@ def _read_tag(text, i, end, final, game, words):
             note(game, -found, value, close, 0)
     elif what == VARIANT and not _is_chess(text, value, close):
         note(game, faults.VARIANT, value, close, 0)
-    return stop
+    close += 1
+    while text[close] != _CLOSE_BRACKET:
+        close += 1
+    return close + 1
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, words_type))
 def read_tags(text, i, end, final, game, words):
-    """Read the tags from i on; returns the start of the movetext, or MORE."""
-    fresh = True  # only white space since the start of the line
+    """Read the tags from i on; returns the start of the movetext, or MORE. A game without moves
+    ends where `[Event "` follows, or tags behind an empty line that it has already."""
+    fresh, empty = True, False  # only white space since the start of the line, and before it
+    apart = np.int64(-1)  # the first tag behind an empty line
     while True:
         if i >= end:
             return i if final else MORE
         letter = np.int64(text[i])
         kind = class_of(letter)
         if kind == SPACE:
-            fresh = fresh or letter == NEWLINE or letter == RETURN
+            if letter == NEWLINE or (letter == RETURN and (i + 1 == end or text[i + 1] != NEWLINE)):
+                empty, fresh = fresh, True
+                if empty:
+                    apart = np.int64(-1)
             i += 1
+        elif letter == UTF8_MARK[0] and mark_at(text, i, end):
+            if i + len(UTF8_MARK) > end and not final:
+                return MORE
+            i += len(UTF8_MARK)
         elif fresh and (kind == PERCENT or kind == SEMICOLON):
-            i = line_end(text, i, end)
+            i, fresh = line_end(text, i, end), False
             if i == end and not final:
                 return MORE
         elif kind == BRACKET:
@@ -183,10 +242,15 @@ def read_tags(text, i, end, final, game, words):
                     return MORE
                 if starts_game(text, i, end):
                     return i
-            i = _read_tag(text, i, end, final, game, words)
+                if empty and apart < 0:
+                    apart = i
+            i = _read_tag(text, i, end, final, apart >= 0, game, words)
             if i == MORE:
                 return MORE
+            if i == AGAIN:
+                return apart
             game[HAS_TAGS] = 1
+            fresh = False
         else:
             return i
 
@@ -478,8 +542,13 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
             if i == end and not final:
                 return MORE
             continue
+        if letter == UTF8_MARK[0] and mark_at(text, i, end):
+            if i + len(UTF8_MARK) > end and not final:
+                return MORE
+            i += len(UTF8_MARK)
+            continue
         if kind == BRACKET and fresh:
-            if finished or ply or game[FAULT] == faults.OK or not game[HAS_TAGS]:
+            if finished or ply or game[FAULT] <= faults.FEN_SHORT or not game[HAS_TAGS]:
                 break
             # after a malformed tag: the tags after it belong to the same game
             if i + 8 > end and not final:
@@ -509,7 +578,6 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
         elif finished:
             note(game, faults.AFTER_RESULT, i - 1, i, ply)
         elif kind == STAR:
-            game[RESULT] = UNDECIDED
             finished = True
         else:
             if letter == _HALF_UTF8 or letter == _HALF_LATIN1:
@@ -533,7 +601,9 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
                 )
     if depth:
         note(game, faults.VARIATION, i, i, ply)
-    if not finished:
+    if game[RESULT] == UNDECIDED and game[TAG_RESULT] < UNDECIDED:
+        game[RESULT], game[BY_TAG] = game[TAG_RESULT], 1
+    elif not finished:
         note(game, faults.NO_RESULT, i, i, ply)
     game[PLIES] = ply
     return i
@@ -556,7 +626,7 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
 def read_games(text, i, end, final, start, games, positions, moves, scores, counts):
     """Read games from text[i:end] until the end of the text or of the room for games.
 
-    Writes a row of FIELDS per game to `games` (n, 15) int64, its start to `positions` (n, 10), all
+    Writes a row of FIELDS per game to `games` (n, 16) int64, its start to `positions` (n, 10), all
     moves to `moves`, and scores in comments to `scores` (see `note_score`), which has room for one
     more per game than there are moves. counts[0] is the number of games, counts[1] of moves.
     `start` is the initial position of chess. `final`: no text follows `end`. Returns the index to

@@ -16,6 +16,7 @@ from games.chess.files import faults
 from games.chess.files.movetext import read_games
 from games.chess.files.tokens import (
     BLACK_ELO,
+    BY_TAG,
     FAULT,
     FAULT_AT,
     FAULT_END,
@@ -89,6 +90,25 @@ def only_mated(games, starts, moves, keep, room):
             for i in range(first, first + games[g, PLIES]):
                 p = make(p, np.int64(moves[i]))
             keep[g] = checkers(p) != EMPTY and generate(p, False, room) == 0
+
+
+@entry(types.void(rows_type, positions_type, moves_type, types.int64, positions_type, row_type))
+def write_ends(games, starts, moves, n, ends, times):
+    """Write the last position of each of n games to `ends`, and how often its key occurred in
+    `times`."""
+    for g in range(n):
+        first = games[g, FIRST_MOVE]
+        last = first + games[g, PLIES]
+        p = load(starts[g])
+        for i in range(first, last):
+            p = make(p, np.int64(moves[i]))
+        store(ends[g], p)
+        key = p.key
+        p = load(starts[g])
+        times[g] = 1
+        for i in range(first, last):
+            times[g] += p.key == key
+            p = make(p, np.int64(moves[i]))
 
 
 @entry(types.int64(keys_type, table_type, types.Array(types.boolean, 1, "C")))
@@ -374,6 +394,7 @@ class Collector:
         rows, report, options = found.rows[: found.count], self.report, self.options
         good = rows[:, FAULT] == faults.OK
         decided = good & (rows[:, RESULT] != UNDECIDED)
+        report.by_tag += int((rows[:, BY_TAG] * decided).sum())
         keep = decided & (np.minimum(rows[:, WHITE_ELO], rows[:, BLACK_ELO]) >= options.min_elo)
         report.undecided += int((good & ~decided).sum())
         report.below_elo += int((decided & ~keep).sum())

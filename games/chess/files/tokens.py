@@ -12,6 +12,7 @@ from games.chess.files import faults
 from games.chess.files.fen import bytes_type
 from games.chess.rules import inner
 from games.compile import jit
+from games.streams import UTF8_MARK
 
 NO_TAG, UNDECIDED = 3, 2  # in addition to the results 1, 0 and -1
 
@@ -134,6 +135,17 @@ def starts_game(text, i, end):
     )
 
 
+@inner(types.boolean(bytes_type, types.int64, types.int64))
+def mark_at(text, i, end):
+    """Whether the mark of UTF-8, or as much of it as the text has, is at i: files that were joined
+    have it before games in the middle."""
+    return (
+        text[i] == UTF8_MARK[0]
+        and (i + 1 >= end or text[i + 1] == UTF8_MARK[1])
+        and (i + 2 >= end or text[i + 2] == UTF8_MARK[2])
+    )
+
+
 # columns of the row
 FIELDS = (
     FAULT,
@@ -151,7 +163,8 @@ FIELDS = (
     HAS_FEN,
     FIRST_SCORE,
     SCORES,
-) = range(15)
+    BY_TAG,
+) = range(16)
 
 row_type = types.Array(types.int64, 1, "C")
 rows_type = types.Array(types.int64, 2, "C")

@@ -26,7 +26,7 @@ from games.record import (
 from games.shogi.files import reading, sfen
 from games.shogi.files import sfen as notation
 from games.shogi.files.sfen import move_name, move_named, shown, text
-from games.shogi.rules.endings import declares
+from games.shogi.rules.endings import declares, ending
 from games.shogi.rules.movegen import has_moves, moves_of, play
 from games.shogi.rules.position import CHECK, SIDE, START, STATE, WORDS
 from games.streams import InputError
@@ -62,6 +62,8 @@ def _of_lines(
             continue
         try:
             line, found = line_of(words)
+            if ending(line) is not None:
+                raise ValueError(f"{shown(words)}: the opening ends the game")
         except ValueError as problem:
             skip(f"{source}:{number}: {problem}; line skipped")
             continue
@@ -90,6 +92,8 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
         for game in reading.games_of(lines, form):
             if game.fault:
                 notes.add(f"{source}:{game.fault.line}: {game.fault}; game skipped")
+            elif ending(game.line) is not None:
+                notes.add(f"{source}:{game.begin}: the opening ends the game; game skipped")
             else:
                 starts.append(game.line[0])
                 moves.append(game.moves)

@@ -11,7 +11,7 @@ from games.backgammon.files import labels, mat
 from games.backgammon.files.ids import from_match_id, position_id
 from games.backgammon.files.mat import DROPPED, PLAYED, RESIGNED, UNFINISHED, GameRecord
 from games.backgammon.files.notation import steps_text
-from games.backgammon.rules.board import dice_of, turn_of, with_dice
+from games.backgammon.rules.board import counts_of, dice_of, turn_of, with_dice
 from games.backgammon.rules.play import afterstates, points
 from games.reading import Faults
 from games.record import ReadReport
@@ -297,6 +297,10 @@ def some_labels() -> tuple[np.ndarray, np.ndarray]:
     positions = np.array([with_dice(words, (0, 0)) for words in rolls_of_games(1, 200)])
     win = random_generator.random(200)
     win_g, lose_g = win * random_generator.random(200), (1 - win) * random_generator.random(200)
+    own, other = np.array(
+        [counts_of(words)[[turn_of(words), 1 - turn_of(words)], 0] for words in positions]
+    ).T
+    win_g[other > 0] = lose_g[own > 0] = 0
     return positions, np.stack([win, win_g, win_g / 3, lose_g, lose_g / 2], 1)
 
 
@@ -331,6 +335,14 @@ def test_labels_are_read_again(tmp_path):
         (
             "4HPwATDgc/ABMA,nan,.1,0,.7,0",
             "a.csv:2: win is 'nan', expected a probability from 0 to 1; fix it",
+        ),
+        (
+            "mxmAQ4PbAQAAAA,.96,.87,.37,0,0",
+            "a.csv:2: win_g is 0.87, but the loser has borne off 1 of the checkers; is the",
+        ),
+        (
+            "mxmAQ4PbAQAAAA,.04,0,0,.1,0",
+            "a.csv:2: lose_g is 0.1, but the loser has borne off 7 of the checkers; is the",
         ),
         (
             "hello,.5,.1,0,.1,0",

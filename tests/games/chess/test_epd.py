@@ -1,6 +1,7 @@
 """Labeled positions: results in three spellings, games by id, bad lines reported."""
 
 import itertools
+import math
 import random
 import re
 
@@ -75,6 +76,8 @@ def test_results_are_read_in_every_spelling(label, outcome, tmp_path):
     assert batches[0].outcomes.tolist() == pytest.approx([outcome])
     numbers = list(itertools.takewhile(str.isdigit, re.split(r"[;|,]", label)[0].split()))
     counters = " ".join(numbers + ["0", "1"][len(numbers) :])
+    if label.startswith("hmvc 3; fmvn 7"):
+        counters = "3 7"
     assert rows(batches).tolist() == [position(f"{BOARD} {counters}").tolist()]
 
 
@@ -87,7 +90,7 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
         )
         read_back = chess.Board()
         assert read_back.set_epd(line)["c9"] == label
-        wanted.append(position(" ".join(board.fen().split()[:4])))
+        wanted.append(position(" ".join(board.fen().split()[:5])))
         outcomes.append({"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}[label])
         text += line + "\n"
     batches, report, _ = read(epd_file(tmp_path, text))
@@ -102,8 +105,6 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
         (BOARD, faults.EPD_RESULT),
         (f"{BOARD} 0 1", faults.EPD_RESULT),
         (f'{BOARD} bm e4; id "1-0";', faults.EPD_RESULT),
-        (f"{BOARD} [2.0]", faults.EPD_RESULT),
-        (f"{BOARD} [-0.5]", faults.EPD_RESULT),
         (f"{BOARD} [0.5.5]", faults.EPD_RESULT),
         (f"{BOARD} []", faults.EPD_RESULT),
         (f"{BOARD} [win]", faults.EPD_RESULT),
@@ -115,7 +116,6 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
         (f"{BOARD} | 35 | 1.0 | 0.5", faults.EPD_RESULT),
         (f"{BOARD} | 35 | w", faults.EPD_RESULT),
         (f"{BOARD} | 0.35 | ", faults.EPD_RESULT),
-        (f"{BOARD} | 0.35 | 35", faults.EPD_RESULT),
         (f"{BOARD},0.5", faults.EPD_RESULT),
         (f"{BOARD};w", faults.EPD_RESULT),
         (f"{BOARD} 1-0", faults.EPD_RESULT),
@@ -131,19 +131,16 @@ def test_positions_and_results_are_those_that_python_chess_reads(tmp_path):
         ("\xff\x00", faults.FEN_PLACEMENT),
     ],
 )
-def test_a_bad_line_is_reported_with_its_number_and_byte_and_the_rest_is_read(
-    line, fault, tmp_path
-):
+def test_a_bad_line_is_reported_with_its_number_and_the_rest_is_read(line, fault, tmp_path):
     good = f"{BOARD} [1.0]\n"
     path = epd_file(tmp_path, f"{good}\n# a remark\n{good}  {line}\n{good}")
-    at = 2 * len(good) + len("\n# a remark\n") + 2
     batches, report, notes = read(path)
-    assert notes == [f"{path}: line 5 (byte {at}): {faults.SENTENCES[fault]}; line skipped"]
+    assert notes == [f"{path}:5: {faults.SENTENCES[fault]}; line skipped"]
     assert (report.positions, report.bad, report.faults) == (3, 1, {faults.SENTENCES[fault]: 1})
     assert batches[0].outcomes.tolist() == [1.0] * 3
     with pytest.raises(
         InputError,
-        match=rf"positions\.epd: line 5 \(byte {at}\): .*; fix it, or leave out --strict",
+        match=r"positions\.epd:5: .*; fix it, or leave out --strict",
     ):
         read(path, strict=True)
 
@@ -167,7 +164,7 @@ def test_lines_with_the_same_id_are_one_game(tmp_path):
 def test_line_numbers_and_games_do_not_depend_on_the_line_ends(end, tmp_path):
     lines = [f"{BOARD} [1.0]", "", "bad", f"{BOARD} [0.5]", "bad as well"]
     (batch,), report, notes = read(epd_file(tmp_path, end.join(lines) + end))
-    assert [note.split("line ")[1].split()[0] for note in notes] == ["3", "5"]
+    assert [note.split(":")[1] for note in notes] == ["3", "5"]
     (plain,), _, _ = read(epd_file(tmp_path, "\n".join(lines)))
     assert batch.identities.tolist() == plain.identities.tolist()
     assert (report.games, report.bad) == (2, 2)
@@ -176,7 +173,7 @@ def test_line_numbers_and_games_do_not_depend_on_the_line_ends(end, tmp_path):
 def shuffled_lines(seed: int) -> str:
     rng, text = random.Random(seed), ""
     for board in random_boards(seed, 6, 40):
-        label = rng.choice(["[1.0]", '; c9 "0-1"', "; [0.5]", "[*]", "", "[7]"])
+        label = rng.choice(["[1.0]", '; c9 "0-1"', "; [0.5]", "[*]", "", "[x]"])
         name = f'; id "{rng.randrange(30)}"' if rng.random() < 0.5 else ""
         text += f"{board.fen()} {label}{name}" + rng.choice(["\n", "\r\n", "\n\n", "\r"])
     return text
@@ -235,8 +232,78 @@ def test_a_header_names_the_column_of_the_result(tmp_path):
     )
     batches, report, notes = read(epd_file(tmp_path, text))
     assert np.concatenate([batch.outcomes for batch in batches]).tolist() == [1.0, 0.0, -1.0, 1.0]
-    assert [note.split("(byte")[0].split(": ")[1].strip() for note in notes] == ["line 7"]
+    assert [note.split(":")[1] for note in notes] == ["7"]
     assert report.faults == {faults.SENTENCES[faults.EPD_RESULT]: 1}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        *(["[1]", "[-1]", "[0]"], ["[0]", "[2]", "[1]"], ["[0]", "[100]", "[50]"]),
+        *(["| 35 | 1", "| -35 | -1"], ["| 35 | 1", "| 35 | 2"], ["| 0 | 0.5", "| 35 | 35"]),
+        *(['c9 "1";', 'c9 "-1.0";'], ["c9 0;", "c9 2.0;"], ["[0.5]", "[-0.5]"], ["[0]", "[+1]"]),
+    ],
+)
+def test_results_of_another_scale_are_refused_with_the_first_line(labels, tmp_path):
+    text = "".join(f"{BOARD} {label}\n" for label in labels)
+    with pytest.raises(InputError, match=r"positions.epd:2: results are of another scale"):
+        read(epd_file(tmp_path, text))
+
+
+CSV_ROWS = [("1.0", "35.0", 1.0), ("0", "-20", -1.0), ("1/2-1/2", "", 0.0), ("0.25", "7", -0.5)]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "columns", ["fen score wdl", "index result fen x score", "score Position outcome"]
+)
+def test_csv_is_read_by_its_header(columns, delimiter, quote, tmp_path):
+    names = [name.replace("index", "") for name in columns.split()]
+    text = "# by hand\n" + delimiter.join(f"{quote}{name}{quote}" for name in names) + "\n"
+    for number, (result, score, _) in enumerate(CSV_ROWS):
+        fields = {"fen": BOARD, "position": BOARD, "score": score, "": str(number), "x": "a, b"}
+        fields = [fields.get(name.lower(), result) for name in names]
+        text += delimiter.join(
+            f'"{field}"' if quote or delimiter in field else field for field in fields
+        )
+        text += "\n"
+    (batch,), report, notes = read(epd_file(tmp_path, text))
+    assert notes == [] and report.bytes == len(text)
+    assert batch.outcomes.tolist() == [outcome for *_, outcome in CSV_ROWS]
+    assert batch.scores.tolist() == pytest.approx([35, -20, math.nan, 7], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            f"{BOARD},0.35,1",
+            "positions.epd:3: the score is 0.35, expected a whole number of centip",
+        ),
+        (f"{BOARD},35,-1", "positions.epd:3: results are of another scale"),
+        (f'{BOARD},35,"' + "x" * 200_000, "positions.epd:3: not a row of CSV"),
+    ],
+)
+def test_faults_of_csv_are_named(row, message, tmp_path):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read(epd_file(tmp_path, f"fen,score,result\n{BOARD},35,1\n{row}\n"))
+
+
+def test_clocks_are_read_from_operations(tmp_path):
+    lines = [
+        ("hmvc 90; fmvn 70; [1.0]", "90 70"),
+        ('fmvn 70; c9 "1-0"; hmvc 3;', "3 70"),
+        ('c9 "1-0"; c0 "hmvc 90; fmvn 2";', "0 1"),
+        ("[1.0]; hmvc  300;", "255 1"),
+        ("hmvc x; fmvn; [1.0]", "0 1"),
+        ("5 6 hmvc 90; [1.0]", "5 6"),
+    ]
+    (batch,), _, notes = read(epd_file(tmp_path, "".join(f"{BOARD} {text}\n" for text, _ in lines)))
+    assert notes == []
+    assert batch.positions.tolist() == [
+        position(f"{BOARD} {clocks}").tolist() for _, clocks in lines
+    ]
 
 
 @pytest.mark.parametrize("header", ["FEN,Evaluation", "fen,score", "fen,result,outcome"])

@@ -1,11 +1,16 @@
 """Bad games: each is reported with file, number, byte and reason, and the games around it are
 read."""
 
+from pathlib import Path
+
 import chess
+import numpy as np
 import pytest
 
 from games.chess.files import faults
 from games.chess.files.fen import position
+from games.chess.files.pgn import parsed
+from games.chess.files.tokens import BLACK_ELO, FAULT, PLIES, RESULT, WHITE_ELO
 from games.streams import InputError
 from tests.games.support import games_of_bytes, oracle_games, read
 
@@ -14,6 +19,12 @@ GOOD = '[Event "good"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n'
 
 def game(moves: str, *tags: str) -> str:
     return '[Event "bad"]\n' + "".join(f"[{tag}]\n" for tag in tags) + f"\n{moves}\n\n"
+
+
+def read_text(folder: Path, text: str) -> tuple:
+    """Batches, report and notes of a file with this text."""
+    (folder / "a.pgn").write_text(text, newline="")
+    return read(folder / "a.pgn")
 
 
 def start(fen: str) -> str:
@@ -194,3 +205,78 @@ def test_no_two_faults_are_counted_as_one():
     kinds = [faults.kind_of(fault) for fault in faults.SENTENCES]
     assert len(set(kinds)) == len(kinds)
     assert not any("{" in kind for kind in kinds)
+
+
+START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+ODDS = START_FEN.replace("/RNBQKBNR w KQkq", "/RNB1KBNR w KQkq")
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        '[SetUp "1"] [FEN "{}"]\n[WhiteElo "2600"] [BlackElo "2500"]\n[Result "1-0"]\n',
+        '[FEN "{}"][WhiteElo "2600"][BlackElo "2500"][Result "1-0"]\n\n',
+        '[Event "a"]\t[FEN "{}" ]  [Result "1-0" ] [BlackElo "2500"] [WhiteElo "2600"]\r\n\r\n',
+        '[Event "a "b" [c]"] [FEN "{}"] [WhiteElo "2600"]\n[BlackElo "2500"] [Result "1-0"] ',
+        '[Site "C:\\"] [FEN "{}"] [Result "1-0"] [WhiteElo "2600"] [BlackElo "2500"] {{a}}\n',
+        '[WhiteElo "2600"] [Result "1-0"] [BlackElo "2500"]\n\n[FEN "{}"]\n\n',
+    ],
+)
+def test_every_tag_of_a_line_counts(tags, tmp_path):
+    (tmp_path / "a.pgn").write_text(tags.format(ODDS) + "1. e4 e5 2. Nf3 1-0\n", newline="")
+    found, _ = next(iter(parsed(tmp_path / "a.pgn")))
+    (row,) = found.rows[: found.count].tolist()
+    names = (FAULT, RESULT, PLIES, WHITE_ELO, BLACK_ELO)
+    assert [row[name] for name in names] == [faults.OK, 1, 3, 2600, 2500]
+    assert (found.starts[0] == position(ODDS)).all()
+
+
+def test_a_variant_behind_another_tag_is_refused(tmp_path):
+    text = '[Event "a"] [Variant "Atomic"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n'
+    _, report, notes = read_text(tmp_path, text)
+    assert report.bad == 1 and "variant 'Atomic' is not chess" in notes[0]
+
+
+MARK = "\ufeff"
+
+
+@pytest.mark.parametrize(
+    "between", ["\n\n" + MARK, "\n" + MARK, "\n\n" + MARK + "\n", "\n" + MARK + MARK, "\r\n" + MARK]
+)
+@pytest.mark.parametrize("end", ["1-0", ""])
+def test_a_byte_order_mark_before_a_later_game_is_no_text(between, end, tmp_path):
+    second = f'[FEN "{ODDS}"]\n[Result "0-1"]\n\n1. e4 e5 0-1\n'
+    text = f'{MARK}[Event "a"]\n[Result "1-0"]\n\n1. e4 e5 {end}{between}{second}'
+    batches, report, notes = read_text(tmp_path, text)
+    assert (report.games, report.used, report.bad, notes) == (2, 2, 0, [])
+    outcomes = np.concatenate([batch.outcomes for batch in batches])
+    assert {*outcomes.tolist()} == {1.0, -1.0}
+
+
+@pytest.mark.parametrize(
+    "tag, moves, outcome",
+    [
+        ("1-0", "1. e4 e5 2. Nf3 *", 1),
+        ("1-0", "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7#", 1),
+        ("0-1", "1. f3 e5 2. g4 Qh4#", -1),
+        ("1/2-1/2", "1. e4 e5 2. Nf3", 0),
+        ("0-1", "1. e4 {lost on time}", -1),
+        ("*", "1. e4 e5 1-0", 1),
+    ],
+)
+def test_a_decided_result_tag_counts_where_the_moves_have_no_result(tag, moves, outcome, tmp_path):
+    text = f'[Event "a"]\n[Result "{tag}"]\n\n{moves}\n\n'
+    batches, report, notes = read_text(tmp_path, text + GOOD)
+    assert (report.used, report.bad, report.undecided, notes) == (2, 0, 0, [])
+    assert batches[0].outcomes[0] == outcome
+    assert report.by_tag == (tag != "*")
+
+
+def test_games_of_tags_alone_are_told_apart(tmp_path):
+    starts = [ODDS, START_FEN, ODDS.replace(" w ", " b ")]
+    for tags in ('[FEN "{}"]', '[White "A"]\n[FEN "{}"]', '[Result "*"]\n[FEN "{}"]\n[Site "x"]'):
+        text = "\n\n".join(tags.format(start) for start in starts) + "\n"
+        (tmp_path / "a.pgn").write_text(text)
+        found, _ = next(iter(parsed(tmp_path / "a.pgn")))
+        assert found.count == 3
+        assert (found.starts[:3] == [position(start) for start in starts]).all()

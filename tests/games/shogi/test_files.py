@@ -486,6 +486,21 @@ def test_openings_are_games_or_lines_of_usi(tmp_path):
         openings.openings(str(path), notes.append)
 
 
+def test_openings_that_end_the_game_are_skipped(tmp_path):
+    mate = "sfen 4k4/4G4/4G4/9/9/9/9/9/4K4 w - 1"
+    cycle = " ".join(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
+    path = tmp_path / "openings.txt"
+    path.write_text(f"startpos moves 7g7f\n{mate}\nstartpos moves {cycle}\n")
+    notes: list[str] = []
+    assert len(openings.openings(str(path), notes.append)) == 1
+    assert [note.split(":")[1] for note in notes] == ["2", "3"]
+    path = tmp_path / "openings.csa"
+    drawn = "".join(["+2838HI\n", "-8272HI\n", "+3828HI\n", "-7282HI\n"] * 3)
+    path.write_text(f"{HEAD}{drawn}/\n{HEAD}+7776FU\n")
+    assert len(openings.openings(str(path), notes.append)) == 1
+    assert notes[2].endswith("the opening ends the game; game skipped")
+
+
 def test_openings_come_through_a_pipe_and_a_device_without_an_end_is_refused(tmp_path):
     for text in ("startpos moves 7g7f 3c3d\n", "V2\nPI\n+\n+7776FU\n%TORYO\n"):
         reading, writing = os.pipe()

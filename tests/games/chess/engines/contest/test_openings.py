@@ -159,3 +159,41 @@ def test_the_games_of_openings_are_legal_for_python_chess(tmp_path):
             board.push_uci(game.move_name(words, move))
             words = game.play(words, move)
         assert fen(words).split()[0] == board.board_fen()
+
+
+OVER = [
+    ('[FEN "7k/8/5KQ1/8/8/8/8/8 w - - 0 1"]\n\n1. Qf7 *', "no legal move"),
+    ("1. f3 e5 2. g4 Qh4# 0-1", "no legal move"),
+    ('[FEN "4k3/8/8/8/8/8/3p4/4K3 w - - 0 1"]\n\n1. Kxd2 1/2-1/2', "insufficient material"),
+    ('[FEN "4k3/8/8/8/8/8/3P4/4K3 w - - 99 80"]\n\n1. Ke2 *', "the fifty-move rule"),
+    ("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 *", "repetition"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), OVER)
+def test_games_that_are_over_are_no_openings(text, why, tmp_path):
+    path = tmp_path / "book.pgn"
+    path.write_text(f'[Event "a"]\n{text}\n\n[Event "b"]\n\n1. e4 *\n')
+    notes: list[str] = []
+    assert len(read(str(path), notes.append)) == 1
+    assert len(notes) == 1 and why in notes[0] and "game 1: the opening ends the game" in notes[0]
+
+
+def test_positions_that_are_over_are_no_openings(tmp_path):
+    path = tmp_path / "book.epd"
+    over = [
+        "7k/5Q2/5K2/8/8/8/8/8 b - -",
+        "4k3/8/8/8/8/8/8/4K3 w - -",
+        "4k3/8/8/8/8/8/3P4/4K3 w - - hmvc 100;",
+    ]
+    path.write_text("\n".join([*over, LINES[0]]))
+    notes: list[str] = []
+    assert len(read(str(path), notes.append)) == 1
+    assert len(notes) == 3
+
+
+def test_games_of_a_fen_alone_are_openings_each(tmp_path):
+    path = tmp_path / "book.pgn"
+    path.write_text("\n\n".join(f'[FEN "{line}"]' for line in (LINES[0], LINES[2])) + "\n")
+    found = read(str(path), print)
+    assert [fen(found[i][0]) for i in range(len(found))] == [LINES[0], LINES[2]]
