@@ -352,25 +352,42 @@ def test_a_run_begins_in_a_new_or_empty_folder_only(here, kind):
     done(*words(command, "new/deep"))
 
 
-@pytest.mark.parametrize("kind", ["selfplay", "games", "match", "tournament"])
+def content(folder: Path) -> dict[str, bytes | None]:
+    """All names below a folder, with the content of the files."""
+    paths = sorted(folder.rglob("*"))
+    return {str(path): None if path.is_dir() else path.read_bytes() for path in paths}
+
+
+MINE = [
+    *("start.yaml", "a.yaml", "1.yaml", "luck.npz", "params.yaml", "config.txt", "history.jsonl"),
+    *("findings.json", "results.npy", "positions.npy", ".params.yaml.77.tmp", "letter", "now.json"),
+    *("lock", "searches", "games/mine", "merged/mine", "round-1/mine", "own-games-1/mine"),
+    "checkpoints/1.yaml",
+]
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
+    left = '{"command": "tuner tune old.yaml games.ttt -o x.yaml", "folder": "/"}\n'
+    for names in (*([name] for name in MINE), MINE):
+        for beside in ({}, {"lock": "", "searches": left, "unfinished/made-by-tuner": ""}):
+            shutil.rmtree("begun", ignore_errors=True)
+            for name, text in {**beside, **dict.fromkeys(names, "mine")}.items():
+                Path("begun", name).parent.mkdir(parents=True, exist_ok=True)
+                Path("begun", name).write_text(text)
+            before = content(Path("begun"))
+            said = refused(here, RUNS[kind], "begun")
+            assert "contains unrelated files" in said or "searches of another" in said, said
+            mine = {name: before[str(Path("begun", name))] for name in names}
+            after = content(Path("begun"))
+            assert {name: after.get(str(Path("begun", name))) for name in names} == mine
+
+
+@pytest.mark.parametrize("kind", RUNS)
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
-    for names in (
-        ["lock"],
-        [
-            "lock",
-            {"match": "a.yaml", "tournament": "1.yaml"}.get(kind, "start.yaml"),
-            ".config.yaml.77.tmp",
-        ],
-    ):
-        shutil.rmtree("begun", ignore_errors=True)
-        Path("begun").mkdir()
-        for name in names:
-            Path("begun", name).write_text("half")
-        done(*words(RUNS[kind], "begun"))
-    Path("strange").mkdir()
-    for name in ("lock", "letter"):
-        Path("strange", name).write_text("dear reader")
-    assert "contains an unfinished run (letter, lock)" in refused(here, RUNS[kind], "strange")
+    Path("begun").mkdir()
+    Path("begun", "lock").touch()
+    done(*words(RUNS[kind], "begun"))
 
 
 def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
@@ -384,7 +401,7 @@ def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
     assert list(Path("empty").iterdir()) == [] and not Path("new").exists()
 
 
-def test_leftovers_of_a_killed_tune_are_reported_and_a_folder_is_locked(here):
+def test_leftovers_of_a_killed_tune_are_replaced_and_a_folder_is_locked(here):
     """Held by a stream that is slower than the command, until it is killed."""
     command = [
         sys.executable,
@@ -406,13 +423,9 @@ def test_leftovers_of_a_killed_tune_are_reported_and_a_folder_is_locked(here):
         not list(Path("slow").rglob("score.npy")) and time.monotonic() < until
     ):  # the last file before it waits
         time.sleep(0.01)
-    assert "contains an unfinished run" in refused(here, RUNS["tune"], "slow")
+    assert "another process is using this folder" in refused(here, RUNS["tune"], "slow")
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdin.close()
-    assert "which cannot be resumed; remove it, or choose another folder" in refused(
-        here, RUNS["tune"], "slow"
-    )
-    shutil.rmtree("slow")
     done(*words(RUNS["tune"], "slow"))
     assert json.loads(Path("slow/history.jsonl").read_text().splitlines()[0])["iteration"] == 0

@@ -60,7 +60,10 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
     ran = tuner(*words, "-o", "out.yaml", "--run", "run")
     assert ran.status == 130 and "continue with: tuner tune --resume run" in ran.err
     assert not os.path.exists("out.yaml") and sorted(os.listdir("run")) == ["lock", "searches"]
-    os.makedirs("run/merged")  # a kill leaves other files, too
+    os.makedirs("run/unfinished/merged")  # a kill leaves other files, too
+    (tmp_path / "run" / "unfinished" / "made-by-tuner").touch()
+    other = ("tune", "classic", "games.pgn", "--method", "logistic", "-o", "b.yaml", "--run", "run")
+    assert "searches of another command" in refused(*other)
     monkeypatch.chdir("/")
     counted.update(games=0, last=None)
     done("tune", "--resume", tmp_path / "run")
@@ -122,18 +125,14 @@ def test_what_cannot_be_resumed_is_one_line(tmp_path):
     head = {"command": "tuner tune classic x -o y.yaml", "folder": str(tmp_path / "gone")}
     (tmp_path / "searches").write_text(json.dumps(head) + "\n")
     assert "the run began there, put it back" in refused("tune", "--resume", tmp_path)
-    for command in ("tuner rm -rf", "tuner", "tune --depht 3"):
+    head["folder"] = str(tmp_path)
+    commands = ("tuner rm -rf", "tuner", "tune --depht 3", "tuner tune 'a", "tuner tune a\0b -o c")
+    for command in (*commands, f"tuner tune --resume {tmp_path}"):
         (tmp_path / "searches").write_text(json.dumps(head | {"command": command}) + "\n")
         refused("tune", "--resume", tmp_path)
+    for command in ("--terms evil.py", "--teacher uci:evil"):
+        text = f"tuner tune classic x -o y.yaml {command}"
+        (tmp_path / "searches").write_text(json.dumps(head | {"command": text}) + "\n")
+        assert "its command runs other code" in refused("tune", "--resume", tmp_path)
     assert "a resumed run keeps its settings" in refused("tune", "--resume", tmp_path, "--depth", 3)
     assert "expected PARAMS and GAMES, or --resume DIR" in refused("tune")
-
-
-def test_files_beside_searches_of_another_kind_are_kept(tmp_path, games):
-    (tmp_path / "run" / "games").mkdir(parents=True)
-    for name in ("lock", "searches", "params.yaml", "games/mine"):
-        (tmp_path / "run" / name).write_text("mine")
-    words = ("tune", "classic", games, "-o", tmp_path / "out.yaml", "--run", tmp_path / "run")
-    assert "contains an unfinished run" in refused(*words)
-    assert (tmp_path / "run" / "games" / "mine").read_text() == "mine"
-    assert (tmp_path / "run" / "params.yaml").read_text() == "mine"

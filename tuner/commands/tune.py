@@ -146,5 +146,13 @@ def _interrupted(arguments: Arguments) -> Arguments:
     except OSError as problem:
         raise InputError(f"{place}: {problem.strerror}; the run began there, put it back") from None
     again = arguments.commands.parse(words)
+    if again.resume is not None:
+        raise InputError(f"{folder}: its command is --resume; give the command of the run again")
+    for name, value in (("--terms", again.terms), ("--teacher", again.teacher)):
+        if value:  # a log may come from somebody else
+            raise InputError(
+                f"{folder}: its command runs other code ({name}); give it again as a whole, its"
+                f" searches are kept: {command}"
+            )
     again.run, again.json = str(folder), arguments.json
     return again

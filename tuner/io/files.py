@@ -17,7 +17,8 @@ from games.streams import InputError
 
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
-HISTORY, CONFIG, LOCK = "history.jsonl", "config.yaml", "lock"  # of the folder of a run
+# of the folder of a run
+HISTORY, CONFIG, LOCK, NOW = "history.jsonl", "config.yaml", "lock", "now.json"
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 

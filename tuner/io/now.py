@@ -17,11 +17,11 @@ from typing import Any
 
 from games.record import ReadReport
 from games.streams import InputError
+from tuner.io.files import NOW as NOW
 from tuner.io.files import replace_file
 from tuner.io.records import read_json, to_json
 from tuner.io.terminal import Display, Pace
 
-NOW = "now.json"
 RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
 SECONDS = 1.0  # between two writes
 MAX_BYTES = 1 << 20  # bytes

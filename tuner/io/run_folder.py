@@ -16,24 +16,21 @@ from types import UnionType
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
 from games.streams import InputError
-from tuner.io.files import CONFIG, LOCK, read_whole, replace_file, replaced
+from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
-# files that may exist before the settings are written
-BEGINNINGS = re.compile(r"lock|now\.json|(start|luck|[ab]|\d+)\.(yaml|npz)|\..*\.tmp")
 CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
-SEARCHES, BEGUN = "searches", b'{"command": "tuner'  # of a run that was interrupted
+SEARCHES = "searches"  # of a run that was interrupted
+# folder of a run of tune for its files until it is complete, and the file there that says so
+WORK, MARK = "unfinished", "made-by-tuner"
+# what a process that was killed leaves before its run is complete, by the beginning of each file
+LEFT = {LOCK: b"", NOW: b'{"state": "', SEARCHES: b'{"command": "tuner'}
 # sections of CONFIG
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
 )
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with different names
-# files of tune
-MADE = re.compile(
-    r"lock|searches|games|merged|(own-games|round)-\d+|(results|positions)\.npy|(start|params|config)\.yaml|"
-    r"now\.json|history\.jsonl|findings\.json|\..*\.(tmp|old)"
-)
 MAX_BYTES, MAX_NESTING = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 
@@ -174,8 +171,8 @@ def _shown(value: Any) -> str:
 
 def require_fresh(folder: Path, section: str | None = None) -> None:
     """Raise InputError unless a new run may begin in a folder: it does not exist, is empty, or was
-    left by a process that was killed before its run began. `section` names the kind of runs that
-    can be resumed."""
+    left by a process that was killed before its run was there. `section` names the kind of runs
+    that can be resumed."""
     try:
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
@@ -189,7 +186,6 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         raise InputError(
             f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}"
         ) from None
-    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     kind = kind_of(folder) if CONFIG in names else None
     if kind is not None and kind == section:
         raise InputError(
@@ -201,18 +197,25 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
             f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove"
             " that run"
         )
-    if names and LOCK not in names:
+    of_kind = (LOCK, NOW) if section else (*LEFT, WORK)
+    foreign = [name for name in names if name not in of_kind or not _left_by_us(folder / name)]
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
         raise InputError(
             f"{folder}: contains unrelated files ({shown}), expected a new or empty folder; choose"
             " another name"
         )
-    if not all(
-        BEGINNINGS.fullmatch(name) if section else name in (LOCK, SEARCHES) for name in names
-    ):
-        raise InputError(
-            f"{folder}: contains an unfinished run ({shown}), which cannot be resumed; remove it,"
-            " or choose another folder"
-        )
+
+
+def _left_by_us(path: Path) -> bool:
+    """Return whether a process of this program left a file or folder when it was killed."""
+    if path.name == WORK:
+        return (path / MARK).is_file()
+    if not path.is_file():
+        return False
+    beginning = LEFT[path.name]
+    with open(path, "rb") as stream:
+        return stream.read(max(len(beginning), 1)) == beginning
 
 
 def kind_of(folder: Path) -> str | None:
@@ -265,36 +268,33 @@ _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield the folder of a run, locked during the block; if the block fails, its files are removed
-    except the log of its searches."""
-    there = folder.is_dir()
-    log = folder / SEARCHES
-    # a run that was interrupted or killed; a file of the user's is no reason to remove the rest
-    if log.is_file() and log.open("rb").read(len(BEGUN)) == BEGUN:
-        with locked(folder):
-            _remove_made(folder)
+    """Yield a folder for the files of a run, which move to the folder of the run after the block;
+    locked during the block. If the block fails, they are removed; the log of searches stays."""
+    there, lock_there = folder.is_dir(), (folder / LOCK).exists()
     require_fresh(folder)
     begin_folder(folder)
+    work = folder / WORK
     with locked(folder):
+        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
         try:
-            yield folder
+            work.mkdir()
+            (work / MARK).touch()
+            yield work
+            (work / MARK).unlink()
+            for path in work.iterdir():
+                if os.path.lexists(folder / path.name):
+                    raise InputError(f"{folder / path.name}: is new in the folder of this run")
+                os.rename(path, folder / path.name)
+            work.rmdir()
         except BaseException:  # interrupts too
-            _remove_made(folder)
+            shutil.rmtree(work, ignore_errors=True)
+            (folder / NOW).unlink(missing_ok=True)
+            if not lock_there and not (folder / SEARCHES).exists():
+                (folder / LOCK).unlink(missing_ok=True)
             if not there:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
             raise
-
-
-def _remove_made(folder: Path) -> None:
-    """Remove the files of a run, except the log of its searches and the lock."""
-    kept = (LOCK, SEARCHES) if (folder / SEARCHES).exists() else ()
-    for path in folder.iterdir():
-        if MADE.fullmatch(path.name) and path.name not in kept:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
 
 
 def locked(folder: Path) -> IO[bytes]:

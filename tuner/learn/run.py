@@ -61,7 +61,7 @@ def tune(
         display.begin("starting")
         begun = started(start, sources, options)
         rounds = None
-        log = SearchLog(folder / SEARCHES, command) if options.run else None
+        log = SearchLog(options.run / SEARCHES, command) if options.run else None
         learn = functools.partial(
             fitted_in_rounds, given=options, executor=executor, display=display, log=log
         )
@@ -93,8 +93,8 @@ def tune(
         if options.run:
             display.begin("computing diagnostics")
             found = findings(result, described, summary, read.data.layout, on_results)
-            _write_run(options.run, options, result, parameters, output, found)
-            (folder / SEARCHES).unlink(missing_ok=True)
+            _write_run(folder, options, result, parameters, output, found)
+            (options.run / SEARCHES).unlink(missing_ok=True)
     return described
 
 
@@ -107,9 +107,10 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
                 options.own_games,
                 "has no use with --dry-run, which reads games that are there",
             ),
+            (f"--run {options.run}", options.run, "has no use with --dry-run, which fits nothing"),
         )
     )
-    with _folder(options.run, display) as (folder, display):
+    with _folder(None, display) as (folder, display):
         display.begin("starting")
         begun = started(start, sources, options)
         engine, game, parameters = begun
@@ -172,7 +173,7 @@ def _folder(run: Path | None, display: Display) -> Iterator[tuple[Path, Display]
         with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
             yield Path(name), display
     else:
-        with new_folder(run) as folder, NowDisplay(folder, display, games_under_way) as kept:
+        with new_folder(run) as folder, NowDisplay(run, display, games_under_way) as kept:
             yield folder, kept
 
 

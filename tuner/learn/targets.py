@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -113,14 +114,23 @@ class SearchLog:
     the command, and the folder in which it was given."""
 
     def __init__(self, path: Path, command: str) -> None:
-        """Read what is there, and cut off a record that a kill left unfinished."""
+        """Read what is there, and cut off a record that a kill left unfinished. InputError for the
+        searches of another command."""
         self._path = path
         self._line = json.dumps({"command": command, "folder": os.getcwd()}).encode() + b"\n"
         self._known: dict[bytes, bytes] = {}
         whole = 0
         if path.exists():
             with open(path, "rb") as stream:
-                whole = len(stream.readline(LONGEST_LINE))
+                line = stream.readline(LONGEST_LINE)
+                if line not in (b"", self._line):
+                    folder = shlex.quote(str(path.parent))
+                    raise InputError(
+                        f"{path.parent}: holds the searches of another command that was"
+                        f" interrupted; continue it with: tuner tune --resume {folder}, or choose"
+                        " another folder"
+                    )
+                whole = len(line)
                 while len(head := stream.read(HEAD.itemsize)) == HEAD.itemsize:
                     key, size, check = np.frombuffer(head, HEAD)[0]
                     body = stream.read(int(size))
@@ -159,9 +169,10 @@ def interrupted_command(path: Path) -> tuple[str, str]:
     try:
         with open(path, "rb") as stream:
             found = json.loads(stream.readline(LONGEST_LINE))
-        if found["command"].startswith("tuner tune "):
-            return found["command"], str(found["folder"])
-        raise ValueError(found["command"])
+        shlex.split(command := found["command"])
+        if command.startswith("tuner tune ") and "\0" not in command + found["folder"]:
+            return command, found["folder"]
+        raise ValueError(command)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise InputError(
             f"{path.parent}: holds no searches of an interrupted run; give its command again"
