@@ -1,6 +1,7 @@
 """The example of a game: its three folders on PYTHONPATH, and no other line changed."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,24 +61,32 @@ def test_it_keeps_the_rules_and_the_contract_of_a_game(folder):
     assert results == "[1, -1, 0]"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "match othello/classic random --games 20 --depth 1 --pgn games.oth",
-        "tune othello/zero games.oth -o tuned.yaml --method logistic --prior 20",
-        "selfplay othello/zero --games 40 --depth 1 --run run -o learned.yaml",
-        "report run",
-    ],
-)
-def test_it_plays_learns_and_reports(folder, command):
-    said = run(folder, "-m", "tuner", *command.split())
-    if command.startswith("match"):
-        assert "Games: 20, Wins: " in said
-        assert len((folder / "games.oth").read_text().splitlines()) == 20
-    elif command == "report run":
-        assert (folder / "run" / "report.html").stat().st_size > 10_000
-    else:
-        assert "x_square" in (folder / command.split()[command.split().index("-o") + 1]).read_text()
+def test_the_commands_of_its_page_run_in_this_environment(tmp_path):
+    page = (EXAMPLE / "README.md").read_text()
+    lines = [line.strip() for line in page.split("\n") if line.startswith("    ")]
+    assert [line.split()[:2] for line in lines] == [
+        ["export", "PYTHONPATH=$PWD/examples/othello"],
+        *(["tuner", word] for word in "match tune selfplay match report".split()),
+    ]
+    script = re.sub(r"--games \d+", "--games 40", "\n".join(lines)).replace(
+        "--depth 2", "--depth 1"
+    )
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    ran = subprocess.run(
+        ["sh", "-ec", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=environment | {"PATH": programs},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Games: 40, Wins: " in ran.stdout
+    assert len((tmp_path / "games.oth").read_text().splitlines()) == 40
+    assert "x_square" in (tmp_path / "tuned.yaml").read_text()
+    assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 
 def test_it_is_short():

@@ -75,3 +75,14 @@ def test_its_picture_is_small_enough_for_a_page():
     (picture,) = re.findall(r"!\[.*?\]\((.*?)\)", README)
     content = Path(REPOSITORY / picture).read_bytes()
     assert content.startswith(b"\x89PNG") and len(content) < 150_000
+
+
+def test_the_first_commands_are_those_of_make():
+    install = README.partition("## Install\n\n")[2]
+    assert install.startswith("    make tune\n    make test\n\n")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^(\w+): .*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    commands = dict(targets)
+    assert "tuner tune classic samples -o learned.yaml" in commands["tune"]
+    assert "tuner diff classic learned.yaml" in commands["tune"]
+    assert commands["test"].endswith("\t$(PYTEST)\n")
