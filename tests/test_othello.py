@@ -66,7 +66,7 @@ def test_the_commands_of_its_page_run_in_this_environment(tmp_path):
     lines = [line.strip() for line in page.split("\n") if line.startswith("    ")]
     assert [line.split()[:2] for line in lines] == [
         ["export", "PYTHONPATH=$PWD/examples/othello"],
-        *(["tuner", word] for word in "match tune selfplay match report".split()),
+        *(["tuner", word] for word in ["match", "tune", "selfplay", "match", "report"]),
     ]
     script = re.sub(r"--games \d+", "--games 40", "\n".join(lines)).replace(
         "--depth 2", "--depth 1"
