@@ -67,6 +67,8 @@ def _errors(problem: Problem, weights) -> tuple[int, float, float]:
     return number, math.sqrt(squares / n), math.sqrt(max(total_squares / n - (total / n) ** 2, 0.0))
 
 
+CERTAIN = 0.999  # the largest value of a constant
+REVERSED = 4.0  # standard errors
 BINS = 20
 MAX_POSITIONS = 1 << 20  # positions used: some hundred thousand give two digits of an error
 
@@ -88,13 +90,20 @@ class Predictions(NamedTuple):
     loss: np.ndarray
 
 
-def predictions(problem: Problem, weights: np.ndarray, games: np.ndarray) -> Iterator[Predictions]:
-    """Yield the predictions for the positions of some games, a block at a time."""
+def predictions(
+    problem: Problem, weights: np.ndarray, games: np.ndarray, constant: float | None = None
+) -> Iterator[Predictions]:
+    """Yield the predictions for the positions of some games, a block at a time; `constant` is an
+    evaluation in place of that by the weights."""
     part = problem.on(games)
     for piece in ahead(problem.data, part.ranges):
         sizes = piece[:, 1] - piece[:, 0]
         place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
-        evaluation = problem.evaluations(weights, piece)
+        evaluation = (
+            problem.evaluations(weights, piece)
+            if constant is None
+            else np.full(len(place), constant)
+        )
         outcome = problem.data.outcome[place].astype(float)
         objective, scale = problem.objective, problem.scale
         # of a draw, if the loss models draws
@@ -123,13 +132,18 @@ class LossChange(NamedTuple):
     positions: int
 
 
-def change_of_loss(problem: Problem, before: np.ndarray, after: np.ndarray) -> LossChange:
-    """Return the mean losses per position with two sets of weights, and the change between them."""
+def change_of_loss(
+    problem: Problem, before: np.ndarray, after: np.ndarray, constant: float | None = None
+) -> LossChange:
+    """Return the mean losses per position with two sets of weights, and the change between them;
+    `constant` is an evaluation in place of that before."""
     games = some_games(problem)
     sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
     starts = problem.data.first[games]
     for both in zip(
-        predictions(problem, before, games), predictions(problem, after, games), strict=True
+        predictions(problem, before, games, constant),
+        predictions(problem, after, games),
+        strict=True,
     ):
         for line, part in zip(sums, both, strict=True):
             np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
@@ -204,13 +218,14 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
 
 
 NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
+MOST_ELO = 400.0  # beyond which a price is no longer told
 COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
 
 def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) -> list[Ratio]:
     """Return the weights of the headline as multiples of the first one, with 95 % intervals."""
     places = layout.headline
-    if found is None or len(places) < 2:
+    if found is None or len(places) < 2 or weights[:, places[0].first].mean() <= 0:
         return []
     names = {place.first: place.path for place in places}
     return [
@@ -242,24 +257,54 @@ def results_problems(
 def held_out_change(result: FitResult) -> Change | None:
     """Return the change of the mean loss of held-out positions on the targets of the fit, with an
     interval."""
-    return _change(result, result.held_out)
+    return _change(result, result.problem, result.held_out)
 
 
 def held_out_results(
     result: FitResult, on_results: tuple[Problem, Problem | None] | None
 ) -> Change | None:
     """Return the same on the results of the games; see `results_problems`."""
-    return _change(result, on_results[1] if on_results else result.held_out)
+    return _change(result, *(on_results or (result.problem, result.held_out)))
 
 
-def _change(result: FitResult, held_out: Problem | None) -> Change | None:
+def _change(result: FitResult, learned: Problem, held_out: Problem | None) -> Change | None:
+    """Return the change of the loss from the starting values, or from the constant that predicts
+    the games learned from best, if it predicts the held-out games better."""
     if held_out is None or not held_out.positions:
         return None
-    change: LossChange = change_of_loss(held_out, result.reference, result.weights)
+    change = change_of_loss(held_out, result.reference, result.weights)
+    constant = math.atanh(min(max(_mean_outcome(learned), -CERTAIN), CERTAIN)) / held_out.scale
+    from_constant = change_of_loss(held_out, result.reference, result.weights, constant)
+    beaten = from_constant.before < change.before
+    change = from_constant if beaten else change
     value, low, high = change.difference
     ends = (_known(low), _known(high)) if low < high else (None, None)
     before, after, difference = (round(each, 7) for each in (change.before, change.after, value))
-    return Change(before, after, difference, *ends, change.games, change.positions)
+    counts = change.games, change.positions
+    return Change(before, after, difference, *ends, *counts, constant=beaten or None)
+
+
+def _mean_outcome(problem: Problem) -> float:
+    """Return the mean outcome of the positions of a problem, in [-1, 1]."""
+    ranges = problem.on(some_games(problem)).ranges
+    outcomes = [problem.data.outcome[begin:end] for begin, end in ranges]
+    return float(np.concatenate(outcomes).mean(dtype=float))
+
+
+def reversed_results(result: FitResult, on_results: tuple[Problem, Problem | None] | None) -> bool:
+    """Return whether the starting values predict the opposite of the results: the mean product of
+    value and result is below zero by REVERSED errors, clustered by game."""
+    problem, start = on_results[0] if on_results else result.problem, result.problem.start
+    if not start.any():
+        return False
+    games, mean = some_games(problem), _mean_outcome(problem)
+    starts, sums = problem.data.first[games], np.zeros(len(games))
+    for part in predictions(problem, start, games):
+        products = (2 * part.score - 1) * (problem.data.outcome[part.place] - mean)
+        np.add.at(sums, np.searchsorted(starts, part.place, side="right") - 1, products)
+    counts = np.diff(problem.data.first)[games].astype(float)
+    found = mean_of_clusters(*by_identity(problem.data.game[games], sums, counts))
+    return bool(found.value + REVERSED / 2 * (found.high - found.value) < 0)
 
 
 def loss_as_given(
@@ -366,6 +411,8 @@ def noise_line(noise: NoiseCost, unit: str) -> str:
         return text
     if noise.of_classic is not None:
         text += f", as {_short(noise.of_classic)} of `classic`"
+    if noise.elo > MOST_ELO:
+        return f"{text}, which costs more than {MOST_ELO:.0f} Elo at depth {PRICED_DEPTH}"
     if noise.high is not None and noise.high < 1:
         return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
     return (
@@ -400,12 +447,19 @@ def advice(
     better: str,
     words: Wording,
     labelled: bool = False,
+    opposite: bool = False,
 ) -> list[str]:
     """Return the caveats of a fit, as lines of text; `change` is the change of the held-out loss on
     results, `better` names what could be learned from in place of results. `labelled`: the games
-    are labeled positions."""
+    are labeled positions. `opposite`: the results look reversed."""
     lines, games = [], result.games
     of, results = ("positions", "labels") if labelled else ("games", "results")
+    if opposite:
+        lines.append(
+            f"the {results} look reversed: the starting values predict the opposite; check whose"
+            f" view the {results} have"
+        )
+    lines += _large_changes(result, words)
     if not result.convergence.converged:
         lines.append(
             f"the fit did not converge: {result.convergence.remains}; use more --iterations or"
@@ -427,9 +481,9 @@ def advice(
                 " better"
             )
         elif change.low > 0:
+            worse = "a constant" if change.constant else "the starting values"
             lines.append(
-                f"the learned values predict the {results} of held-out {of} worse than the starting"
-                " values"
+                f"the learned values predict the {results} of held-out {of} worse than {worse}"
             )
     if (
         noise
@@ -443,6 +497,28 @@ def advice(
             f" {words.unit} (standard deviation), because the {results} of {games:,} {of} set"
             f" {_learned(result):,} weights; learn from"
             f" {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior"
+        )
+    return lines
+
+
+def _large_changes(result: FitResult, words: Wording) -> list[str]:
+    """Return a warning for the first value if it is not positive, and for those of the headline
+    that changed by more than half."""
+    layout = result.parameters.layout
+    places = layout.headline if words.ratios else []
+    lines, moved = [], []
+    for place in places:
+        before, after = (
+            float(weights[:, place.first].mean()) for weights in (result.reference, result.weights)
+        )
+        if place is places[0] and after <= 0:
+            lines.append(f"{place.path} is {after:.0f}, which is not positive: check the data")
+        elif before > 0 and abs(after - before) > before / 2:
+            moved.append(f"{layout.short(place)} {before:.0f} -> {after:.0f}")
+    if moved:
+        lines.append(
+            f"{', '.join(moved)}: changed by more than half; check the data, or use a narrower"
+            " --prior"
         )
     return lines
 

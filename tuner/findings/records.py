@@ -14,7 +14,8 @@ from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 @dataclass(frozen=True)
 class Change:
     """A mean loss before and after, the difference with its 95 % interval, None if unknown, and of
-    how much it is the mean."""
+    how much it is the mean. `constant`: before is the loss of a constant, the mean outcome, where
+    that predicts better than the starting values."""
 
     before: float | None = None
     after: float | None = None
@@ -23,6 +24,7 @@ class Change:
     high: float | None = None
     games: Count | None = None
     positions: Count | None = None
+    constant: bool | None = optional()
 
 
 @dataclass(frozen=True)

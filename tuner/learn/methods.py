@@ -148,7 +148,8 @@ def resolved(
     if lambda_ is None:
         lambda_ = LATER_LAMBDA if options.blend == "later" else method.lambda_
     prior = options.prior
-    if prior == "auto" and not (rows or played and game is not None and game.has_dice):
+    data_chosen = rows and name != "scores" or played and game is not None and game.has_dice
+    if prior == "auto" and not data_chosen:
         prior = OWN_TRUST if own_scores else PLAYED_TRUST if played else method.prior or prior
     return replace(
         options,

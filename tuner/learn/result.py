@@ -22,6 +22,7 @@ from tuner.findings.findings import (
     noise_found,
     noise_line,
     ratios_of,
+    reversed_results,
 )
 from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result
 from tuner.fit.noise import PlayStep
@@ -37,6 +38,7 @@ from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.version import __version__
 
+CONSTANT = "; before: a constant, which predicts better than the starting values"
 ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
 
 
@@ -163,6 +165,7 @@ def describe(
             better_targets(rows, scored, game is None or not game.has_dice, counted),
             words,
             labelled,
+            not moves and reversed_results(result, on_results),
         ),
         compare=_command("diff", start, output, options),
         match=match,
@@ -237,7 +240,7 @@ def result_lines(result: Result) -> list[str]:
     lines = [
         (
             f"wrote {result.output}: {games}{result.positions:,} positions, {result.iterations}"
-            f" iterations of {result.learner}"
+            f" iterations of {result.learner}, prior {prior_text(result)}"
         ),
         *found_lines(result),
     ]
@@ -254,6 +257,14 @@ def result_lines(result: Result) -> list[str]:
     return lines
 
 
+def prior_text(result: Result) -> str:
+    """Return the prior of a fit in words."""
+    prior = result.prior
+    if isinstance(prior, str):
+        return {"auto": "by empirical Bayes"}.get(prior, prior)
+    return f"{prior:g} {result.unit or Wording.unit}"
+
+
 def found_lines(result: Result) -> list[str]:
     """Return the rounds of own games, losses, values and advice as lines of text."""
     lines = rounds_lines(result)
@@ -261,7 +272,7 @@ def found_lines(result: Result) -> list[str]:
     method = METHODS.get(result.method or "")
     other, how = method.beside if method and method.beside else ("", "")
     loss = f"{result.loss}{' with slopes by phase' if result.slopes is not None else ''}"
-    if results and (given := result.held_out_as_given):
+    if results and not results.constant and (given := result.held_out_as_given):
         *most, last = given.by
         parts = f"{', '.join(most)} and {last}" if most else last
         lines.append(
@@ -272,10 +283,13 @@ def found_lines(result: Result) -> list[str]:
         of = "positions" if result.labelled else "games of separate openings"
         lines.append(
             f"{'labels ' if result.labelled else 'results'}   {changed(results)}  "
-            f"({results.games:,} held-out {of}, {loss})"
+            f"({results.games:,} held-out {of}, {loss}{CONSTANT if results.constant else ''})"
         )
     if result.held_out_change and other:
-        lines.append(f"{other:<9} {changed(result.held_out_change)}  (the same positions, {how})")
+        lines.append(
+            f"{other:<9} {changed(result.held_out_change)}  (the same positions,"
+            f" {how}{CONSTANT if result.held_out_change.constant else ''})"
+        )
     if points := result.points:
         of = (
             f"{points.positions:,} held-out positions"

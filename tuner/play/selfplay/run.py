@@ -192,6 +192,9 @@ class LearningRun(Run):
                     if self.measurement:
                         if self.measurement.due(last["games"], line["games"]):
                             measured = self.measurement.of(self.now(), asked)
+                            if measured is None:  # the batch is learned again with --resume
+                                files.restore(self.learner)
+                                break
                         line |= {self.measurement.key: measured.plain} if measured else {}
                         aside = self.measurement.seconds
                     line["cpu_seconds"] = round(spent + time.process_time() - started - aside, 3)

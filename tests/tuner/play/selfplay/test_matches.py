@@ -1,11 +1,14 @@
 """Strength measured during a run of self-play in a game without dice."""
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.commands.support import done, refused
+from tests.commands.support import done, refused, tuner
+from tuner.play.selfplay.run import MatchMeasurement
 from tuner.report.charts import short
 
 RUN = ("selfplay", "material", "--depth", 1, "--plies", 40, "--seed", 3, "--games", 24)
@@ -52,6 +55,34 @@ def test_it_changes_nothing_that_is_learned(measured, tmp_path):
 def test_a_resumed_run_measures_the_same_games(measured, tmp_path):
     done(*RUN[:-1], 16, *MEASURE, *SHORT, "--run", tmp_path / "run")
     done("selfplay", "--resume", tmp_path / "run", "--games", 24)
+    found = [line["matches"] for line in lines_of(tmp_path / "run")]
+    assert found == [line["matches"] for line in lines_of(measured)]
+
+
+@pytest.mark.parametrize("measurement", [1, 2, 3])
+def test_an_interrupted_measurement_is_made_when_the_run_is_resumed(
+    measured, tmp_path, monkeypatch, measurement
+):
+    calls, of = itertools.count(1), MatchMeasurement.of
+
+    def interrupted(self, evaluation, asked):
+        if next(calls) == measurement:
+            asked.set()
+        return of(self, evaluation, asked)
+
+    monkeypatch.setattr(MatchMeasurement, "of", interrupted)
+    ran = tuner(*RUN, *MEASURE, *SHORT, "--run", tmp_path / "run")
+    assert ran.status == 130 and "continue with: tuner selfplay --resume" in ran.out + ran.err
+    assert len(lines_of(tmp_path / "run")) == measurement - 1
+    done("selfplay", "--resume", tmp_path / "run")
+    games, weights = (
+        [(folder / "games.pgn").read_bytes() for folder in (tmp_path / "run", measured)],
+        [
+            yaml.safe_load((folder / "params.yaml").read_text())["weights"]
+            for folder in (tmp_path / "run", measured)
+        ],
+    )
+    assert games[0] == games[1] and weights[0] == weights[1]
     found = [line["matches"] for line in lines_of(tmp_path / "run")]
     assert found == [line["matches"] for line in lines_of(measured)]
 
