@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple
 from games.streams import InputError
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
+from tuner.improve.proof import require_weights
 from tuner.improve.versions import (
     Version,
     build,
@@ -26,6 +27,7 @@ from tuner.improve.versions import (
     require_new_program,
     require_own,
     require_players,
+    touch_sources,
     untouched,
 )
 from tuner.io.files import CONFIG, HISTORY, replace_file
@@ -46,7 +48,7 @@ Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, return
 LIKELY = 0.75
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
-PACE, ROWS, FINAL = "pace", "rows.ds", "final"
+PACE, ROWS, FINAL, PROOF = "pace", "rows.ds", "final", "player"
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
 PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
 PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
@@ -472,6 +474,7 @@ class ImproveRun(Run):
                 decimals = words_of({"decimals": plan.source.decimals or None})
                 words = ["export", str(numbers), *into, *version.numbers, *decimals]
                 self._commands.perform(words)
+                touch_sources(version.tree)
             source = Path(plan.source.folder)
             inside = source.relative_to(self._repository())
             patch = patch_of(version, self.root / SOURCE, inside)  # of numbers alone, before builds
@@ -484,8 +487,9 @@ class ImproveRun(Run):
                     require_new_program(version, before)
             return {"changed": changed}
 
-        if (number, f"{prefix}check") not in self.steps.done:  # corrected sources are built again
-            for step in ("build", "numbers"):
+        last = "check" if before is None else PROOF
+        if (number, f"{prefix}{last}") not in self.steps.done:  # corrected sources are built again
+            for step in ("build", "numbers", "check"):
                 self.steps.done.pop((number, f"{prefix}{step}"), None)
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
         if not found["changed"]:
@@ -516,6 +520,12 @@ class ImproveRun(Run):
             ("row_check",),
             require_rows if "not_linear" not in plan.read else lambda found: None,
         )
+        if before is not None:
+            shown = "scores of the player at depth 1 change as its rows say"
+            previous = before
+            self.steps.once(
+                number, f"{prefix}{PROOF}", shown, lambda: require_weights(version, previous)
+            )
         return True
 
     def _judge(

@@ -18,6 +18,7 @@ from games.process import guard, kill_group
 from games.process import words_of as words_of_command
 from games.record import find
 from games.streams import InputError, one_line
+from tuner.export.into.source import LANGUAGES
 from tuner.improve.plan import LoopPlan, command_in, player_of, words_of
 from tuner.io.files import is_run, sha256_of
 from tuner.parameters.reader import game_of
@@ -27,6 +28,7 @@ BUILD_SECONDS, LOOK_SECONDS = 3600.0, 1.0
 LARGEST_LOG, LARGEST_END = 64 << 20, 1 << 20  # bytes: of what a build prints, of what is read of it
 BUILT, LOG, PARAMS, TREE = "built", "build.log", "params.yaml", "engine"
 LARGEST_FOLDER = 4 << 30  # bytes
+SOURCES = {suffix for language in LANGUAGES for suffix in language.suffixes} | {".def"}
 NOT_COPIED = (".git", ".hg", ".svn")
 
 
@@ -199,6 +201,14 @@ def build(version: Version) -> None:
         )
     for key in ("plays", "rows"):
         version.programs(key)
+
+
+def touch_sources(tree: Path) -> None:
+    """Make all sources newer than what was built from them: a build may not know which files
+    depend on one that changed."""
+    for path in map(Path, _files(tree)):
+        if path.suffix.lower() in SOURCES and path.is_file() and not path.is_symlink():
+            os.utime(path)
 
 
 def require_own(version: Version) -> None:

@@ -222,9 +222,10 @@ def require_writable(
     probe = temporary_name(place)
     try:
         probe.touch()
-        probe.unlink()
     except OSError as problem:
         raise unwritable(output, problem) from None
+    finally:  # also where a signal ends the command
+        probe.unlink(missing_ok=True)
 
 
 def is_run(folder: Path) -> bool:

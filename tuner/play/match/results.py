@@ -242,7 +242,7 @@ def result_block(
         + (f", nElo: {_interval(summary.normalized_elo)}" if summary.variance > 0 else ""),
         (
             f"LOS: {_fixed(100 * summary.los)} %, DrawRatio: {_fixed(100 * summary.draw_ratio)} %, "
-            f"PairsRatio: {_fixed(summary.pairs_ratio)}"
+            f"PairsRatio: {'-' if math.isnan(ratio := summary.pairs_ratio) else _fixed(ratio)}"
         ),
         (
             f"Games: {results.games}, Wins: {results.wins}, Losses: {results.losses}, Draws:"

@@ -1,0 +1,79 @@
+"""The engine that plays has the weights of its sources, or improve says that it has not."""
+
+import numpy as np
+import pytest
+
+from games.streams import InputError
+from tests.tuner.improve.small import write_small
+from tuner.evaluation.loading import load_parameters
+from tuner.improve import proof
+from tuner.improve.plan import LoopPlan, read_plan
+from tuner.improve.versions import Version, build, copy_folder, touch_sources
+from tuner.io.records import record
+from tuner.parameters.writer import write_parameters
+
+# `play.o` does not depend on the numbers, as an object whose header the makefile does not know;
+# every build leaves another program
+MAKEFILE = """\
+SHELL := /bin/sh
+all: myengine myrows
+myengine: play.o rows.o
+\t(cat play.o; echo "# `cat rows.o | wc -c` $$$$") > $@; chmod +x $@
+myrows: rows.o
+\tcp $< $@; chmod +x $@
+play.o: src/engine.c
+\tsh build.sh; mv myengine $@
+rows.o: src/engine.py src/eval.h
+\tsh build.sh; mv myengine $@
+"""
+
+
+def versions(folder, build_command: str, change: int) -> tuple[Version, Version]:
+    """Two versions of the small engine, of which the second has other numbers."""
+    write_small(folder, build=build_command, plays="./myengine play", rows="./myrows rows")
+    (folder / "engine" / "Makefile").write_text(MAKEFILE)
+    (folder / "engine" / "src" / "engine.c").write_text("// stands for the source of the object\n")
+    plan = record(LoopPlan, read_plan(folder / "improve.yaml"), "plan")
+    before, after = (Version(name, folder / name, plan) for name in ("before", "after"))
+    for version in (before, after):
+        version.folder.mkdir()
+        copy_folder(folder / "engine" if version is before else before.tree, version.tree)
+        header = version.tree / "src" / "eval.h"
+        if version is after:
+            header.write_text(header.read_text().replace("= 60;", f"= {60 + change};"))
+            touch_sources(version.tree)
+        build(version)
+        start = load_parameters(folder / "start.yaml")
+        worth = 60 + change * (version is after)
+        numbers = np.array([[100.0, *[worth] * 4, 10.0]])
+        write_parameters(version.params, start.with_weights(numbers))
+    return before, after
+
+
+def test_sources_are_newer_than_objects_so_that_everything_is_built(tmp_path):
+    before, after = versions(tmp_path, "make", 240)
+    found = proof.require_weights(after, before)
+    assert abs(found["slope"] - 1) < 0.15 and found["error"] < 0.1
+
+
+def test_a_player_with_the_weights_of_before_is_refused(tmp_path):
+    before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 240)
+    assert (before.tree / "myengine").read_bytes() != (after.tree / "myengine").read_bytes()
+    with pytest.raises(InputError, match=r"does not play with the new weights: .* change by 0.00"):
+        proof.require_weights(after, before)
+
+
+def test_changes_that_rounding_hides_prove_nothing(tmp_path):
+    before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 0)
+    assert proof.require_weights(after, before) == {}
+
+
+def test_a_slope_is_that_of_least_squares():
+    dice = np.random.default_rng(1)
+    x = dice.normal(size=400)
+    slopes = []
+    for _ in range(200):
+        found = proof.slope_of(x, 0.8 * x + dice.normal(size=400))
+        slopes.append(found.value)
+    assert abs(np.mean(slopes) - 0.8) < 0.02
+    assert abs(np.std(slopes) / found.error - 1) < 0.2
