@@ -248,7 +248,7 @@ def test_what_goes_wrong_is_one_line_and_leaves_nothing(build, tmp_path, monkeyp
             ),
         ),
         ("cut 1", "line 2: not a row in JSON"),
-        ("phase 1", "line 2: phase is -1; expected a whole number of 0 to 65535"),
+        ("phase 1", "line 2: phase is -1; expected a whole number of 0 to the `phases` of the"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line(build, tmp_path, how, words):

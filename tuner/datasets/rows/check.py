@@ -30,6 +30,7 @@ from tuner.datasets.rows.corrections import (
 from tuner.datasets.rows.values import RowBatch
 from tuner.parameters.parameters import Layout, Stages
 
+UNKNOWN = "unknown"  # the kind of a fault that none of those looked for explains
 ENOUGH = 0.999  # share of rows within rounding with which the rows fit
 MOSTLY = 0.95  # the same where the rest is off by one centipawn more, as by whole divisions
 FEWEST_SIDES = 0.9  # share of the rows whose side to move must be known
@@ -137,7 +138,8 @@ def _bases(sample: RowSample, stages: Stages) -> Iterator[Base]:
             text = (
                 f"The stages are exchanged: phase counts steps of {last}, or the weights of"
                 f" {first} and {last} are exchanged in one of the two. phase counts steps"
-                f" of {first}, and 0 is all {last}: correct it there."
+                f" of {first}, and 0 is all {last}: correct it there, or print"
+                f" {stages.phases} - phase."
             )
             if view.evaluation is not sample.evaluation:
                 kind, text = "perspective", f"{_perspective(sample)} {text}"
@@ -248,7 +250,7 @@ def _unexplained(
         )
     found.append(
         RowFault(
-            "unknown",
+            UNKNOWN,
             name if near else "",
             f"{text} Print rest in each row, with what the engine adds and the rows "
             "do not count; or check a position with a large difference term by term.",
@@ -320,7 +322,11 @@ class RowCheck:
             found.append(
                 f"{self.rows - self.checked:,} rows have no evaluation and were not checked"
             )
-        return [*found, *(fault.text for fault in self.faults)]
+        if not self.fits:
+            return [*found, *(fault.text for fault in self.faults)]
+        if self.exact < self.checked:
+            found.append("so many rows agree that the check passes")
+        return [*found, *(fault.text for fault in self.faults if fault.kind != UNKNOWN)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as plain data."""

@@ -171,7 +171,7 @@ def _indices(number: int) -> str:
 LARGEST_COUNT = 1e6
 LARGEST_CENTIPAWNS = 1e6
 LARGEST_SCALE = 16.0  # of the last stage
-LARGEST_PHASE = 65535
+LARGEST_PHASE, LARGEST_NAMED = 65535, "the `phases` of the parameter file"
 DROP_IT = "leave it out"  # what to do about a field that rows need not have
 LONGEST_TEXT = 1000  # characters of a position
 OWN_GAME = 0xE5A1 << 48  # the highest bits of the identity of a row that names no game
@@ -361,7 +361,8 @@ def _check_phase(phase: np.ndarray, phases: int | None, where: Where) -> None:
         refuse(
             where(at),
             f"phase is {phase[at]}",
-            f"a whole number of 0 to {most}, steps of the first stage",
+            f"a whole number of 0 to {most if phases or phase[at] > most else LARGEST_NAMED}, steps"
+            " of the first stage",
             (
                 "limit the phase as the evaluation does, or correct the number of steps"
                 if phases is not None
