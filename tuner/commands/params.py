@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -282,6 +283,9 @@ def _of_sources(arguments: Arguments) -> dict:
                 " of an evaluation"
             )
         replace_file(names, "".join(f"{each.line()}\n" for each in proposed))
+        empty = [str(path) for path in sources if not proposals(definitions_in([path]), stages)]
+        if empty:
+            print(f"{', '.join(empty)}: no definition with numbers", file=sys.stderr)
         if not arguments.json:
             print(
                 f"wrote {shlex.quote(str(names))}: {counted(len(proposed), 'definition')}\n"

@@ -129,3 +129,45 @@ def test_a_number_without_a_place_in_the_source_is_refused(files):
 def test_other_short_lists_are_refused(tmp_path, text, shape):
     with pytest.raises(InputError, match="Bonus"):
         into(tmp_path, "a.h", text, parameters({"bonus.bonus": shape}))
+
+
+PAIRS = """enum { OPENING, ENDGAME, PHASES };
+typedef struct { int mg, eg; } Score;
+const int pawn_value[PHASES] = {[OPENING] = 82, [ENDGAME] = 94};
+const int rook_value[PHASES] = {[ENDGAME] = 512, [OPENING] = 477};
+static const Score bishop_pair = { .mg = 20, .eg = 50 };
+const int piece[2][PHASES] = {[BISHOP] = {[OPENING] = 1, [ENDGAME] = 2}, [ROOK] = {3, 4}};
+const int Tempo = 0;
+static const Score space = { .mg = 0, .eg = 0 };
+#define KNIGHT 0
+static int counter = 0;
+int f(int x) { int sum = 0; const int zero = 0; return sum + zero; }
+"""
+
+
+def test_pairs_with_labels_and_constants_of_zero_are_parameters(tmp_path):
+    (tmp_path / "a.c").write_text(PAIRS)
+    (tmp_path / "b.c").write_text("int f(void) { return 0; }\n")
+    names, start = tmp_path / "names.yaml", tmp_path / "start.yaml"
+    command = ("params", "--new", "--from", tmp_path / "a.c", "--map", names)
+    ran = done(*command, "--from", tmp_path / "b.c")
+    assert ran.err == f"{tmp_path / 'b.c'}: no definition with numbers\n"
+    assert yaml.safe_load(names.read_text()) == {
+        "pawn.value": "pawn_value",
+        "rook.value": "rook_value",
+        "bishop.pair": "bishop_pair",
+        "piece.bishop": "piece[BISHOP]",
+        "piece.rook": "piece[ROOK]",
+        "tempo.tempo": "Tempo",
+        "space.space": "space",
+        "knight.knight": "KNIGHT",
+    }
+    done(*command, "-o", start)  # what was written is accepted as it is
+    found = load_parameters(start)
+    values = dict(zip(found.layout.labels(), found.weights.T.tolist(), strict=True))
+    assert values["pawn.value"] == [82, 94] and values["rook.value"] == [477, 512]
+    assert values["bishop.pair"] == [20, 50] and values["piece.bishop"] == [1, 2]
+    assert values["piece.rook"] == [3, 4] and values["tempo.tempo"] == values["space.space"] == [
+        0,
+        0,
+    ]

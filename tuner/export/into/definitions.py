@@ -193,7 +193,7 @@ def _regular(
                 value.start,
             )
     dims, axis = inner[0][0], inner[0][2]
-    own = len(stages) > 1 and any(node.labels) and _stage_order(node, stages) is not None
+    own = len(stages) > 1 and any(node.labels) and stage_order(node, stages) is not None
     pairs = inner[0][3] or not dims and node.called and len(values) == len(stages) > 1
     return (
         (len(values), *dims),
@@ -208,7 +208,7 @@ def _in_order(node: Items, stages: Sequence[str]) -> list[Node]:
     named by."""
     if not any(node.labels):
         return list(node.values)
-    order = _stage_order(node, stages)
+    order = stage_order(node, stages)
     if order is None and all(label is not None and label.isdigit() for label in node.labels):
         places = [int(label) for label in node.labels if label is not None]
         order = (
@@ -226,7 +226,7 @@ def _in_order(node: Items, stages: Sequence[str]) -> list[Node]:
     return [node.values[i] for i in order]
 
 
-def _stage_order(node: Items, stages: Sequence[str]) -> list[int] | None:
+def stage_order(node: Items, stages: Sequence[str]) -> list[int] | None:
     """For each stage the item that is named by it; None if the items are not the stages."""
     labels = [(label or "").lower() for label in node.labels]
     found = [

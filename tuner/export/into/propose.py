@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tuner.export.into.definitions import (
     ENUM,
+    OUTER,
     Definition,
     Items,
     Node,
@@ -17,6 +18,7 @@ from tuner.export.into.definitions import (
     declared_sizes,
     definitions_of,
     numbers_in,
+    stage_order,
     stage_words,
 )
 from tuner.export.into.plan import Parts, read_map, read_source_file
@@ -24,6 +26,7 @@ from tuner.export.into.source import Number
 from tuner.parameters.parameters import Place
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
+CONSTANT = {"const", "constexpr", "final"}
 BOARD = 64
 MAX_SHOWN = 40  # characters of a definition
 
@@ -50,14 +53,18 @@ def definitions_in(paths: Sequence[Path]) -> list[Definition]:
 
 def proposals(definitions: Sequence[Definition], stages: Sequence[str]) -> list[Proposal]:
     """Return a parameter for each definition that may be one: with numbers that are not all 0, as
-    where a sum begins, or a list of zeros that is written out; alone of its name, and no list of
+    where a sum begins, or a constant or a list of zeros; alone of its name, and no list of
     squares."""
     names = [d.name for d in definitions]
     found: dict[str, Proposal] = {}
     by_base: dict[str, dict[str, Definition]] = {}
     for d in definitions:
         values = sorted(number.value for number in numbers_in(d.node))
-        if not _tells(d.node) or names.count(d.name) > 1 or _holds_others(d.node):
+        if (
+            not (_tells(d.node) or values and _is_constant(d))
+            or names.count(d.name) > 1
+            or _holds_others(d.node)
+        ):
             continue
         if len(values) > 7 and values == list(range(len(values))):
             continue
@@ -91,6 +98,11 @@ def _tells(node: Node) -> bool:
     return any(numbers) or isinstance(node, Items) and not node.called and len(numbers) > 1
 
 
+def _is_constant(d: Definition) -> bool:
+    """Return whether a number outside functions cannot change: const, or a macro."""
+    return d.kind == OUTER and (len(d.types) == 1 or not CONSTANT.isdisjoint(d.types))
+
+
 def _holds_others(node: Node) -> bool:
     """Return whether a value holds names or expressions."""
     return (
@@ -100,6 +112,9 @@ def _holds_others(node: Node) -> bool:
 
 def _items(node: Node, stages: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, Node]]:
     """Yield the parts of a definition that are lists or tables of a board, each with its step."""
+    if isinstance(node, Items) and len(stages) > 1 and stage_order(node, stages) is not None:
+        yield "", node
+        return
     shape = _shape(node, stages, types)
     deep = shape is not None and len(shape) > 1 and (shape[-2:] != (8, 8) or len(shape) > 2)
     if not isinstance(node, Items) or shape is not None and not deep and not any(node.labels):
