@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import chess.pgn
 import numpy as np
 import pytest
 import yaml
@@ -173,6 +174,10 @@ def test_games_lost_by_faults_are_counted_on_the_page(tmp_path):
     words = (engine("/dev/null", "crash"), "--options", file_of(tmp_path, LOOKS), "--games", 12)
     found = optimize(*words, *FAST, *SHORT, "--run", tmp_path / "run")
     assert set(found["forfeits"]) <= {"a crash", "b crash"}
+    with open(Path(found["run"]) / "faults.pgn") as stream:
+        kept = list(iter(lambda: chess.pgn.read_game(stream), None))
+    assert len(kept) == sum(found["forfeits"].values())
+    assert all(game.headers["Result"] in ("1-0", "0-1") for game in kept)
     assert sum(found["forfeits"].values()) == 12
     done("report", tmp_path / "run", "-o", tmp_path / "page.html")
     text = re.sub("<[^>]+>", " ", (tmp_path / "page.html").read_text())

@@ -64,9 +64,9 @@ class Matches:
 class LoopPlan:
     """A loop. `plays` is the command of the engine that plays and `rows` of the one that prints
     rows, in the folder once `build` has run there; `minutes` is about how long all rounds take,
-    from which the numbers of games follow; `against` are more players of the pool; `options` belong
-    to the engine; `read`, `learn` and `play` are more options of `tuner dataset`, `tuner tune` and
-    `tuner games`."""
+    from which the numbers of games follow; `workers` games are played at once; `against` are more
+    players of the pool; `options` belong to the engine; `read`, `learn` and `play` are more options
+    of `tuner dataset`, `tuner tune` and `tuner games`."""
 
     plays: str
     rows: str
@@ -75,6 +75,7 @@ class LoopPlan:
     build: str
     minutes: float | None = None
     games: int = 4000
+    workers: int | None = None
     limit: dict[str, float] = field(default_factory=lambda: dict(USUAL_LIMIT))
     match: Matches = Matches()
     rounds: int = 4

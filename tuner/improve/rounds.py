@@ -6,6 +6,8 @@ resumed run takes the results of the steps that were done and starts with the ne
 
 from __future__ import annotations
 
+import contextlib
+import io
 import shlex
 import shutil
 import time
@@ -49,6 +51,8 @@ LIKELY = 0.75
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
 PACE, ROWS, FINAL, PROOF = "pace", "rows.ds", "final", "player"
+FINAL_MATCH = f"{FINAL} match first"
+RESULT = ("games", "wins", "losses", "draws", "pentanomial")
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
 PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
 PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
@@ -318,7 +322,8 @@ class ImproveRun(Run):
                     self._games(0, first, place, count),
                     self._against(0, first, first.player, True, ["--games", str(count)]),
                 ):
-                    found = self._commands.perform(words)
+                    with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
+                        found = self._commands.perform(words)
                     require_few_faults(found.get("forfeits", {}), found["games"], "ab")
                     times.append(time.monotonic())
                 more = (times[2] - times[0]) * (1 + few[-1] / count)
@@ -375,6 +380,12 @@ class ImproveRun(Run):
         count = self._in_time(
             GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
         )
+        free = load_parameters(before.params).weights.size
+        if 2 * count < free:
+            self.display.note(
+                f"{count:,} games a round for {free:,} numbers: expect noise; at least a game for"
+                " every two numbers is better"
+            )
         words = self._games(number, before, games, count)
         keep = ("games", "repeated", "unfinished", "outcomes")
         self._resumable(number, "games", games, words, keep)
@@ -408,7 +419,8 @@ class ImproveRun(Run):
         plan = self.plan
         return [
             *("games", before.player, "--run", str(games), "--games", str(count)),
-            *words_of({"seed": plan.seed + number - 1, **plan.limit, **plan.play}),
+            *words_of({"seed": plan.seed + number - 1, **plan.limit, "workers": plan.workers}),
+            *words_of(plan.play),
             *self._options("--option"),
         ]
 
@@ -421,9 +433,10 @@ class ImproveRun(Run):
 
     def _learn(self, before: Version, rows: Sequence[Path], run: Path) -> list[str]:
         """The command that learns from them."""
+        options = {**LEARN, "workers": self.plan.workers, **self.plan.learn}
         return [
             *("tune", str(before.params), *map(str, rows), "-o", str(run.with_name(LEARNED))),
-            *("--run", str(run), *words_of({**LEARN, **self.plan.learn})),
+            *("--run", str(run), *words_of(options)),
         ]
 
     def _against(
@@ -434,7 +447,7 @@ class ImproveRun(Run):
         return [
             *("match", version.player, player, "--restart", *length),
             *words_of({"seed": plan.seed + 1000 * number, **plan.match_limit}),
-            *words_of({"openings": plan.match.openings}),
+            *words_of({"openings": plan.match.openings, "workers": plan.workers}),
             *self._options("--option-a"),
             *(self._options("--option-b") if ours else []),
         ]
@@ -572,15 +585,31 @@ class ImproveRun(Run):
             left = 60 * plan.minutes - self.steps.spent
             games = max(FEWEST_JUDGED, 2 * int(left / self._seconds_a_game() / 2))
         length = ["--games", str(games)]
-        match = self._match(number, "final match first", best, first.name, first.player, length)
+        match = self._match(number, FINAL_MATCH, best, first.name, first.player, length)
         verdict = judged(joint_ratings([match]), best.name, first.name)
         self.steps.once(
             number,
             FINAL,
             "the last match alone",
-            lambda: {**verdict._asdict(), "version": best.name, "kept": verdict.low > 0},
+            lambda: {
+                **verdict._asdict(),
+                "version": best.name,
+                "kept": verdict.low > 0,
+                "text": self._final_text(),
+            },
         )
         return verdict
+
+    def _final_text(self) -> str:
+        """Return the result of the final match, its limits and its openings."""
+        found = [step.found for name, step in self.steps.done.items() if name[1] == FINAL_MATCH][-1]
+        games, won, lost, drawn, pairs = (found.get(key, "?") for key in RESULT)
+        limit = ", ".join(f"{name} {value:g}" for name, value in self.plan.match_limit.items())
+        openings = self.plan.match.openings or "random openings"
+        return (
+            f"final match: {games} games, {won} won, {lost} lost, {drawn} drawn; Ptnml {pairs};"
+            f" {limit}; {openings}"
+        )
 
     def _match(
         self, number: int, name: str, version: Version, other: str, player: str, length: list[str]
@@ -608,7 +637,7 @@ class ImproveRun(Run):
             name,
             place,
             [*words, "--run", str(place)],
-            ("games", "pentanomial", "score", "elo", "los", "sprt", "forfeits"),
+            (*RESULT, "score", "elo", "los", "sprt", "forfeits"),
             require,
         )
         match = CountedMatch(version.name, other, found["pentanomial"])
@@ -671,7 +700,10 @@ class ImproveRun(Run):
         if verdict is None:
             lines.append(f"{best.name} is rated highest; the final match has not been played")
         else:
-            lines.append(f"{best.name}: {verdict} against {first.name} in the final match")
+            lines += [
+                f"{best.name}: {verdict} against {first.name} in the final match",
+                self._final_text(),
+            ]
             plain["rating"] = verdict._asdict()
         if not self._write_anyway and (verdict is None or verdict.low <= 0):
             if verdict is not None:

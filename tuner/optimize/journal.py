@@ -24,6 +24,7 @@ class TunedPair(NamedTuple):
     b: tuple[float, ...]
     line: PairLine
     other: PairLine | None = None
+    lost: tuple[str, ...] = ()  # texts of the games lost by a fault, which the journal lacks
 
     def score(self, points: int) -> float:
         """Return the score of a in a game that wins at most a number of points: the mean of both
@@ -77,7 +78,7 @@ def _from_json(plain: dict, numbers: int, opponent: bool, points: int) -> TunedP
     ]
     if len(lines) != 1 + opponent:
         raise ValueError("its games are missing, or those of another kind of run")
-    return TunedPair(sides[0], sides[1], *lines)
+    return TunedPair(sides[0], sides[1], lines[0], lines[1] if opponent else None)
 
 
 def read_pairs(

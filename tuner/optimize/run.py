@@ -86,7 +86,7 @@ class TunedPlayers(MatchPlayers):
 
 def play_tuned(state: TunedPlayers, task: TunedTask) -> TunedPair | None:
     """Play a pair of games; None if the run was stopped."""
-    lines = []
+    lines, lost = [], []
     for values in (task.a, task.b) if state.opponent else (task.a,):
         state.set(0, values)
         if not state.opponent:
@@ -95,7 +95,8 @@ def play_tuned(state: TunedPlayers, task: TunedTask) -> TunedPair | None:
         if pair is None:
             return None
         lines.append(pair.line)
-    return TunedPair(task.a, task.b, *lines)
+        lost += [text for text, fault in zip(pair.texts, pair.line.forfeits, strict=False) if fault]
+    return TunedPair(task.a, task.b, lines[0], lines[1] if state.opponent else None, tuple(lost))
 
 
 def tuned_text(task: TunedTask) -> str:
@@ -195,6 +196,9 @@ class OptimizeRun(MatchRun):
             with interrupts() as interrupted:
                 for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
                     journal.append(pair)
+                    if pair.lost:
+                        with open(folder / f"faults{self.game.files.suffixes[0]}", "a") as stream:
+                            stream.write("\n".join(pair.lost) + "\n")
                     so_far.add(pair)
                     so_far.show()
                 playing.end()

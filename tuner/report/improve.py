@@ -52,6 +52,7 @@ class StepFound:
     error: float | None = None
     los: float | None = None
     version: str = ""
+    text: str = ""
     kept: bool | None = None
     ratings: dict[str, list[float]] = field(default_factory=dict)
 
@@ -121,7 +122,7 @@ def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
         names,
         f"{final.version.capitalize()}: {signed(difference, 0) or '0'} ± {number(error, 0)} Elo"
         " against the first version",
-        "By the match after the rounds alone",
+        final.text or "By the match after the rounds alone",
         f"In your repository: git apply {patch.resolve()}"
         if patch.exists()
         else "Nothing was written.",
@@ -197,12 +198,14 @@ def _changed(folder: Path) -> Section | None:
         return None
     first, learned = (load_parameters(folder / path) for path in (START, LEARNED))
     labels, several = first.layout.labels(), len(first.stages) > 1
+    errors = learned.standard_errors
     rows: list[dict[str, Any]] = [
         {
             "name": f"{label} {stage}" if several else label,
             "before": float(first.weights[i, j]),
             "after": float(learned.weights[i, j]),
             "change": float(learned.weights[i, j] - first.weights[i, j]),
+            "error": None if errors is None else 1.96 * float(errors[i, j]),
         }
         for i, stage in enumerate(first.stages)
         for j, label in enumerate(labels)

@@ -107,7 +107,7 @@ def pair_text(task: PairTask) -> str:
 
 class Pair(NamedTuple):
     """Two games from one opening with colors swapped: their line of the journal, and their texts,
-    if kept."""
+    if kept or if one was lost by a fault."""
 
     line: PairLine
     texts: list[str]
@@ -137,7 +137,7 @@ def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
         both(_luck_of_a) if state.luck else None,
         opening.place,
     )
-    text = game.files.game_text if state.spec.text else None
+    text = game.files.game_text if state.spec.text or any(line.forfeits) else None
     return Pair(line, list(map(text, (first, second))) if text else [])
 
 

@@ -42,7 +42,7 @@ def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0()
             [],
             [
                 "Elo: unknown",
-                "LOS: nan %, DrawRatio: nan %, PairsRatio: nan",
+                "LOS: nan %, DrawRatio: nan %, PairsRatio: -",
                 "Games: 0, Wins: 0, Losses: 0, Draws: 0, Points: 0.0 (nan %)",
                 "Ptnml(0-2): [0, 0, 0, 0, 0]",
             ],
@@ -69,7 +69,7 @@ def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0()
             [0, 0, 1],
             [
                 "Elo: 0.00 +/- 495.30",
-                "LOS: nan %, DrawRatio: 100.00 %, PairsRatio: nan",
+                "LOS: nan %, DrawRatio: 100.00 %, PairsRatio: -",
                 "Games: 3, Wins: 1, Losses: 0, Draws: 2, Points: 2.0 (66.67 %)",
                 "Ptnml(0-2): [0, 0, 1, 0, 0]",
             ],
