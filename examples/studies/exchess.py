@@ -8,9 +8,17 @@ games, with many more terms.
 
 from __future__ import annotations
 
-from study import Study
+from study import Study, elo
 
 PIECES = ("knight", "bishop", "rook", "queen")
+# the update of the document: steps of the error times the derivative, alpha 1 in centipawns, so
+# 0.255 here; after each game, with the weights of that game
+DOCUMENT = (
+    *("--learner", "sgd", "--learning-rate", 0.255),
+    *("--batch", 1, "--lag", 0, "--average", 0),
+)
+OPPONENTS = ("--opponent", "material", "--opponent", "pesto")
+SEARCH = ("--method", "td-leaf", "--lambda", 0.837, "--depth", 3)
 
 
 def main() -> None:
@@ -23,16 +31,8 @@ def main() -> None:
         study.tuner(
             "selfplay",
             start,
-            "--method",
-            "td-leaf",
-            "--lambda",
-            0.837,
-            "--depth",
-            3,
-            "--opponent",
-            "material",
-            "--opponent",
-            "pesto",
+            *SEARCH,
+            *OPPONENTS,
             "--games",
             games,
             "--measure",
@@ -72,11 +72,23 @@ def main() -> None:
                 value, error = rating["value"], rating["error"] or 0
                 points.append((at, value, value - error, value + error))
         ratings[f"seed {seed}"] = sorted(points)
+        as_given = study.new(f"document-{seed}")
+        study.tuner(
+            "selfplay",
+            *(start, *SEARCH, *OPPONENTS, *DOCUMENT),
+            *("--games", games, "--seed", seed, "--run", as_given),
+        )
+        given = study.history(as_given)[-1]["values"]
+        match = study.tuner(
+            "match", as_given / "params.yaml", start, "--depth", 3, "--games", 2 * number
+        )
         rows.append(
             (
                 seed,
                 *(f"{last[piece] / last['pawn']:.2f}" for piece in PIECES),
                 f"{ratings[f'seed {seed}'][-1][1] - ratings[f'seed {seed}'][0][1]:+.0f}",
+                *(f"{given[piece] / given['pawn']:.2f}" for piece in PIECES),
+                elo(match),
             )
         )
     study.picture(
@@ -89,7 +101,10 @@ def main() -> None:
     )
     study.picture("games", "Elo, with 95 % interval", ratings, "ratings")
     study.finish(
-        ("seed", *PIECES, "Elo, from the start to the end"),
+        (
+            *("seed", *PIECES, "Elo, from the start to the end"),
+            *("as in the document: knight", *PIECES[1:], "Elo against the start"),
+        ),
         rows,
         *(
             f"Elo of {name} by games: "

@@ -104,7 +104,8 @@ def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
             "random",
             "--method",
             "td-leaf",
-            "--no-blunders",
+            "--blunders",
+            "keep",
         ),
         ("--method", "td", "--lag", 0),
         ("--method", "td-leaf", "--learner", "sgd"),
@@ -191,7 +192,10 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
             "selfplay --method treestrap --nodes 100",
             "--method treestrap: needs searches of fixed depth",
         ),
-        ("selfplay --method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
+        (
+            "selfplay --method rootstrap --blunders keep",
+            "--blunders keep: applies to td and td-leaf",
+        ),
         ("selfplay --fixed * --run new", "every parameter is fixed"),
         ("selfplay tied.yaml --run new", "tied.yaml: `tied` names material.pawn, but"),
         (

@@ -120,8 +120,8 @@ class LearningOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions(LearningOptions):
-    """The options of weights. `gated` is not --noisy, `blunders` is not --no-blunders, `rule` is
-    --learner. None marks unused options."""
+    """The options of weights. `gated` is not --noisy, `rule` is --learner. None marks unused
+    options."""
 
     depth: int | None = option(
         "search each move N plies deep (default: 3; with dice 1)", POSITIVE_COUNT, metavar="N"
@@ -166,12 +166,11 @@ class SelfplayOptions(LearningOptions):
         metavar="PLAYER",
         action="append",
     )
-    blunders: bool = option(
-        "td and td-leaf: ignore errors after mistakes of the opponent that the search did not"
-        " predict (KnightCap's rule)",
-        default=True,
-        flags="--no-blunders",
-        action="store_false",
+    blunders: str = option(
+        "td and td-leaf against an --opponent that is not the learner: ignore (default, KnightCap's"
+        " rule) or keep errors after mistakes of the opponent that the search did not predict",
+        default="ignore",
+        choices=("ignore", "keep"),
         seldom=True,
     )
     method: str = option(

@@ -51,7 +51,7 @@ class BackupInput(NamedTuple):
     scale: float
     lambda_: float  # lambda, per ply
     gated: bool = False  # rootstrap, treestrap: learn only from quiet positions
-    blunders: bool = True  # learn from an opponent's unpredicted mistakes
+    blunders: str = "ignore"  # an opponent's unpredicted mistakes, or "keep" their errors
 
 
 class Backup(NamedTuple):
@@ -69,7 +69,7 @@ def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
     episode = given.episode
     d = differences(values, episode.outcome)
     decay = decays(given.lambda_, episode.ply)
-    if episode.side is not None and not given.blunders:
+    if episode.side is not None and given.blunders == "ignore":
         own = 1 - 2 * episode.side
         d = own * unpredicted_blunders(own * d, episode.predicted)
     # after a random move, values belong to another game

@@ -279,8 +279,8 @@ def settings_for(
     refuse(
         (
             (
-                "--no-blunders",
-                not options.blunders and searched,
+                f"--blunders {options.blunders}",
+                "blunders" in given and searched,
                 f"applies to td and td-leaf, not to {method}",
             ),
             (

@@ -91,7 +91,7 @@ def test_nothing_is_learned_across_a_random_move(classic):
             assert np.abs(c[:first] - errors(d, 0.7)[:first]).max() < 1e-12
 
 
-def test_against_an_opponent_only_own_moves_count_and_blunders_may_be_left_out(classic):
+def test_against_an_opponent_only_own_moves_count_and_blunders_are_left_out(classic):
     from tuner.play.players import RandomPlayer
 
     engine, parameters = classic
@@ -105,10 +105,10 @@ def test_against_an_opponent_only_own_moves_count_and_blunders_may_be_left_out(c
             )
             values = np.tanh(parameters.scale * engine.evaluate(episode.positions, parameters))
             own = 1 - 2 * first
-            learned = own * BACKUPS["td"].errors(input_of(classic, episode, 0.0), values)
-            masked = own * BACKUPS["td"].errors(
-                input_of(classic, episode, 0.0, blunders=False), values
+            learned = own * BACKUPS["td"].errors(
+                input_of(classic, episode, 0.0, blunders="keep"), values
             )
+            masked = own * BACKUPS["td"].errors(input_of(classic, episode, 0.0), values)
             assert (masked <= learned).all() and (
                 masked[episode.predicted] == learned[episode.predicted]
             ).all()

@@ -74,7 +74,7 @@ def test_forward_differences_have_the_bias_of_theory(small_dataset):
             "--method treestrap --truncated draw",
             "--truncated: treestrap does not learn from results",
         ),
-        ("--method rootstrap --no-blunders", "--no-blunders: applies to td and td-leaf"),
+        ("--method rootstrap --blunders keep", "--blunders keep: applies to td and td-leaf"),
     ],
 )
 def test_options_that_the_method_does_not_use_are_refused(tmp_path, arguments, wanted):
