@@ -69,7 +69,8 @@ def main() -> None:
         shares = [lines[name][len(lines[name]) // 2][1], lines[name][-1][1]]
         error = math.sqrt(sum(share * (1 - share) / tried for share in shares)) or 1.0
         decline = (shares[1] - shares[0]) / error
-        rows.append((name, games, published, mean_sd(peaks), mean_sd(ends), f"{decline:+.1f}"))
+        played = won[-1][0]
+        rows.append((name, played, published, mean_sd(peaks), mean_sd(ends), f"{decline:+.1f}"))
     for name in ("zero", "material"):
         found = study.tuner(
             "match",

@@ -326,6 +326,13 @@ class Network(Player):
         """The name of the game, such as "chess"."""
         return self._found.game.name
 
+    def expected_score(self, positions: Any) -> Any:
+        """The score that the network predicts for the first player, from 0 to 1; the probability of
+        winning, of one that learned from wins alone. See `Player`."""
+        points = self._found.game.points if self._found.wins else 1
+        value = np.tanh(self.scale * self.evaluate(positions))
+        return np.clip(0.5 + 0.5 * points * value, 0.0, 1.0)
+
     @typed
     def save(self, path: str | Path) -> Path:
         """Write the network, with its weights in an .npz next to it; see `Player`."""

@@ -367,6 +367,7 @@ class NetworkBatch(Batch):
     """The same where a network is learned."""
 
     by_points: dict[str, Count] | None = None
+    draws: Count | None = None  # without dice
     rate: Count | None = None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.findings.records import Iteration, Sides, WeightsBatch
+from tuner.findings.records import Iteration, NetworkBatch, Sides, WeightsBatch
 from tuner.play.match.results import Difference
 from tuner.report.charts import (
     Chart,
@@ -172,7 +172,7 @@ def moves_charts(
     return charts
 
 
-def health_charts(history: Sequence[WeightsBatch]) -> list[Chart]:
+def health_charts(history: Sequence[WeightsBatch | NetworkBatch]) -> list[Chart]:
     """Rates of draws and unfinished games, and the length of games."""
     games = thinned(np.array(column(history, "games")))
     shares = [

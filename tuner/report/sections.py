@@ -666,6 +666,7 @@ def network_sections(run: ShownNetworkRun) -> list[Section]:
                 {
                     "charts": charts,
                     "note": "Thin lines are single batches of games, thick lines rolling means.",
+                    "key": [] if run.one_deep else [("line", "drawn"), ("contrast", "unfinished")],
                 },
             )
             if charts
@@ -687,7 +688,8 @@ def network_sections(run: ShownNetworkRun) -> list[Section]:
 
 
 def learning_charts(run: ShownNetworkRun) -> list[Chart]:
-    """Return the charts of TD errors, the length of games and the learning rate."""
+    """Return the charts of TD errors, the length of games, the learning rate and, without dice,
+    drawn games."""
     games = thinned(np.array(column(run.history, "games")))
     if len(games) < 2:
         return []
@@ -695,7 +697,7 @@ def learning_charts(run: ShownNetworkRun) -> list[Chart]:
         watched_chart(games, values, title, unit, False)
         for key, title, unit in (ERRORS[run.one_deep], *WATCHED)
         if np.isfinite(values := column(run.history, key)).all()
-    ]
+    ] + ([] if run.one_deep else run_charts.health_charts(run.history)[:1])
 
 
 def points_charts(run: ShownNetworkRun) -> tuple[list[Chart], list[tuple[str, str]]]:

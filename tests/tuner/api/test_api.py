@@ -471,3 +471,12 @@ def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeyp
     assert again.lines == found.lines and len(commands.words) == performed
     with pytest.raises(tuner.InputError, match="no such file"):
         tuner.improve_engine(tmp_path / "none.yaml", tmp_path / "other")
+
+
+def test_the_expected_score_of_a_network_of_wins_is_its_probability_of_winning():
+    found = tuner.load_network("backgammon/network")
+    start = found.evaluation.game.start()
+    wanted = found.evaluation.explain(start)["win_probability"]
+    assert found.expected_score(start[None])[0] == pytest.approx(wanted, abs=1e-4)
+    value = float(np.tanh(found.scale * found.evaluate(start[None])[0]))
+    assert wanted == pytest.approx((1 + 3 * value) / 2, abs=1e-4) and abs(value) > 1e-3
