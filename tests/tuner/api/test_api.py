@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -22,6 +23,8 @@ from tests.evalterms.chess.test_counts import played_boards
 from tests.games.support import REPOSITORY
 from tests.tuner.evaluation.networks.support import network
 from tests.tuner.improve.support import Commands, write_engine
+from tuner.api.evaluation import Network
+from tuner.evaluation.networks.evaluation import evaluation_of
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.options.option import all_in
 
@@ -462,6 +465,7 @@ def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeyp
     commands = Commands()
     monkeypatch.setattr("tuner.api.playing.perform", commands.perform)
     monkeypatch.setattr("tuner.api.playing.require_command", commands.require)
+    monkeypatch.setattr("tuner.improve.rounds.require_weights", lambda *versions: {})
     plan = write_engine(tmp_path)
     found = tuner.improve_engine(plan, tmp_path / "run")
     assert found.version.startswith("round ") and found.patch == tmp_path / "run" / "improve.patch"
@@ -474,7 +478,8 @@ def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeyp
 
 
 def test_the_expected_score_of_a_network_of_wins_is_its_probability_of_winning():
-    found = tuner.load_network("backgammon/network")
+    whole = tuner.load_network("backgammon/network")
+    found = Network(evaluation_of(replace(whole.evaluation.file, points=1)), "wins")
     start = found.evaluation.game.start()
     wanted = found.evaluation.explain(start)["win_probability"]
     assert found.expected_score(start[None])[0] == pytest.approx(wanted, abs=1e-4)
