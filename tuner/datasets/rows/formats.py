@@ -6,19 +6,16 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from games.streams import InputError, beginning, pieces, plain_name
 from tuner.datasets.dataset import Dataset
-from tuner.datasets.rows import jsonl, parquet
-from tuner.datasets.rows.parquet import require_arrow
+from tuner.datasets.rows import jsonl
 from tuner.datasets.rows.values import FIELDS, OWN_GAME, ExpectedRows, FoundRows, RowBatch
 from tuner.io.files import replaced
 from tuner.parameters.parameters import Layout
 
-PARQUET = b"PAR1"
 MOST_GAMES = 1 << 22  # whose identities are remembered
 
 
@@ -44,57 +41,6 @@ class _Games:
             before = len(self._seen)
             self._seen.update(found)
             self.again += len(found) - (len(self._seen) - before)
-
-
-PIECE = 1 << 20
-
-
-def write_parquet(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows) -> int:
-    """Write a column for each field and each number of the layout; unknown numbers are null."""
-    pa = require_arrow(str(path))
-    import pyarrow.parquet
-
-    names = columns_of(expected)
-    own = {
-        "fen": pa.string(),
-        "game": pa.uint64(),
-        "opening": pa.uint64(),
-        "phase": pa.int32(),
-        "result": pa.float64(),
-    }
-    schema = pa.schema([(name, own.get(name, pa.float32())) for name in names])
-    n = 0
-    with (
-        replaced(path) as temporary,
-        open(temporary, "wb") as stream,
-        pyarrow.parquet.ParquetWriter(stream, schema) as writer,
-    ):
-        for batch in batches:
-            if len(batch.phase):
-                writer.write_table(pa.table(_columns(pa, batch, expected, names), schema=schema))
-                n += len(batch.phase)
-    return n
-
-
-def _columns(pa: Any, batch: RowBatch, expected: ExpectedRows, names: list[str]) -> list[Any]:
-    rows = len(batch.phase)
-    dense = np.zeros((expected.layout.size, rows), np.float32)
-    dense[batch.index, np.repeat(np.arange(rows), np.diff(batch.row))] = batch.count
-    values = {
-        "fen": batch.text or [""] * rows,
-        "game": batch.game,
-        "opening": batch.openings,
-        "result": (batch.outcome.astype(np.float64) + 1) / 2,
-        "eval": batch.evaluation,
-        "score": batch.score,
-        "phase": batch.phase.astype(np.int32),
-        "rest": batch.rest,
-        "scale": batch.scale,
-    }
-    fields = names[: len(names) - len(dense)]
-    return [pa.array(values[name], from_pandas=True) for name in fields] + [
-        pa.array(column) for column in dense
-    ]
 
 
 def texts_of(values: np.ndarray) -> list[str]:
@@ -276,78 +222,37 @@ def batches_of(data: Dataset) -> Iterator[RowBatch]:
         data.release()
 
 
-class RowFormat(NamedTuple):
-    """How files of one format are read, scanned for their names, and written."""
-
-    suffixes: tuple[str, ...]
-    compressed: bool  # may be .gz, .bz2, .zst
-    read: Callable[[str, ExpectedRows], Iterator[RowBatch]]
-    scan: Callable[[str], FoundRows]
-    write: Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
-
-
-FORMATS = {
-    "jsonl": RowFormat((".jsonl", ".ndjson"), True, jsonl.read, jsonl.scan, write_jsonl),
-    "parquet": RowFormat((".parquet", ".pq"), False, parquet.read, parquet.scan, write_parquet),
-}
-SUFFIXES = [suffix for form in FORMATS.values() for suffix in form.suffixes]
+SUFFIXES = (".jsonl", ".ndjson")
 Write = Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
 WRITTEN: dict[str, Write] = {  # for export: scikit-learn, spreadsheets; not read
     ".csv": write_csv,
     **dict.fromkeys((".svm", ".svmlight", ".libsvm"), write_svmlight),
 }
-
-
-def _by_suffix(name: str) -> RowFormat | None:
-    lower = plain_name(name.lower())
-    return next((found for found in FORMATS.values() if lower.endswith(found.suffixes)), None)
+NOT_READ = (*WRITTEN, ".parquet", ".pq")
 
 
 def is_rows(source: str) -> bool:
     """Whether a file's name says that it contains rows."""
-    return _by_suffix(source) is not None
+    return plain_name(source.lower()).endswith(SUFFIXES)
 
 
-def format_of(source: str) -> RowFormat:
-    """Return the format of a file, by its suffix or else its first bytes; InputError if it is none
-    of them."""
-    found = _by_suffix(source)
-    if found is not None:
-        packed = plain_name(source.lower()) != source.lower()
-        if packed and not found.compressed:
-            raise InputError(
-                f"{source}: a compressed {found.suffixes[0]}; expected {found.suffixes[0]} alone;"
-                " unpack it first"
-            )
-        return found
-    if source == "-":  # can be read only once
-        return FORMATS["jsonl"]
-    if source.lower().endswith(tuple(WRITTEN)):
+def require_rows(source: str) -> None:
+    """InputError for a file that is none of rows, by its suffix or else its first line."""
+    if source == "-" or is_rows(source):  # standard input can be read only once
+        return
+    if plain_name(source.lower()).endswith(NOT_READ):
         raise InputError(
             f"{source}: rows are not read from {Path(source).suffix}; expected a name that ends"
-            f" with {', '.join(SUFFIXES)}; write the rows as one of these"
+            f" with {', '.join(SUFFIXES)}; write the rows as JSON lines"
         )
-    found = _by_content(source)
-    if found is None:
+    text = beginning(pieces(source), 1 << 12).removeprefix(b"\xef\xbb\xbf")
+    lines = [line.strip() for line in text.split(b"\n")]
+    first = next((line for line in lines if line and not line.startswith((b"#", b"//"))), b"")
+    if not first.startswith(b"{"):
         raise InputError(
             f"{source}: no known format of rows; expected a name that ends with"
             f" {', '.join(SUFFIXES)}; rename it"
         )
-    return found
-
-
-def _by_content(source: str) -> RowFormat | None:
-    try:
-        with open(source, "rb") as stream:
-            start = stream.read(4)
-    except OSError:
-        start = b""
-    if start == PARQUET:
-        return FORMATS["parquet"]
-    text = beginning(pieces(source), 1 << 12).removeprefix(b"\xef\xbb\xbf")
-    lines = [line.strip() for line in text.split(b"\n")]
-    first = next((line for line in lines if line and not line.startswith((b"#", b"//"))), b"")
-    return FORMATS["jsonl"] if first.startswith(b"{") else None
 
 
 def read(
@@ -363,7 +268,8 @@ def read(
     With two stages each row needs a phase, of at most `phases` (None: any); with one, phases are 0.
     InputError, one line, for the first fault; `note` is called with remarks on what was read."""
     games = _Games()
-    for batch in format_of(source).read(source, ExpectedRows(layout, stages, phases)):
+    require_rows(source)
+    for batch in jsonl.read(source, ExpectedRows(layout, stages, phases)):
         games.add(batch.game)
         yield batch
     if games.again:
@@ -376,7 +282,8 @@ def read(
 def scan(source: str) -> FoundRows:
     """Return the content of a file, without a parameter file: names and shapes, the largest phase,
     the number of rows."""
-    return format_of(source).scan(source)
+    require_rows(source)
+    return jsonl.scan(source)
 
 
 def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int = 2) -> int:
@@ -388,8 +295,7 @@ def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int =
 def writer_of(path: Path | str) -> Write:
     """Return the function that writes a file of this name; InputError if the name does not say the
     format."""
-    writers = {suffix: form.write for form in FORMATS.values() for suffix in form.suffixes}
-    writers |= WRITTEN
+    writers = dict.fromkeys(SUFFIXES, write_jsonl) | WRITTEN
     found = writers.get(Path(path).suffix.lower())
     if found is None:
         raise InputError(

@@ -6,19 +6,12 @@ import pytest
 from games.streams import InputError
 from tests.tuner.datasets.rows.support import PHASES, SMALL, joined
 from tuner.datasets.rows import formats
-from tuner.datasets.rows.formats import FORMATS
 from tuner.datasets.rows.values import RowBatch
 from tuner.parameters.parameters import Layout
 
 
-def suffix(kind: str) -> str:
-    if kind == "parquet":
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    return FORMATS[kind].suffixes[0]
-
-
-def write(folder, kind: str, *batches: RowBatch, layout: Layout = SMALL, stages: int = 2) -> str:
-    path = folder / f"rows{suffix(kind)}"
+def write(folder, *batches: RowBatch, layout: Layout = SMALL, stages: int = 2) -> str:
+    path = folder / "rows.jsonl"
     assert formats.write(path, batches, layout, stages) == sum(
         len(batch.phase) for batch in batches
     )

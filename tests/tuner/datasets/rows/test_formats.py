@@ -7,53 +7,43 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
-from tests.tuner.datasets.rows.files import error, read, same, suffix, text_file, write
+from tests.tuner.datasets.rows.files import error, read, same, text_file, write
 from tests.tuner.datasets.rows.support import PHASES, SMALL, batch_of, joined, random_rows
 from tuner.datasets.rows import formats
-from tuner.datasets.rows import parquet as arrow
-from tuner.datasets.rows.formats import FORMATS
 from tuner.datasets.rows.values import Names, game_of
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_what_is_written_is_read_again(kind, tmp_path):
+def test_what_is_written_is_read_again(tmp_path):
     rows = random_rows(1, 300)
     same(
-        read(write(tmp_path, kind, rows, random_rows(2, 10)._replace(text=None))),
+        read(write(tmp_path, rows, random_rows(2, 10)._replace(text=None))),
         joined([rows, random_rows(2, 10)._replace(text=[""] * 10)]),
     )
-    assert [path.name for path in tmp_path.iterdir()] == [f"rows{suffix(kind)}"]
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_rows_of_one_stage_have_no_phase(kind, tmp_path):
+def test_rows_of_one_stage_have_no_phase(tmp_path):
     rows = random_rows(3, 40)._replace(phase=np.zeros(40, np.int64))
-    path = write(tmp_path, kind, rows, stages=1)
+    path = write(tmp_path, rows, stages=1)
     same(read(path, stages=1), rows)
     assert "phase" in error(path)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_no_rows_are_written_and_read(kind, tmp_path):
-    path = write(tmp_path, kind)
+def test_no_rows_are_written_and_read(tmp_path):
+    path = write(tmp_path)
     assert list(formats.read(path, SMALL)) == []
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_names_and_shapes_are_found(kind, tmp_path):
-    path = write(tmp_path, kind, random_rows(4, 300))
+def test_names_and_shapes_are_found(tmp_path):
+    path = write(tmp_path, random_rows(4, 300))
     found = formats.scan(path)
     assert (found.rows, found.phases) == (300, PHASES)
-    if kind == "jsonl":
-        assert sorted(found.layout.describe()) == sorted(SMALL.describe())
-    else:  # in the order of the columns, terms together
-        names = [name for name, _ in found.layout.describe()]
-        assert names == ["material.pawn", "material.queen", "squares.pawn", "mobility.knight"]
+    assert sorted(found.layout.describe()) == sorted(SMALL.describe())
 
 
 def test_text_may_be_compressed_and_have_other_line_ends(tmp_path):
     rows = random_rows(5, 50)
-    path = write(tmp_path, "jsonl", rows)
+    path = write(tmp_path, rows)
     content = Path(path).read_bytes()
     same(read(text_file(tmp_path, "packed.jsonl.gz", gzip.compress(content))), rows)
     noisy = b"\xef\xbb\xbf# a comment\r\n\r\n" + content.replace(b"\n", b"\r\n").removesuffix(
@@ -63,14 +53,12 @@ def test_text_may_be_compressed_and_have_other_line_ends(tmp_path):
     same(read(text_file(tmp_path, "utf16.jsonl", content.decode().encode("utf-16"))), rows)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_formats_are_recognised_without_suffix(kind, tmp_path):
+def test_formats_are_recognised_without_suffix(tmp_path):
     rows = random_rows(6, 20)
-    path = write(tmp_path, kind, rows)
+    path = write(tmp_path, rows)
     same(read(text_file(tmp_path, "nameless", Path(path).read_bytes())), rows)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize(
     "change, words",
     [
@@ -85,14 +73,14 @@ def test_formats_are_recognised_without_suffix(kind, tmp_path):
         ),
     ],
 )
-def test_numbers_out_of_range_are_refused_with_their_place(kind, change, words, tmp_path):
+def test_numbers_out_of_range_are_refused_with_their_place(change, words, tmp_path):
     rows = batch_of(
         np.eye(4, SMALL.size)[[0, 0, 0, 0]], phase=np.full(4, 3), evaluation=np.zeros(4, np.float32)
     )
     rows = rows._replace(**change)
     line = 1 if "phase" in change else 3
-    place = f": {'row' if kind == 'parquet' else 'line'} {line}: "
-    message = error(write(tmp_path, kind, rows))
+    place = f": line {line}: "
+    message = error(write(tmp_path, rows))
     assert message.startswith(place + words), message
 
 
@@ -140,53 +128,6 @@ LINES = [
 def test_a_wrong_line_is_named_and_explained(line, words, tmp_path):
     message = error(text_file(tmp_path, "rows.jsonl", f'{{"phase":3,"counts":{{}}}}\n\n{line}\n'))
     assert message.startswith(": line 3: ") and words in message, message
-
-
-def table(folder, **columns) -> str:
-    """Write a Parquet file of two rows, zeros but for these columns; None leaves one out."""
-    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    values = dict.fromkeys(("game", "result", "phase", *SMALL.labels()), [0, 0]) | columns
-    known = arrow.table({name: column for name, column in values.items() if column is not None})
-    path = folder / "rows.parquet"
-    pytest.importorskip("pyarrow.parquet").write_table(known, path)
-    return str(path)
-
-
-@pytest.mark.parametrize(
-    "columns, words",
-    [
-        ({"phases": [0, 0]}, ": a column named 'phases'"),
-        ({"phase": None}, ": no column phase; expected"),
-        (
-            {"material.pawn": None},
-            ": no column material.pawn; expected a column for each number of the parameter file",
-        ),
-        ({"pawn": [0, 0]}, ": a column named 'pawn'"),
-        ({"phase": [3, None]}, ": row 2: no phase"),
-        ({"result": [1.0, 9.0]}, ": row 2: result is 9.0; expected the first player's share"),
-        ({"material.queen": [None, 1]}, ": row 1: the count of material.queen is nan"),
-        ({"material.queen": ["a", "b"]}, ": the column 'material.queen' is of the type string"),
-    ],
-)
-def test_a_wrong_table_is_named_and_explained(columns, words, tmp_path):
-    assert words in error(table(tmp_path, **columns))
-
-
-def test_a_table_may_have_gaps(tmp_path):
-    rows = read(
-        table(
-            tmp_path, result=["1/2-1/2", ""], game=["a", None], **{"material.queen": [10.0, -2.0]}
-        )
-    )
-    assert rows.outcome[0] == 0 and np.isnan(rows.outcome[1])
-    assert rows.count.tolist() == [10, -2]
-
-
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrow, "arrow", lambda: None)
-    with pytest.raises(InputError, match=r"pip install 'evaltune\[arrow\]'"):
-        formats.write(tmp_path / "rows.parquet", [], SMALL)
-    assert "pip install" in error(text_file(tmp_path, "rows.parquet", b"PAR1"))
 
 
 def test_results_and_games_have_several_forms(tmp_path):
@@ -259,7 +200,7 @@ def test_texts_that_name_games_are_hashed_and_whole_numbers_are_kept():
     "name, words",
     [
         ("rows.xml", "no known format of rows"),
-        ("rows.parquet.gz", "unpack it first"),
+        ("rows.parquet", "rows are not read from .parquet; expected a name that ends with .jsonl"),
         ("rows.svm", "not read"),
         ("rows.csv", "not read"),
         ("rows.npz", "no known format of rows"),

@@ -1,11 +1,10 @@
-"""scikit-learn, pyarrow and the csv module read what is written."""
+"""scikit-learn and the csv module read what is written."""
 
 import csv
 
 import numpy as np
 import pytest
 
-from tests.tuner.datasets.rows.files import write
 from tests.tuner.datasets.rows.support import SMALL, random_rows
 from tuner.datasets.rows import formats
 from tuner.datasets.rows.values import RowBatch
@@ -31,28 +30,6 @@ def matrix_of(rows: RowBatch) -> np.ndarray:
     dense = np.zeros((len(rows.phase), SMALL.size), np.float32)
     dense[np.repeat(np.arange(len(dense)), np.diff(rows.row)), rows.index] = rows.count
     return dense
-
-
-def test_pyarrow_reads_the_parquet_that_we_write(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    rows = random_rows(10, 60)
-    table = parquet.read_table(write(tmp_path, "parquet", rows))
-    assert table.column_names[:9] == [
-        "fen",
-        "game",
-        "opening",
-        "result",
-        "eval",
-        "score",
-        "phase",
-        "rest",
-        "scale",
-    ]
-    assert table.column_names[9:] == SMALL.labels()
-    assert np.array_equal(
-        np.stack([table[name].to_numpy() for name in SMALL.labels()], axis=1), matrix_of(rows)
-    )
-    assert table["game"].to_pylist() == rows.game.tolist()
 
 
 def test_csv_has_a_column_for_each_field_and_number(tmp_path):
