@@ -2,8 +2,8 @@
 
 after a message on EXchess (2000) and KnightCap: v = tanh(0.00255 e), λ 0.7 for each move of one's
 own (0.837 a ply), errors after mistakes of the opponent that were not predicted are left out, 308
-games. EXchess: "it seems to work for the piece values". KnightCap rose from 1650 to 2150 in 308
-games, with many more terms.
+games. EXchess: "so far it seems to work for the piece values". KnightCap rose from 1650 to 2150 in
+308 games, with many more terms.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layers grown greedily, width by width, on the list of pieces
 
-as in a dissertation on networks trained by temporal differences (2019), section 3.2.2: for each new
+as in a dissertation on networks trained by temporal differences (2018), section 3.2.2: for each new
 layer the width that predicts most winners of held-out games is kept, and all weights are drawn
 again. The document found widths of 384, 315, 80, 10, 5, 2 and 1, "not stable".
 """

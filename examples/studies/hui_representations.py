@@ -1,6 +1,6 @@
 """Seven encodings of chess positions, three networks, three stages of the game
 
-as in a dissertation on networks trained by temporal differences (2019), section 3.2.1. Which side
+as in a dissertation on networks trained by temporal differences (2018), section 3.2.1. Which side
 won is learned from one position of each game that ended in mate: at a random ply of the last half,
 of the last quarter, or the last position. The document: differences are "negligible and
 statistically insignificant" at 0.5 and 0.75; at 1.0 the list of pieces is best.
