@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-# Before NumPy is loaded, here and in programs that tests start: threads of BLAS and of scikit-learn
+# Before NumPy is loaded, here and in programs that tests start: threads of BLAS
 # wait busily, and several processes do so at once.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 # For the processes of xdist and these programs: blocks from 1 MB on go back to the system when they

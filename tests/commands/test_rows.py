@@ -220,12 +220,13 @@ def test_an_export_of_a_dataset_of_games_says_that_it_has_no_positions(chess, tm
     done(
         "dataset", tmp_path / "games.ttt", "-o", tmp_path / "games.ds", "--params", "tictactoe/zero"
     )
-    ran = done("dataset", "export", tmp_path / "games.ds", "-o", tmp_path / "games.csv")
+    ran = done("dataset", "export", tmp_path / "games.ds", "-o", tmp_path / "games.jsonl")
     assert (
         ran.err
         == f"{tmp_path / 'games.ds'}: holds counts, but not the positions that were counted: the"
         " rows have no `fen`\n"
     )
     assert (
-        "`fen`" not in done("dataset", "export", chess / "rows.ds", "-o", tmp_path / "rows.csv").err
+        "`fen`"
+        not in done("dataset", "export", chess / "rows.ds", "-o", tmp_path / "rows.jsonl").err
     )

@@ -23,7 +23,7 @@ from tuner.datasets.rows.build import (
     read_rows,
 )
 from tuner.datasets.rows.check import RowCheck
-from tuner.datasets.rows.formats import batches_of, is_rows, scan, writer_of
+from tuner.datasets.rows.formats import batches_of, is_rows, require_written, scan
 from tuner.datasets.rows.formats import write as write_rows
 from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writing import merge as merge_datasets
@@ -216,7 +216,7 @@ def build(sources: list[str], arguments: Arguments) -> dict:
 def export(sources: list[str], arguments: Arguments) -> dict:
     """Write a dataset as rows."""
     target = Path(arguments.output[0])
-    writer_of(target)
+    require_written(target)
     if os.path.lexists(target):  # rows do not say who wrote them
         raise InputError(f"{target}: exists; no file of rows is overwritten; choose another name")
     require_writable(target, EXPORT, sources)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from games.streams import InputError, beginning, pieces, plain_name
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.rows import jsonl
-from tuner.datasets.rows.values import FIELDS, OWN_GAME, ExpectedRows, FoundRows, RowBatch
+from tuner.datasets.rows.values import OWN_GAME, ExpectedRows, FoundRows, RowBatch
 from tuner.io.files import replaced
 from tuner.parameters.parameters import Layout
 
@@ -58,16 +57,6 @@ def shares_text(outcome: np.ndarray) -> list[str]:
     return texts_of((outcome.astype(np.float64) + 1) / 2)
 
 
-def _lines(path: Path, header: str, lines: Iterable[list[str]]) -> int:
-    n = 0
-    with replaced(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
-        stream.write(header)
-        for some in lines:
-            stream.writelines(some)
-            n += len(some)
-    return n
-
-
 def _fields(batch: RowBatch) -> list[tuple[str, list[str], np.ndarray]]:
     """Return name, text and presence of the optional numbers of each row."""
     return [
@@ -77,36 +66,6 @@ def _fields(batch: RowBatch) -> list[tuple[str, list[str], np.ndarray]]:
         ("score", texts_of(batch.score), ~np.isnan(batch.score)),
         ("opening", texts_of(batch.openings), batch.openings != batch.game),
     ]
-
-
-def write_svmlight(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows) -> int:
-    """Write `share qid:game 0:phase column:count ... # text; key=value ...`; games as signed
-    numbers, for scikit-learn."""
-
-    def lines(batch: RowBatch) -> list[str]:
-        pairs = [
-            f" {column}:{count}"
-            for column, count in zip((batch.index + 1).tolist(), texts_of(batch.count), strict=True)
-        ]
-        fields, found = _fields(batch), []
-        rows, games = batch.row.tolist(), batch.game.view(np.int64).tolist()
-        for i, (share, phase) in enumerate(
-            zip(shares_text(batch.outcome), batch.phase.tolist(), strict=True)
-        ):
-            stage = f" 0:{phase}" if expected.stages > 1 else ""
-            extra = " ".join(f"{name}={text[i]}" for name, text, there in fields if there[i])
-            text = batch.text[i] if batch.text else ""
-            if (
-                ";" in text and "=" in text
-            ):  # what follows the last semicolon would be read as numbers
-                extra = extra or "rest=0"
-            comment = f" # {text}" * bool(text or extra) + f"; {extra}" * bool(extra)
-            found.append(
-                f"{share} qid:{games[i]}{stage}{''.join(pairs[rows[i] : rows[i + 1]])}{comment}\n"
-            )
-        return found
-
-    return _lines(path, "", map(lines, batches))
 
 
 def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows) -> int:
@@ -144,40 +103,10 @@ def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows)
             )
         return found
 
-    return _lines(path, "", map(lines, batches))
-
-
-def columns_of(expected: ExpectedRows) -> list[str]:
-    """Return the names of the columns of a table of rows."""
-    return [
-        *(name for name in FIELDS if name != "phase" or expected.stages > 1),
-        *expected.layout.labels(),
-    ]
-
-
-def write_csv(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows) -> int:
-    """Write a header and a line for each row; unknown numbers are empty."""
-    zeros = ["0"] * expected.layout.size
-
-    def rows(batch: RowBatch) -> Iterator[list[str]]:
-        counts, columns, row = texts_of(batch.count), batch.index.tolist(), batch.row.tolist()
-        fields = {name: text for name, text, _ in _fields(batch)}
-        fields["result"], fields["phase"] = shares_text(batch.outcome), texts_of(batch.phase)
-        fields["game"] = texts_of(batch.game)
-        fields["fen"] = batch.text or [""] * len(row[1:])
-        order = [fields[name] for name in columns_of(expected)[: -len(zeros)]]
-        for i in range(len(row) - 1):
-            cells = zeros.copy()
-            for k in range(row[i], row[i + 1]):
-                cells[columns[k]] = counts[k]
-            yield [*("" if text[i] == "nan" else text[i] for text in order), *cells]
-
     n = 0
     with replaced(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns_of(expected))
         for batch in batches:
-            writer.writerows(rows(batch))
+            stream.writelines(lines(batch))
             n += len(batch.phase)
     return n
 
@@ -223,12 +152,7 @@ def batches_of(data: Dataset) -> Iterator[RowBatch]:
 
 
 SUFFIXES = (".jsonl", ".ndjson")
-Write = Callable[[Path, Iterable[RowBatch], ExpectedRows], int]
-WRITTEN: dict[str, Write] = {  # for export: scikit-learn, spreadsheets; not read
-    ".csv": write_csv,
-    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), write_svmlight),
-}
-NOT_READ = (*WRITTEN, ".parquet", ".pq")
+NOT_READ = (".csv", ".svm", ".svmlight", ".libsvm", ".parquet", ".pq")
 
 
 def is_rows(source: str) -> bool:
@@ -287,19 +211,15 @@ def scan(source: str) -> FoundRows:
 
 
 def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int = 2) -> int:
-    """Write rows in the format that the suffix of a name says; return their number. An existing
-    file is replaced at the end."""
-    return writer_of(path)(Path(path), batches, ExpectedRows(layout, stages))
+    """Write rows as JSON lines; return their number. An existing file is replaced at the end."""
+    require_written(path)
+    return write_jsonl(Path(path), batches, ExpectedRows(layout, stages))
 
 
-def writer_of(path: Path | str) -> Write:
-    """Return the function that writes a file of this name; InputError if the name does not say the
-    format."""
-    writers = dict.fromkeys(SUFFIXES, write_jsonl) | WRITTEN
-    found = writers.get(Path(path).suffix.lower())
-    if found is None:
+def require_written(path: Path | str) -> None:
+    """InputError for a name that is none of rows."""
+    if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(
             f"{path}: no known format of rows to write; expected a name that ends with "
-            f"{', '.join(writers)}; rename it"
+            f"{', '.join(SUFFIXES)}; rename it"
         )
-    return found

@@ -167,7 +167,7 @@ def test_a_device_learns_the_same():
 
 def test_the_number_of_threads_of_the_matrix_products_changes_no_bit():
     limits = pytest.importorskip(
-        "threadpoolctl", reason="scikit-learn is not here; pip install '.[headroom]'"
+        "threadpoolctl", reason="threadpoolctl is not installed"
     ).threadpool_limits
     random = np.random.default_rng(1)
     inputs = random.integers(0, 2, (3000, 768)).astype(np.float32)
