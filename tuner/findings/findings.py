@@ -49,7 +49,8 @@ def error_in_points(
     positions, before, deviation = _errors(problem, result.reference)
     after = _errors(problem, result.weights)[1]
     before, after, deviation = (round(most * each, 4) for each in (before, after, deviation))
-    return PointsError(before, after, deviation, positions, is_held_out)
+    beaten = deviation < before or None
+    return PointsError(min(before, deviation), after, deviation, positions, is_held_out, beaten)
 
 
 def _errors(problem: Problem, weights) -> tuple[int, float, float]:

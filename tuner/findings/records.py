@@ -62,13 +62,15 @@ class Ratio:
 
 @dataclass(frozen=True)
 class PointsError:
-    """The error of the expected points of positions, and the deviation of the targets."""
+    """The error of the expected points of positions, and the deviation of the targets. `constant`:
+    before is that deviation, the error of a constant, as the starting values are worse."""
 
     before: float | None = None
     after: float | None = None
     deviation: float | None = None
     positions: Count | None = None
     held_out: bool = False
+    constant: bool | None = optional()
 
 
 @dataclass(frozen=True)

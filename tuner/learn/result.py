@@ -298,7 +298,8 @@ def found_lines(result: Result) -> list[str]:
         )
         lines.append(
             f"points    {points.before:.3f} -> {points.after:.3f}  (root mean square error of the"
-            f" expected points, {of}; the targets themselves vary by {points.deviation:.3f})"
+            f" expected points, {of}; the targets themselves vary by {points.deviation:.3f}"
+            f"{CONSTANT if points.constant else ''})"
         )
     if choices := result.choices:
         of = "held-out rolls" if choices.held_out else "rolls learned from"

@@ -237,11 +237,12 @@ def _array(path: Path, archive: zipfile.ZipFile, name: str, shape: tuple[int, ..
         raise InputError(
             f"{path}: {name} is {array.dtype} {array.shape}, expected float32 {shape}; {ADVICE}"
         )
-    if not np.isfinite(array).all():
-        raise InputError(f"{path}: {name} has numbers that are not finite; {ADVICE}")
+    if not (np.abs(array) <= LARGEST).all():
+        raise InputError(f"{path}: {name} has numbers beyond {LARGEST:g} or none; {ADVICE}")
     return np.ascontiguousarray(array)
 
 
+LARGEST = 1e6  # of a weight: sums of products stay finite in float32
 PER_LINE = 8  # numbers of a line
 WIDTH = 100  # of a comment
 IN_C = {
