@@ -17,6 +17,7 @@ from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
 from tuner.evaluation.loading import load_parameters
+from tuner.io.files import LEARNED, require_writable
 from tuner.parameters.writer import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"
@@ -388,6 +389,17 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here,
     Path("begun").mkdir()
     Path("begun", "lock").touch()
     done(*words(RUNS[kind], "begun"))
+
+
+def test_a_signal_leaves_no_probe_of_an_output(here, monkeypatch):
+    def interrupted(path, *arguments, **more):
+        Path.open(path, "a").close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "touch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        require_writable(Path("fresh.yaml"), LEARNED, ())
+    assert not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
 def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):

@@ -84,13 +84,9 @@ def _quiet_positions(game_name: str) -> np.ndarray:
         return np.zeros((0, game.words), np.uint64)
     quiescence = quiescence_of(game, QUIESCENCE)  # whose weights the options point to
     options = prepared(ReadOptions(per_game=EACH), quiescence)
-    batches = game.files.read(str(source), options, ReadReport(), _ignore)
+    batches = game.files.read(str(source), options, ReadReport(), lambda text: None)
     some = itertools.islice((batch.positions for batch in batches), 1 + POSITIONS // EACH)
     return np.concatenate(list(some))[:POSITIONS]
-
-
-def _ignore(text: str) -> None:
-    """The bundled games have no faults."""
 
 
 def _evaluations(version: Version, texts: list[str]) -> np.ndarray:

@@ -7,6 +7,7 @@ resumed run takes the results of the steps that were done and starts with the ne
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import shlex
 import shutil
@@ -534,10 +535,11 @@ class ImproveRun(Run):
             require_rows if "not_linear" not in plan.read else lambda found: None,
         )
         if before is not None:
-            shown = "scores of the player at depth 1 change as its rows say"
-            previous = before
             self.steps.once(
-                number, f"{prefix}{PROOF}", shown, lambda: require_weights(version, previous)
+                number,
+                f"{prefix}{PROOF}",
+                "scores of the player at depth 1 change as its rows say",
+                functools.partial(require_weights, version, before),
             )
         return True
 

@@ -108,6 +108,16 @@ def test_mistakes_are_named(file, old, new, message):
     assert str(error.value).endswith(message)
 
 
+@pytest.mark.parametrize("value", [1e30, -1e7, np.inf, np.nan])
+def test_weights_of_which_sums_overflow_are_refused(file, value):
+    with np.load(file.with_suffix(".npz")) as saved:
+        arrays = {name: saved[name].copy() for name in saved.files}
+    arrays["weights0"][0, 0] = value
+    np.savez(file.with_suffix(".npz"), **arrays)
+    with pytest.raises(InputError, match=r"weights0 has numbers beyond 1e\+06 or none"):
+        read_network(file, inputs_of)
+
+
 def test_weights_are_never_unpickled(file):
     with np.load(weights_path(file)) as arrays:
         kept = dict(arrays)
