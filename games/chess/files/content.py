@@ -72,7 +72,7 @@ def header_of(line: bytes) -> tuple[str, list[str]] | None:
     text = line.decode("utf-8-sig", "replace")
     for delimiter in ",;\t":
         names = [name.strip().strip('"').strip().lower() for name in text.split(delimiter)]
-        if len(names) > 1 and any(name in PLACES for name in names):
+        if len(names) > 1 and text[0] != "#" and any(name in PLACES for name in names):
             return delimiter, names
     return None
 

@@ -76,8 +76,8 @@ def lines_of(source: str) -> list[str]:
     files: list[list[bytes]] = []
     for line in lines(source, pieces(source, begins=lambda: files.append([]))):
         files[-1].append(line)
-    first, *others = ([*re.split("\r\n|\n|\r", decoded(b"\n".join(file)))] for file in files)
-    return [*first, *(line for other in others for line in (FILE_END, *other))]
+    texts = [re.split("\r\n|\n|\r", decoded(b"\n".join(file))) for file in files]
+    return [line for text in texts for line in (*text, FILE_END)][:-1]
 
 
 def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:

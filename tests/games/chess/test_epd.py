@@ -260,7 +260,9 @@ CSV_ROWS = [("1.0", "35.0", 1.0), ("0", "-20", -1.0), ("1/2-1/2", "", 0.0), ("0.
 )
 def test_csv_is_read_by_its_header(columns, delimiter, quote, tmp_path):
     names = [name.replace("index", "") for name in columns.split()]
-    text = "# by hand\n" + delimiter.join(f"{quote}{name}{quote}" for name in names) + "\n"
+    text = (
+        "# by hand, fen,result\n" + delimiter.join(f"{quote}{name}{quote}" for name in names) + "\n"
+    )
     for number, (result, score, _) in enumerate(CSV_ROWS):
         fields = {"fen": BOARD, "position": BOARD, "score": score, "": str(number), "x": "a, b"}
         fields = [fields.get(name.lower(), result) for name in names]

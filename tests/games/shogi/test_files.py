@@ -235,6 +235,9 @@ def test_files_of_an_archive_are_read_by_themselves(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for number, content in enumerate(texts):
             archive.writestr(f"{number}.kif", content)
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr("folder/", b"")
+    assert reading.lines_of(str(tmp_path / "empty.zip")) == []
     games = list(reading.parse(str(tmp_path / "a.zip"), reading.KIF))
     assert [str(game.fault) for game in games[:-1]] == ["None"] * 6
     assert [files.our_names(game) for game in games[:-1]] == [["7g7f", "3c3d"]] * 6
