@@ -225,7 +225,8 @@ def require_writable(
     except OSError as problem:
         raise unwritable(output, problem) from None
     finally:  # also where a signal ends the command
-        probe.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            probe.unlink()
 
 
 def is_run(folder: Path) -> bool:

@@ -24,8 +24,13 @@ CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was 
 SEARCHES = "searches"  # of a run that was interrupted
 # folder of a run of tune for its files until it is complete, and the file there that says so
 WORK, MARK = "unfinished", "made-by-tuner"
-# what a process that was killed leaves before its run is complete, by the beginning of each file
-LEFT = {LOCK: b"", NOW: b'{"state": "', SEARCHES: b'{"command": "tuner'}
+# what a process that was killed leaves before its run is complete: files by their beginnings, those
+# of a folder with our lock by their names, and temporary ones, which nobody touches
+LOCKED = b"locked by tuner\n"
+BEGINNINGS, TEMPORARY = (
+    re.compile(text) for text in (r"(start|luck|[ab]|\d+)\.(yaml|npz)", r"\..*\.\d+\.tmp")
+)
+LEFT = {LOCK: LOCKED, NOW: b'{"state": "', SEARCHES: b'{"command": "tuner'}
 # sections of CONFIG
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
@@ -197,8 +202,14 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
             f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove"
             " that run"
         )
-    of_kind = (LOCK, NOW) if section else (*LEFT, WORK)
-    foreign = [name for name in names if name not in of_kind or not _left_by_us(folder / name)]
+    ours = {name for name in (*LEFT, WORK) if name in names and _left_by_us(folder / name)}
+    ours -= {SEARCHES, WORK} if section else set()
+    begun = section and LOCK in ours and (folder / LOCK).stat().st_size
+    foreign = [
+        name
+        for name in names
+        if not (name in ours or TEMPORARY.fullmatch(name) or begun and BEGINNINGS.fullmatch(name))
+    ]
     if foreign:
         shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
         raise InputError(
@@ -213,9 +224,9 @@ def _left_by_us(path: Path) -> bool:
         return (path / MARK).is_file()
     if not path.is_file():
         return False
-    beginning = LEFT[path.name]
     with open(path, "rb") as stream:
-        return stream.read(max(len(beginning), 1)) == beginning
+        start = stream.read(len(LEFT[path.name]))
+    return start == LEFT[path.name] or path.name == LOCK and not start
 
 
 def kind_of(folder: Path) -> str | None:
@@ -243,6 +254,9 @@ def begin_folder(folder: Path, section: str | None = None) -> Path:
     except InputError:
         stream.close()
         raise
+    if not os.fstat(stream.fileno()).st_size:
+        stream.write(LOCKED)
+        stream.flush()
     _begun[os.path.realpath(folder)] = stream
     return folder
 
