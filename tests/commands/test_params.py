@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, refused, tuner
+from tests.tuner.datasets.rows.files import write_rows
 from tests.tuner.datasets.rows.support import ENGINE, random_rows
-from tuner.datasets.rows import formats
 from tuner.evaluation.loading import load_parameters
 
 
@@ -69,7 +69,7 @@ def test_a_new_file_has_the_parameters_that_another_program_counts():
 
 
 def test_a_new_file_has_the_parameters_of_rows():
-    formats.write("rows.jsonl", [random_rows(1, 200, ENGINE)], ENGINE)
+    write_rows("rows.jsonl", [random_rows(1, 200, ENGINE)], ENGINE)
     ran = done("params", "--from-rows", "rows.jsonl", "-o", "mine.yaml")
     p = load_parameters("mine.yaml")
     assert sorted(p.layout.describe()) == sorted(ENGINE.describe()) and (p.stages, p.phases) == (

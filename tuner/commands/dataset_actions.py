@@ -23,8 +23,8 @@ from tuner.datasets.rows.build import (
     read_rows,
 )
 from tuner.datasets.rows.check import RowCheck
-from tuner.datasets.rows.formats import batches_of, is_rows, require_written, scan
-from tuner.datasets.rows.formats import write as write_rows
+from tuner.datasets.rows.formats import batches_of, is_rows, require_written, scan, write_jsonl
+from tuner.datasets.rows.values import ExpectedRows
 from tuner.datasets.summary import stage_of, summarise, summary_lines
 from tuner.datasets.writing import merge as merge_datasets
 from tuner.datasets.writing import part, require_replaceable, split_games
@@ -221,7 +221,8 @@ def export(sources: list[str], arguments: Arguments) -> dict:
         raise InputError(f"{target}: exists; no file of rows is overwritten; choose another name")
     require_writable(target, EXPORT, sources)
     data = open_dataset(sources[0])
-    number = write_rows(target, batches_of(data), data.layout, len(data.manifest["stages"]))
+    expected = ExpectedRows(data.layout, len(data.manifest["stages"]))
+    number = write_jsonl(target, batches_of(data), expected)
     if not len(data.text):
         show_note(
             f"{sources[0]}: holds counts, but not the positions that were counted: the rows have no"

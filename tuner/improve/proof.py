@@ -19,8 +19,7 @@ from tuner.io.files import QUIESCENCE
 from tuner.learn.build import prepared
 from tuner.play.players import understood
 
-POSITIONS, EACH = 200, 2  # positions in all, and of each game
-FEWEST = 50
+POSITIONS, EACH, FEWEST = 200, 2, 50  # positions in all, of each game, and at least
 DECIDED = 1000.0  # centipawns; scores beyond are of mates and won endings
 SMALLEST = 1.0  # root mean square of the changes of evaluations, below which rounding hides them
 LOW, HIGH = 0.7, 1.3  # slopes of a player that has the weights

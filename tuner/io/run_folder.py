@@ -202,8 +202,8 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
             f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove"
             " that run"
         )
-    ours = {name for name in (*LEFT, WORK) if name in names and _left_by_us(folder / name)}
-    ours -= {SEARCHES, WORK} if section else set()
+    of_kind = {LOCK, NOW} if section else {*LEFT, WORK}
+    ours = {name for name in of_kind.intersection(names) if _left_by_us(folder / name)}
     begun = section and LOCK in ours and (folder / LOCK).stat().st_size
     foreign = [
         name
@@ -254,9 +254,8 @@ def begin_folder(folder: Path, section: str | None = None) -> Path:
     except InputError:
         stream.close()
         raise
-    if not os.fstat(stream.fileno()).st_size:
-        stream.write(LOCKED)
-        stream.flush()
+    stream.write(LOCKED)
+    stream.flush()
     _begun[os.path.realpath(folder)] = stream
     return folder
 

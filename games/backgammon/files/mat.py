@@ -362,9 +362,7 @@ def _begins(number: int, players: tuple[str, str], score: tuple[int, int]) -> st
 def _actions(game: GameRecord) -> list[tuple[int, str]]:
     """Return the actions of the sides, in order."""
     actions: list[tuple[int, str]] = []
-    cubes = [*game.cubes]
-    if game.end == DROPPED:
-        cubes.append((len(game.rolled), 2 * game.cube))
+    cubes = game.cubes + [(len(game.rolled), 2 * game.cube)] * (game.end == DROPPED)
     for ply, words in enumerate([*game.rolled, game.now]):
         side = turn_of(words)
         turned = [value for at, value in cubes if at == ply]

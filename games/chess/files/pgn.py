@@ -97,16 +97,14 @@ def write_ends(games, starts, moves, n, ends, times):
     """Write the last position of each of n games to `ends`, and how often its key occurred in
     `times`."""
     for g in range(n):
-        first = games[g, FIRST_MOVE]
-        last = first + games[g, PLIES]
-        p = load(starts[g])
-        for i in range(first, last):
+        p, first = load(starts[g]), games[g, FIRST_MOVE]
+        for i in range(first, first + games[g, PLIES]):
             p = make(p, np.int64(moves[i]))
         store(ends[g], p)
         key = p.key
         p = load(starts[g])
         times[g] = 1
-        for i in range(first, last):
+        for i in range(first, first + games[g, PLIES]):
             times[g] += p.key == key
             p = make(p, np.int64(moves[i]))
 

@@ -69,7 +69,8 @@ def _fields(batch: RowBatch) -> list[tuple[str, list[str], np.ndarray]]:
 
 
 def write_jsonl(path: Path, batches: Iterable[RowBatch], expected: ExpectedRows) -> int:
-    """Write an object for each row, with full names of what is counted."""
+    """Write an object for each row, with full names of what is counted; return their number. An
+    existing file is replaced at the end."""
     labels = [json.dumps(label) for label in expected.layout.labels()]
 
     def lines(batch: RowBatch) -> list[str]:
@@ -208,12 +209,6 @@ def scan(source: str) -> FoundRows:
     the number of rows."""
     require_rows(source)
     return jsonl.scan(source)
-
-
-def write(path: Path, batches: Iterable[RowBatch], layout: Layout, stages: int = 2) -> int:
-    """Write rows as JSON lines; return their number. An existing file is replaced at the end."""
-    require_written(path)
-    return write_jsonl(Path(path), batches, ExpectedRows(layout, stages))
 
 
 def require_written(path: Path | str) -> None:

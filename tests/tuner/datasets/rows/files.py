@@ -1,20 +1,24 @@
 """Files of rows for tests: written, read, compared, refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from games.streams import InputError
 from tests.tuner.datasets.rows.support import PHASES, SMALL, joined
 from tuner.datasets.rows import formats
-from tuner.datasets.rows.values import RowBatch
+from tuner.datasets.rows.values import ExpectedRows, RowBatch
 from tuner.parameters.parameters import Layout
+
+
+def write_rows(path, batches, layout: Layout, stages: int = 2) -> int:
+    return formats.write_jsonl(Path(path), batches, ExpectedRows(layout, stages))
 
 
 def write(folder, *batches: RowBatch, layout: Layout = SMALL, stages: int = 2) -> str:
     path = folder / "rows.jsonl"
-    assert formats.write(path, batches, layout, stages) == sum(
-        len(batch.phase) for batch in batches
-    )
+    assert write_rows(path, batches, layout, stages) == sum(len(batch.phase) for batch in batches)
     return str(path)
 
 

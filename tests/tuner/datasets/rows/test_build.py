@@ -11,11 +11,11 @@ import pytest
 from games.record import ReadOptions
 from games.streams import InputError
 from tests.conftest import SAMPLES
+from tests.tuner.datasets.rows.files import write_rows
 from tests.tuner.datasets.rows.support import ENGINE, PHASES, STAGES, random_rows
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import ARRAYS
 from tuner.datasets.reader import open_dataset
-from tuner.datasets.rows import formats
 from tuner.datasets.rows.build import build_rows, named, read_rows, rows_of_sources
 from tuner.datasets.rows.formats import batches_of
 from tuner.evaluation.loading import load_engine, load_parameters
@@ -50,7 +50,7 @@ def fitted(data: Dataset) -> tuple[np.ndarray, np.ndarray, float]:
 def test_rows_of_our_terms_give_the_native_numbers_and_errors(native, tmp_path):
     parameters = load_parameters("classic")
     path = str(tmp_path / "rows.jsonl")
-    assert formats.write(path, batches_of(native), native.layout) == native.positions
+    assert write_rows(path, batches_of(native), native.layout) == native.positions
     data = rows_of_sources([path], tmp_path, parameters, None, quiet)
     for name in ARRAYS:
         assert np.array_equal(getattr(data, name), getattr(native, name)), name
@@ -74,10 +74,10 @@ def rows_that_fit(weights: np.ndarray, n: int = 3000):
 def test_rows_that_agree_are_learned_from_and_others_are_refused(tmp_path):
     weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
     rows, parameters = rows_that_fit(weights), own(weights)
-    formats.write(str(tmp_path / "good.jsonl"), [rows], ENGINE)
+    write_rows(str(tmp_path / "good.jsonl"), [rows], ENGINE)
     good = rows_of_sources([str(tmp_path / "good.jsonl")], tmp_path / "1", parameters, None, quiet)
     assert good.manifest["row_check"]["fits"] and good.manifest["row_check"]["checked"] == 3000
-    formats.write(str(tmp_path / "bad.jsonl"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
+    write_rows(str(tmp_path / "bad.jsonl"), [rows._replace(evaluation=-rows.evaluation)], ENGINE)
     with pytest.raises(
         InputError,
         match=r"of 3,000 rows agree with the engine's evaluation: .*; fix the rows, or name the",
@@ -100,7 +100,7 @@ def test_what_is_not_linear_becomes_a_part_that_is_not_tuned(tmp_path):
     weights = np.random.default_rng(1).integers(-50, 90, (2, ENGINE.size)).astype(float)
     rows = rows_that_fit(weights)
     safety = np.where(np.arange(3000) % 3 == 0, np.arange(3000) % 101, 0).astype(np.float32)
-    formats.write(
+    write_rows(
         str(tmp_path / "rows.jsonl"), [rows._replace(evaluation=rows.evaluation + safety)], ENGINE
     )
     data = rows_of_sources(

@@ -216,7 +216,7 @@ def test_files_that_are_no_rows_are_refused(name, words, tmp_path):
 def test_an_unknown_format_is_not_written(tmp_path):
     for name in ("rows.txt", "rows.svm", "rows.csv", "rows.parquet"):
         with pytest.raises(InputError, match="expected a name that ends with .jsonl"):
-            formats.write(tmp_path / name, [], SMALL)
+            formats.require_written(tmp_path / name)
 
 
 def test_single_numbers_have_an_index_and_tables_are_counted_through():
