@@ -28,7 +28,7 @@ from tuner.findings.records import (
     Sides,
 )
 from tuner.fit.errors import Uncertainty, ratios
-from tuner.fit.noise import PRICED_DEPTH, noise_of
+from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
 from tuner.fit.prior import with_slopes
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
@@ -219,7 +219,6 @@ def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
 
 
 NOISY = 20.0  # centipawns of sampling noise in evaluations, where its price is unknown
-MOST_ELO = 400.0  # beyond which a price is no longer told
 COSTLY = 25.0  # Elo of sampling noise: more than results usually gain
 
 
@@ -388,6 +387,8 @@ def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
     if found is None or found.evaluations == 0:
         return None
     noise = NoiseCost(round(found.evaluations, 2))
+    if not result.convergence.converged:
+        centipawn = None  # what is not a best fit has no price
     cost = found.elo(centipawn) if centipawn is not None else None
     if found.differences is not None:
         noise = replace(noise, differences=round(found.differences, 2))
@@ -412,8 +413,8 @@ def noise_line(noise: NoiseCost, unit: str) -> str:
         return text
     if noise.of_classic is not None:
         text += f", as {_short(noise.of_classic)} of `classic`"
-    if noise.elo > MOST_ELO:
-        return f"{text}, which costs more than {MOST_ELO:.0f} Elo at depth {PRICED_DEPTH}"
+    if noise.elo > MEASURED:
+        return f"{text}, which costs more than {MEASURED:g} Elo at depth {PRICED_DEPTH}"
     if noise.high is not None and noise.high < 1:
         return f"{text}, which costs less than 1 Elo at depth {PRICED_DEPTH}"
     return (

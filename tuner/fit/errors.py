@@ -49,22 +49,29 @@ class Uncertainty:
 
 def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[WeightRatio]:
     """Return weights, each averaged over the stages, as multiples of the first one, with intervals
-    by the delta method. Ratios of weights that were not learned have none, and are left out."""
+    by the delta method. Ratios of weights that were not learned or are not identified have none,
+    and are left out; so are all if the interval of the first weight contains 0."""
     stages, width = weights.shape
     mean = weights[:, columns].mean(axis=0)
-    if not mean[0]:
-        return []
     place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
     known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
     z, lines = quantile(found.games), []
-    for i in range(1, len(columns)):
-        ratio = mean[i] / mean[0]
+
+    def error_of(factors: dict[int, float]) -> float:
+        """The standard error of a sum of means with these factors, by their places in columns."""
         slope = np.zeros(len(found.coordinates))
-        for j, factor in ((i, 1 / mean[0]), (0, -ratio / mean[0])):
+        for j, factor in factors.items():
             for at in known[j]:
                 if at is not None:
                     slope[at] += factor / stages
-        error = float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
+        return float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
+
+    identified = ~np.isnan(found.standard_errors[:, columns]).any(axis=0)
+    if not identified[0] or abs(mean[0]) <= z * error_of({0: 1.0}):
+        return []
+    for i in np.flatnonzero(identified)[1:].tolist():
+        ratio = mean[i] / mean[0]
+        error = error_of({i: 1 / mean[0], 0: -ratio / mean[0]})
         if error > 0:
             low, high = float(ratio - z * error), float(ratio + z * error)
             lines.append(WeightRatio(columns[i], float(ratio), low, high))
@@ -203,11 +210,15 @@ def null_basis(matrix: np.ndarray) -> np.ndarray:
     return basis
 
 
-def find_null_space(problem: Problem, matrix: np.ndarray, places: Sequence[Place]) -> NullSpace:
+def find_null_space(
+    problem: Problem, matrix: np.ndarray, places: Sequence[Place], prior: bool = False
+) -> NullSpace:
     """Return the null space of the Gauss-Newton matrix of the free weights, with the importances
-    that fix it."""
+    that fix it; with `prior`, that of the objective: directions that the prior decides are left
+    out."""
     free = np.flatnonzero(problem.free.ravel())
-    basis = null_basis(matrix[np.ix_(free, free)])
+    part = matrix[np.ix_(free, free)]
+    basis = null_basis(part + problem.precision_of(free) if prior else part)
     means = _means(problem, places)[:, free]
     left = basis @ null_space(means @ basis) if basis.shape[1] else basis
     return NullSpace(

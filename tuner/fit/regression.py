@@ -81,9 +81,10 @@ def fit(
     matrix = problem.gauss_newton(weights)
     convergence = convergence_of(problem, weights, matrix, parameters.wording.unit)
     null_space = find_null_space(problem, matrix, data.layout.places)
-    weights = null_space.restore(problem, weights)
+    undecided = find_null_space(problem, matrix, data.layout.places, prior=True)
+    weights = undecided.restore(problem, weights)
     uncertainty = (
-        standard_errors(problem, weights, matrix, null_space) if options.errors or play else None
+        standard_errors(problem, weights, matrix, undecided) if options.errors or play else None
     )
     step = None
     if play and uncertainty:

@@ -49,8 +49,9 @@ def fit_temporal(
     convergence = convergence_of(problem, weights, parameters.wording.unit)
     matrix = regression.gauss_newton(weights)
     null_space = find_null_space(regression, matrix, data.layout.places)
-    weights = null_space.restore(regression, weights)
-    uncertainty = standard_errors(problem, weights, null_space) if options.errors else None
+    undecided = find_null_space(regression, matrix, data.layout.places, prior=True)
+    weights = undecided.restore(regression, weights)
+    uncertainty = standard_errors(problem, weights, undecided) if options.errors else None
     weights, uncertainty = whole(problem, weights, uncertainty)
     return FitResult(
         learned(parameters, weights, uncertainty, parameters.scale),

@@ -11,7 +11,7 @@ import numpy as np
 
 from tuner.findings.records import NoiseCost, PointsError, Ratio, WeightsBatch
 from tuner.fit.learners.steps import RULES
-from tuner.fit.noise import PRICED_DEPTH
+from tuner.fit.noise import MEASURED, PRICED_DEPTH
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parameters.diff import Comparison, errors_used, reach
 from tuner.parameters.parameters import Parameters, Place
@@ -265,6 +265,8 @@ def noise_tile(noise: NoiseCost | None, unit: str = "centipawns") -> tuple[str, 
     if noise.elo is None or noise.low is None or noise.high is None:
         return "Sampling noise", f"±{number(noise.evaluations)}", size
     interval = together(f"[{number(noise.low, 0)}, {number(noise.high, 0)}]")
+    if noise.elo > MEASURED:
+        return "Cost of sampling noise", f"> {MEASURED:g} Elo", f"at depth {PRICED_DEPTH}; {size}"
     return (
         "Cost of sampling noise",
         f"{number(noise.elo, 0)} Elo",

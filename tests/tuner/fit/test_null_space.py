@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, optimize
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.dataset import ranges_of
@@ -199,3 +199,37 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
                 for w in (parameters.weights, restored)
             )
             np.testing.assert_allclose(after, before, atol=1e-3)
+
+
+@pytest.mark.parametrize("stages", [1, 2])
+@pytest.mark.parametrize("what", ["all", "the man", "the table", "the rank"])
+def test_directions_that_the_prior_decides_are_those_of_a_dense_solution(sample, stages, what):
+    """In weights, not in evaluations alone; what prior and data leave open keeps its means."""
+    start, columns = start_weights(stages), {"the man": [0], "the table": range(2, 11)}
+    precision = np.zeros(start.shape)
+    chosen = list(columns.get(what, range(25) if what == "all" else range(20, 24)))
+    precision[:, chosen] = 1e-5 if what == "all" else 1.0
+    problem = problem_of(sample, stages, start=start, precision=precision)
+    weights, _ = learn(problem)
+    matrix = problem.gauss_newton(weights)
+    undecided = find_null_space(problem, matrix, PLACES, prior=True)
+    found = undecided.restore(problem, weights)
+    assert (undecided.dimension == 0) == (what == "all")
+    design, outcome = sample.design(stages), np.asarray(problem.data.outcome, float)
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        logit, shift = 2 * problem.scale * (design @ w), (w - start.ravel()) * precision.ravel()
+        gradient = -2 * problem.scale * (outcome / (1 + np.exp(outcome * logit))) @ design
+        loss = np.logaddexp(0, -outcome * logit).mean()
+        return loss + 0.5 * shift @ (w - start.ravel()), gradient / len(outcome) + shift
+
+    best = optimize.minimize(
+        objective, start.ravel(), jac=True, method="L-BFGS-B", tol=1e-14, options={"maxiter": 5000}
+    )
+    assert objective(found.ravel())[0] <= best.fun + 1e-7
+    dense = best.x.reshape(found.shape)
+    np.testing.assert_allclose(design @ dense.ravel(), design @ found.ravel(), atol=0.5)
+    if what == "all":
+        np.testing.assert_allclose(found[:, :25], dense[:, :25], atol=0.5)
+    else:
+        np.testing.assert_allclose(found[:, chosen], start[:, chosen], atol=0.5)
