@@ -468,6 +468,13 @@ def learned_network(
         arrays,
         lambda line: display.counting(line["epoch"]),
     )
+    best = min(found.epochs, key=lambda line: line["aside"])["epoch"]
+    usual = LearnOptions.rate
+    if best == 0 and options.rate > usual:
+        raise InputError(
+            f"--learning-rate {options.rate:g}: no epoch predicts better than the random weights"
+            f" before learning; try --learning-rate {max(options.rate / 10, usual):g}"
+        )
     display.begin("measuring")
     network_logit = logits(found.network, examples.inputs[held], arrays)
     start_logit = _start_logit(sample, held)
@@ -505,7 +512,7 @@ def learned_network(
             }
             for line in found.epochs
         ],
-        best_epoch=min(found.epochs, key=lambda line: line["aside"])["epoch"],
+        best_epoch=best,
         first_stage=sample.first_stage,
         phases=(
             phases(sample.share[held], sample.opening[held], losses, mass)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.support import done, tictactoe_file, tuner
+from tests.commands.support import done, refused, tictactoe_file, tuner
 from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
@@ -76,6 +76,13 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
     out = done(*words, "--loss", "mse", "--repeats", 3).out
     assert f"winners {np.mean(shares):.4f} +/- {np.std(shares, ddof=1):.4f}" in out
     assert "share of the winners that are predicted:" in out
+
+
+def test_a_learning_rate_with_which_nothing_is_learned_is_refused(small_pgn, tmp_path):
+    path = tmp_path / "net.yaml"
+    said = refused("network", "classic", small_pgn, "-o", path, *SMALL, "--learning-rate", 1000)
+    assert "no epoch predicts better than the random weights" in said
+    assert said.endswith("try --learning-rate 100") and not path.exists()
 
 
 def test_positions_are_written_with_their_values_and_read_again(small_pgn, tmp_path):
