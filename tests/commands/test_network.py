@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.support import done, refused, tictactoe_file, tuner
+from tests.commands.support import done, tictactoe_file, tuner
 from tuner.evaluation.networks.evaluation import chosen_encoding, network_evaluation
 
 FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
@@ -80,8 +80,9 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
 
 def test_a_learning_rate_with_which_nothing_is_learned_is_refused(small_pgn, tmp_path):
     path = tmp_path / "net.yaml"
-    said = refused("network", "classic", small_pgn, "-o", path, *SMALL, "--learning-rate", 1000)
-    assert "no epoch predicts better than the random weights" in said
+    ran = tuner("network", "classic", small_pgn, "-o", path, *SMALL, "--learning-rate", 1000)
+    said = ran.err.splitlines()[-1]
+    assert ran.status == 2 and "no epoch predicts better than the random weights" in said
     assert said.endswith("try --learning-rate 100") and not path.exists()
 
 
