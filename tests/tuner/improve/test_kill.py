@@ -19,6 +19,7 @@ PLAN = {
     "match": {"games": 20, "pool_games": 4, "verdict_games": 20},
     "rounds": 1,
     "play": {"plies": 120, "workers": 1},
+    "learn": {"lambda": 1, "prior": 200},
 }
 
 
