@@ -79,8 +79,8 @@ def dry_run_lines(found: dict) -> list[str]:
         many = len(directions) > 1
         lines.append(
             f"{len(directions)} combination{'s' * many} of weights change{'s' * (not many)} no"
-            " evaluation, so that games cannot tell them apart (lists and tables keep their"
-            " means):"
+            " evaluation, so that games cannot tell them apart (without a prior lists and tables"
+            " keep their means):"
         )
         more = [f"  and {len(directions) - MAX_NAMES} more"] if len(directions) > MAX_NAMES else []
         lines += [f"  {text}" for text in directions[:MAX_NAMES]] + more
