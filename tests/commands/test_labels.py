@@ -81,4 +81,8 @@ def test_scores_of_rows_have_the_prior_of_scores(tmp_path):
     narrow = done(*words, "-o", tmp_path / "a.yaml")
     wide = done(*words, "-o", tmp_path / "b.yaml", "--prior", "none")
     assert ", prior 5 centipawns" in narrow.out and "changed by more than half" not in narrow.out
-    assert ", prior none" in wide.out and "queen 900 -> " in wide.out
+    assert ", prior none\n" in wide.out and "queen 900 -> " in wide.out
+    start = tmp_path / "start.yaml"
+    start.write_text(start.read_text() + "prior:\n  material.queen: {sd: 1}\n")
+    own = done(*words, "-o", tmp_path / "c.yaml", "--prior", "none")
+    assert ", prior none and that of the file\n" in own.out and "queen 900 ->" not in own.out

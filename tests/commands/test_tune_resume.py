@@ -115,7 +115,8 @@ def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path
     assert len(keys) == 8 and log.key(specs[0], positions) in keys
 
 
-def test_what_cannot_be_resumed_is_one_line(tmp_path):
+def test_what_cannot_be_resumed_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a resumed command goes, this process with it
     said = refused("tune", "--resume", tmp_path)
     assert "holds no searches of an interrupted run; give its command again" in said
     lines = [b"", b"[]\n", b"\xff\n", b'{"command": "tuner tune --depth"}\n']
@@ -130,7 +131,7 @@ def test_what_cannot_be_resumed_is_one_line(tmp_path):
     for command in (*commands, f"tuner tune --resume {tmp_path}"):
         (tmp_path / "searches").write_text(json.dumps(head | {"command": command}) + "\n")
         refused("tune", "--resume", tmp_path)
-    for command in ("--terms evil.py", "--teacher uci:evil"):
+    for command in ("--terms evil.py", "--teacher uci:evil", "--cluster tcp://evil:1"):
         text = f"tuner tune classic x -o y.yaml {command}"
         (tmp_path / "searches").write_text(json.dumps(head | {"command": text}) + "\n")
         assert "its command runs other code" in refused("tune", "--resume", tmp_path)

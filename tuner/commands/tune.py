@@ -148,11 +148,12 @@ def _interrupted(arguments: Arguments) -> Arguments:
     again = arguments.commands.parse(words)
     if again.resume is not None:
         raise InputError(f"{folder}: its command is --resume; give the command of the run again")
-    for name, value in (("--terms", again.terms), ("--teacher", again.teacher)):
-        if value:  # a log may come from somebody else
-            raise InputError(
-                f"{folder}: its command runs other code ({name}); give it again as a whole, its"
-                f" searches are kept: {command}"
-            )
+    # a log may come from somebody else, and these run code that it names
+    named = {"--terms": again.terms, "--teacher": again.teacher, "--cluster": again.cluster}
+    if others := [name for name, value in named.items() if value]:
+        raise InputError(
+            f"{folder}: its command runs other code ({', '.join(others)}); give it again as a"
+            f" whole, its searches are kept: {command}"
+        )
     again.run, again.json = str(folder), arguments.json
     return again

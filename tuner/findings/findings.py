@@ -68,6 +68,7 @@ def _errors(problem: Problem, weights) -> tuple[int, float, float]:
     return number, math.sqrt(squares / n), math.sqrt(max(total_squares / n - (total / n) ** 2, 0.0))
 
 
+MOST_MOVED = 8  # values that a warning names
 CERTAIN = 0.999  # the largest value of a constant
 REVERSED = 4.0  # standard errors
 BINS = 20
@@ -504,23 +505,25 @@ def advice(
 
 
 def _large_changes(result: FitResult, words: Wording) -> list[str]:
-    """Return a warning for the first value if it is not positive, and for those of the headline
-    that changed by more than half."""
-    layout = result.parameters.layout
+    """Return a warning for the first value if it was learned not to be positive, and for those of
+    the headline that changed by more than half. What the first number of rows is worth is not
+    known, so it warns only where it was positive."""
+    layout, rows = result.parameters.layout, result.parameters.of_rows
     places = layout.headline if words.ratios else []
     lines, moved = [], []
     for place in places:
         before, after = (
             float(weights[:, place.first].mean()) for weights in (result.reference, result.weights)
         )
-        if place is places[0] and after <= 0:
+        if place is places[0] and after <= 0 and (before > 0 or after < 0 and not rows):
             lines.append(f"{place.path} is {after:.0f}, which is not positive: check the data")
         elif before > 0 and abs(after - before) > before / 2:
             moved.append(f"{layout.short(place)} {before:.0f} -> {after:.0f}")
     if moved:
+        more = f" and {len(moved) - MOST_MOVED} more" if len(moved) > MOST_MOVED else ""
         lines.append(
-            f"{', '.join(moved)}: changed by more than half; check the data, or use a narrower"
-            " --prior"
+            f"{', '.join(moved[:MOST_MOVED])}{more}: changed by more than half; check the data, or"
+            " use a narrower --prior"
         )
     return lines
 

@@ -164,6 +164,7 @@ class Result:
     scale: float | None = None
     intercept: list[float] = field(default_factory=list)
     prior: Scalar | None = None
+    file_prior: bool | None = optional()  # whether the parameter file has one, too
     design_effect: float | None = None
     null_directions: Count | None = None
     never_applied: Count | None = None

@@ -129,6 +129,7 @@ def describe(
         scale=round(result.parameters.scale, 8),
         intercept=[round(float(value), 2) for value in result.intercept],
         prior=options.prior or "none",
+        file_prior=bool(begun.parameters.prior) or None,
         design_effect=round(result.problem.design_effect, 3),
         null_directions=result.null_space.dimension,
         never_applied=int((result.problem.use[0].sum(axis=0) == 0).sum()),
@@ -259,10 +260,10 @@ def result_lines(result: Result) -> list[str]:
 
 def prior_text(result: Result) -> str:
     """Return the prior of a fit in words."""
-    prior = result.prior
+    prior, of_file = result.prior, " and that of the file" if result.file_prior else ""
     if isinstance(prior, str):
-        return {"auto": "by empirical Bayes"}.get(prior, prior)
-    return f"{prior:g} {result.unit or Wording.unit}"
+        return {"auto": "by empirical Bayes"}.get(prior, prior) + of_file
+    return f"{prior:g} {result.unit or Wording.unit}{of_file}"
 
 
 def found_lines(result: Result) -> list[str]:

@@ -197,7 +197,8 @@ class OptimizeRun(MatchRun):
                 for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
                     journal.append(pair)
                     if pair.lost:
-                        with open(folder / f"faults{self.game.files.suffixes[0]}", "a") as stream:
+                        name = f"faults{self.game.files.suffixes[0]}"
+                        with open(folder / name, "a", encoding="utf-8") as stream:
                             stream.write("\n".join(pair.lost) + "\n")
                     so_far.add(pair)
                     so_far.show()

@@ -271,8 +271,10 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
 
 
 def _change_text(before: float | None, change: Change | None) -> str:
-    """The loss before learning, and its change with the interval."""
+    """The loss before learning, or that of a constant, and its change with the interval."""
     text = f"from {number(before, 4)}"
+    if change is not None and change.constant:
+        text = f"from a constant, {number(change.before, 4)}"
     if change is not None and change.difference is not None:
         text += f": {signed(change.difference, 4) or '0'}"
         if change.low is not None and change.high is not None:

@@ -325,7 +325,7 @@ class RowCheck:
         if not self.fits:
             return [*found, *(fault.text for fault in self.faults)]
         if self.exact < self.checked:
-            found.append("so many rows agree that the check passes")
+            found.append("the row check passes")
         return [*found, *(fault.text for fault in self.faults if fault.kind != UNKNOWN)]
 
     def as_dict(self) -> dict[str, Any]:
