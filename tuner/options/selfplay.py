@@ -63,7 +63,8 @@ class LearningOptions:
         "adam: centipawns, or hundredths of a point, of a typical step of a weight; adagrad: of the"
         " first; sgd: for an error of 1 of a position whose v changes by its scale a centipawn, and"
         " coherence at most that (KnightCap 0.1, EXchess 0.255; default: adam 3, with dice 1;"
-        " sgd 1, adagrad 20, coherence 3); of networks: in their weights (default: adam 0.0003, for a new one 0.005;"
+        " sgd 1, adagrad 20, coherence 3); of networks: in their weights (default: adam 0.0003, for"
+        " a new one 0.005;"
         " the rest 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
         " hidden units 0.1)",
         POSITIVE,
