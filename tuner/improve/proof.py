@@ -77,7 +77,8 @@ def require_weights(version: Version, before: Version) -> dict[str, float]:
 
 
 def _quiet_positions(game_name: str) -> np.ndarray:
-    """Return quiet positions (n, words) of the bundled games."""
+    """Return quiet positions (n, words) of the bundled games with a choice of moves: engines may
+    answer a single move without a search."""
     game = find(game_name)
     if (source := bundled_games(game_name)) is None:
         return np.zeros((0, game.words), np.uint64)
@@ -85,7 +86,8 @@ def _quiet_positions(game_name: str) -> np.ndarray:
     options = prepared(ReadOptions(per_game=EACH), quiescence)
     batches = game.files.read(str(source), options, ReadReport(), lambda text: None)
     some = itertools.islice((batch.positions for batch in batches), 1 + POSITIONS // EACH)
-    return np.concatenate(list(some))[:POSITIONS]
+    positions = np.concatenate(list(some))[:POSITIONS]
+    return positions[[len(game.legal_moves(words)) > 1 for words in positions]]
 
 
 def _evaluations(version: Version, texts: list[str]) -> np.ndarray:

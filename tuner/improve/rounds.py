@@ -418,10 +418,10 @@ class ImproveRun(Run):
     def _games(self, number: int, before: Version, games: Path, count: int) -> list[str]:
         """The command that plays the games of a round."""
         plan = self.plan
+        options = {**plan.limit, "workers": plan.workers, **plan.play}
         return [
             *("games", before.player, "--run", str(games), "--games", str(count)),
-            *words_of({"seed": plan.seed + number - 1, **plan.limit, "workers": plan.workers}),
-            *words_of(plan.play),
+            *words_of({"seed": plan.seed + number - 1, **options}),
             *self._options("--option"),
         ]
 
