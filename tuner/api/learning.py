@@ -112,9 +112,7 @@ def tune(
         learned = load(written, evaluation.terms).parameters
     if evaluation.path is None:  # neither a temporary name nor commands with it are left
         result = replace(result, start=evaluation.name)
-        learned = learned.with_weights(
-            learned.weights, learned={**learned.learned, "start": evaluation.name}
-        )
+        learned = replace(learned, learned={**learned.learned, "start": evaluation.name})
         if output is not None:
             write_parameters(written, learned)
     if evaluation.path is None or output is None:

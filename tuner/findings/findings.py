@@ -475,7 +475,12 @@ def advice(
             f" more {of}"
         )
     elif result.uncertainty and games:
-        if games < FEW_GAMES:
+        if np.isnan(result.uncertainty.covariance).any():
+            lines.append(
+                f"no intervals: {games} {of} are too few for so many weights without a prior; use"
+                " --prior auto"
+            )
+        elif games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")
     if change and change.low is not None and change.high is not None:
         if change.low <= 0 <= change.high:

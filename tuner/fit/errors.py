@@ -1,14 +1,16 @@
 """Standard errors clustered by game (sandwich estimator), and the directions that no data identify.
 
 Positions of a game share its outcome, so they are not independent: the covariance is V = H^-1 (sum
-of u u') H^-1 with the score u of a whole game, times G / (G - 1) * (n - 1) / (n - p) (Liang and
-Zeger 1986). A prior adds its precision to H, and the variance of its own gradient to the middle:
-under a strong prior, the error is the prior's standard deviation. The number p of weights that the
-data set is then the effective one, the trace of H^-1 times H without the prior (Moody 1992).
+of u u') H^-1 with the score u of a whole game (Liang and Zeger 1986), times G / (G - p): p weights
+fitted to G games leave scores that are too small by that factor. A prior adds its precision to H,
+and the variance of its own gradient to the middle: under a strong prior, the error is the prior's
+standard deviation. The number p of weights that the data set is then the effective one, the trace
+of H^-1 times H without the prior (Moody 1992). Without more games than that there are no errors.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,12 +37,11 @@ class WeightRatio(NamedTuple):
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
 
-    `sampling` excludes what the prior adds: it is the spread of fits to different games under the
-    same prior.
-    `covariance` (d, d) belongs to the weights at `coordinates`, `noise` (d, d) to `sampling`."""
+    `covariance` (d, d) belongs to the weights at `coordinates`. `noise` (d, d) excludes what the
+    prior adds, and has the share of the way that the weights went: it is that of fits to different
+    games under the same prior."""
 
     standard_errors: np.ndarray
-    sampling: np.ndarray
     covariance: np.ndarray
     noise: np.ndarray
     coordinates: np.ndarray
@@ -96,7 +97,7 @@ def standard_errors(
     # the prior
     pull = problem.precision_of(free[chosen]) * n
     effective = len(chosen) - float((inverse * pull).sum())
-    few = names / (names - 1) * (n - 1) / max(n - effective, 1) if names > 1 else 1.0
+    few = correction(names, effective)
 
     def whole(part: np.ndarray) -> np.ndarray:
         found = np.zeros_like(meat)
@@ -109,6 +110,12 @@ def standard_errors(
     return uncertainty_of(problem, covariance, sampling, null_space, names)
 
 
+def correction(games: int, weights: float) -> float:
+    """Return the factor of a covariance of so many (effective) weights fitted to so many games; NaN
+    if there are not more games than weights."""
+    return games / (games - weights) if games > weights else math.nan
+
+
 def uncertainty_of(
     problem: Problem,
     covariance: np.ndarray,
@@ -116,19 +123,15 @@ def uncertainty_of(
     null_space: NullSpace,
     games: int,
 ) -> Uncertainty:
-    """Return the standard errors from covariances (d, d) of the weights of a null space."""
+    """Return the standard errors from covariances (d, d) of the weights of a null space; NaN is
+    unknown."""
     coordinates = null_space.coordinates
-
-    def spread(matrix: np.ndarray) -> np.ndarray:
-        errors = np.zeros(problem.start.size)
-        errors[coordinates] = np.where(
-            null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(matrix), 0))
-        )
-        return errors.reshape(problem.start.shape)
-
+    errors = np.zeros(problem.start.size)
+    errors[coordinates] = np.where(
+        null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0))
+    )
     return Uncertainty(
-        spread(covariance),
-        spread(sampling),
+        errors.reshape(problem.start.shape),
         covariance,
         sampling,
         coordinates,

@@ -12,8 +12,10 @@ the price in Elo, weights that go the share f of the way have
     gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
 
 and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by
-their covariance. P and the constants below are those of `classic` in chess. A centipawn of another
-evaluation counts for as many of `classic` as it is worth."""
+their covariance. Results that say nothing also move weights, towards "every game is a draw": there
+is a step only if the optimum differs from the one for drawn games by more than noise. P and the
+constants below are those of `classic` in chess. A centipawn of another evaluation counts for as
+many of `classic` as it is worth."""
 
 from __future__ import annotations
 
@@ -21,12 +23,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import chdtri
 
 from games.streams import InputError
 from tuner.datasets.dataset import positions_at
 from tuner.fit.errors import Uncertainty
+from tuner.fit.learners.solvers import solve
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Parameters
+from tuner.statistics.pentanomial import CONFIDENCE
 
 SAMPLE = 4000  # pairs of neighboring positions
 SEED = 1
@@ -65,12 +70,12 @@ class Noise(NamedTuple):
 
 def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:
     """Return the noise of evaluations, near some weights, on the positions of a problem; None
-    without positions.
+    without positions, and if the noise of the weights is unknown.
 
     The mean over positions is taken out of evaluations: moving all of them alike is no noise.
     """
     places = sample_places(problem)
-    if not len(places):
+    if not len(places) or np.isnan(found.noise).any():
         return None
     here = coefficients(problem, places, weights)[:, found.coordinates]
     drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
@@ -144,6 +149,7 @@ class PlayStep(NamedTuple):
 def play_step(
     problem: Problem,
     weights: np.ndarray,
+    matrix: np.ndarray,
     found: Uncertainty,
     part: np.ndarray,
     centipawn: float,
@@ -151,7 +157,8 @@ def play_step(
 ) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that maximizes
     gain - cost, if the weights of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is
-    worth `centipawn` of `classic`, and `least` is the least useful share."""
+    worth `centipawn` of `classic`, and `least` is the least useful share. `matrix` is the
+    Gauss-Newton matrix of the loss at the optimum."""
     pairs = neighbours(problem, problem.start)
     if pairs is None:
         raise InputError(
@@ -160,18 +167,36 @@ def play_step(
         )
     differences = (pairs[1] - pairs[0]) * part.ravel()
     differences *= centipawn
-    return best_step(
-        float(((differences @ (weights - problem.start).ravel()) ** 2).mean()),
-        deviation(differences[:, found.coordinates], found.noise) ** 2,
-        least,
-    )
+    rows = differences[:, found.coordinates]
+    told = beyond_draws(problem, weights, matrix)[found.coordinates]
+    spread = rows.T @ rows @ found.noise / len(rows)
+    noise = float(np.trace(spread))
+    # of a sum of squares with these variances (Satterthwaite 1946)
+    freedom = noise**2 / max(float((spread * spread.T).sum()), 1e-300)
+    chance = noise * float(chdtri(freedom, 1 - CONFIDENCE)) / freedom  # exceeded by 5 % of noise
+    beyond = float(((rows @ told) ** 2).mean()) - chance
+    moved = float(((differences @ (weights - problem.start).ravel()) ** 2).mean())
+    return best_step(min(moved, noise + beyond), noise, least)
+
+
+def beyond_draws(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return how far (d,) the optimum is from that for games which are all drawn, by one Newton
+    step."""
+    data = replace(problem.data, outcome=np.zeros_like(problem.data.outcome))
+    drawn = replace(problem, data=data)
+    pull = drawn.loss_gradient(weights)[1] - problem.loss_gradient(weights)[1]
+    free = np.flatnonzero(problem.free.ravel())
+    found = np.zeros(weights.size)
+    part = matrix[np.ix_(free, free)] + problem.precision_of(free)
+    found[free] = solve(part, pull.ravel()[free])
+    return found
 
 
 def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
     """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns
     of chess."""
-    taught = max(moved - noise, 0.0)
-    if taught == 0:
+    taught = moved - noise
+    if not taught > 0:
         return PlayStep(0.0, 0.0, 0.0)
     useful = max(least, 1 - MISFIT**2 / taught)
     share = useful * taught / (taught + noise)
@@ -193,20 +218,21 @@ def weights_that_step(parameters: Parameters, shape: tuple[int, ...]) -> np.ndar
 
 def go_part_of_the_way(
     problem: Problem, weights: np.ndarray, found: Uncertainty, part: np.ndarray, share: float
-) -> tuple[np.ndarray, Uncertainty]:
-    """Return weights of which those of `part` go a share of the way from the start, within the
-    bounds, and their errors."""
-    factors = np.where(part, share, 1.0)
-    moved = np.clip(problem.start + factors * (weights - problem.start), problem.low, problem.high)
-    moved = np.where(problem.free, moved, weights)
+) -> tuple[np.ndarray, np.ndarray, Uncertainty]:
+    """Return weights of which those of `part` go a share of the way from the start; the optimum and
+    its errors, both of the start where that share is 0; and the noise of these weights."""
+    factors = np.where(part & problem.free, share, 1.0)
     flat = factors.ravel()[found.coordinates]
-    both = np.outer(flat, flat)
-    return moved, replace(
-        found,
-        standard_errors=found.standard_errors * factors,
-        sampling=found.sampling * factors,
-        covariance=found.covariance * both,
-        noise=found.noise * both,
+    moved = problem.start + factors * (weights - problem.start)
+    moved = np.clip(moved, problem.low, problem.high)
+    return (
+        moved,
+        np.where(factors, weights, moved),
+        replace(
+            found,
+            standard_errors=np.where(factors, found.standard_errors, 0.0),
+            noise=found.noise * np.outer(flat, flat),
+        ),
     )
 
 
@@ -214,9 +240,8 @@ def play_line(step: PlayStep, elo: bool) -> str:
     """Return a step as a line of text; `elo`: the cost is known in Elo."""
     if step.share == 0:
         return (
-            "prior play: the change that these games support does not exceed sampling noise;"
-            " weights move 0 % of "
-            "the way to those that predict results best"
+            "prior play: what these games teach does not exceed sampling noise; weights move 0 % of"
+            " the way to those that predict results best"
         )
     cost = f"{step.cost:.0f}" if step.cost <= MEASURED else f"more than {MEASURED:g}"
     expected = (

@@ -25,17 +25,19 @@ from scipy.linalg import lapack
 
 from tuner.datasets.dataset import Dataset
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.solvers import newton
+from tuner.fit.learners.solvers import SAMPLE, newton, sample_ranges
 from tuner.fit.noise import coefficients, sample_places
 from tuner.fit.problem import Problem
 from tuner.fit.scale import outcomes_of, sampled_games, slope_of
 from tuner.parameters.parameters import Place
 
-FIRST_SD = 100.0  # centipawns, until the design effect is known
 WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Bayes chooses
-# tolerances of the fits, each followed by one choice of the widths: after ten choices in place of
-# two, held-out games were predicted worse. The second fit is cheap, as it starts where the first
-# one ended
+# centipawns that changes usually have, and the standard deviation of the logarithm of the widths of
+# lists: games that say nothing about a width leave it at the usual one, not at the least
+USUAL_SD, SPREAD = 20.0, 1.5
+# tolerances of the fits between choices of the widths. The first choice is made at the start: at
+# weights fitted without a prior, residuals of few games are too small, and widths were three times
+# too large
 ROUNDS = (1e-3, 1e-5)
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together
@@ -202,26 +204,22 @@ def empirical_prior(
     """
     whole, problem = problem, problem.on(runs_of_games(problem))
     blocks = prior_blocks(places, allowed & problem.free, units_of(problem))
-    widths = [BlockPrior(width or FIRST_SD, FORMS[0])] * len(blocks)
-    given = problem.precision
-    # as if the positions of a game counted as one
-    first = problem.positions / len(problem.model.groups[0])
-    current = _with_prior(problem, precision_of(blocks, widths, given), first)
-    weights = problem.start
-    matrix: np.ndarray | None = None
-    for tolerance in ROUNDS:
-        weights = newton(current, LearnerOptions(tolerance=tolerance), Record(), weights, matrix)
-        begun = matrix is None
-        if matrix is None:
-            matrix = problem.gauss_newton(weights)
-            effect = design_effect(problem, weights, matrix)
-        if blocks and (width is None or begun):  # of a given width only the form is chosen, once
+    widths = [BlockPrior(width or USUAL_SD, FORMS[0])] * len(blocks)
+    given, weights = problem.precision, np.clip(problem.start, problem.low, problem.high)
+    matrix = problem.gauss_newton(weights, sample_ranges(problem, SAMPLE))
+    effect = design_effect(problem, weights, matrix)
+    for turn, tolerance in enumerate(ROUNDS):
+        if blocks and not (width and turn):  # of a given width only the form is chosen, once
             widths = _updated(problem, weights, matrix, blocks, widths, given, effect)
             widths = [one._replace(sd=width or one.sd) for one in widths]
-        precision = precision_of(blocks, widths, given)
-        current = _with_prior(problem, precision, effect)
-    assert matrix is not None, "the first round computes it"
-    return _with_prior(whole, precision, effect), weights, matrix
+        current = _with_prior(problem, precision_of(blocks, widths, given), effect)
+        options, near = LearnerOptions(tolerance=tolerance), matrix if turn else None
+        weights = newton(current, options, Record(), weights, near)
+        matrix = matrix if turn else problem.gauss_newton(weights)
+        effect = design_effect(problem, weights, matrix)
+    if blocks and not width:
+        widths = _updated(problem, weights, matrix, blocks, widths, given, effect)
+    return _with_prior(whole, precision_of(blocks, widths, given), effect), weights, matrix
 
 
 def runs_of_games(problem: Problem) -> np.ndarray:
@@ -284,18 +282,18 @@ def best_prior(
     message = np.linalg.inv(covariance)
     pull = message @ shift
     message -= block.factors(before.form)[1] / before.sd**2
-    choices = np.append(before.sd, WIDTHS)  # kept where the data say nothing
     found, most = before, -np.inf
     for form in FORMS:
         half, _ = block.factors(form)
         values, vectors = np.linalg.eigh(half.T @ message @ half)
         squares = (vectors.T @ (half.T @ pull)) ** 2
-        added = np.outer(choices**2, np.maximum(values, 0.0)) + 1
-        evidence = (choices[:, None] ** 2 * squares / added - np.log(added)).sum(axis=1) / 2
+        added = np.outer(WIDTHS**2, np.maximum(values, 0.0)) + 1
+        evidence = (WIDTHS[:, None] ** 2 * squares / added - np.log(added)).sum(axis=1) / 2
+        evidence -= (np.log(WIDTHS / USUAL_SD) / SPREAD) ** 2 / 2
         evidence = (evidence - CLEAR * (form != FORMS[0])).round(6)
         best = int(evidence.argmax())
         if evidence[best] > most:
-            found, most = BlockPrior(float(choices[best]), form), evidence[best]
+            found, most = BlockPrior(float(WIDTHS[best]), form), evidence[best]
     return found
 
 

@@ -86,27 +86,30 @@ def fit(
     uncertainty = (
         standard_errors(problem, weights, matrix, undecided) if options.errors or play else None
     )
-    step = None
+    step, optimum = None, weights
     if play and uncertainty:
         part = weights_that_step(parameters, weights.shape)
         step = play_step(
             problem,
             weights,
+            matrix,
             uncertainty,
             part,
             options.centipawn_at(scale),
             OWN_USEFUL if options.own_results else USEFUL,
         )
         note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
-        weights, uncertainty = go_part_of_the_way(problem, weights, uncertainty, part, step.share)
-    weights, uncertainty = whole(problem, weights, uncertainty)
+        weights, optimum, uncertainty = go_part_of_the_way(
+            problem, weights, uncertainty, part, step.share
+        )
+    weights, optimum, uncertainty = whole(problem, weights, optimum, uncertainty)
     if (
         problem.objective.widths and options.fit_scale
     ):  # the scale for readers who do not model draws
         found = fit_scale(replace(problem, start=weights))
         scale = found.value if found else scale
     return FitResult(
-        learned(parameters, weights, uncertainty, scale),
+        learned(parameters, weights, optimum, uncertainty, scale),
         problem,
         held_out,
         weights,
@@ -115,6 +118,7 @@ def fit(
         uncertainty,
         record.history,
         convergence,
+        optimum,
         step,
     )
 

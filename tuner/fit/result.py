@@ -31,7 +31,8 @@ class FitResult:
     """The result of a fit: learned `parameters`; the `problem` on the training games, with its
     prior, and on the `held_out` ones; `weights` (stages, columns + 1, or 2 with the width of a
     draw), the Gauss-Newton `matrix` there, and its null space. Losses are means per position;
-    held-out losses are NaN without held-out games. `step` is that of `--prior play`."""
+    held-out losses are NaN without held-out games. `optimum` are the weights that predict best, of
+    which the uncertainty is; `step` is that of `--prior play`."""
 
     parameters: Parameters
     problem: Problem
@@ -42,6 +43,7 @@ class FitResult:
     uncertainty: Uncertainty | None
     history: list[dict]
     convergence: Convergence
+    optimum: np.ndarray
     step: PlayStep | None = None
 
     @property
@@ -99,25 +101,31 @@ class FitResult:
 
 
 def whole(
-    problem: Problem, weights: np.ndarray, found: Uncertainty | None
-) -> tuple[np.ndarray, Uncertainty | None]:
-    """Return weights and their errors with those that stages share in all stages."""
+    problem: Problem, weights: np.ndarray, optimum: np.ndarray, found: Uncertainty | None
+) -> tuple[np.ndarray, np.ndarray, Uncertainty | None]:
+    """Return weights, optimum and its errors with those that stages share in all stages."""
     device = problem.device
     if not isinstance(device, TiedDevice):
-        return weights, found
+        return weights, optimum, found
     if found is not None:
-        found = replace(
-            found,
-            standard_errors=device.whole(found.standard_errors),
-            sampling=device.whole(found.sampling),
-        )
-    return device.whole(weights), found
+        found = replace(found, standard_errors=device.whole(found.standard_errors))
+    return device.whole(weights), device.whole(optimum), found
 
 
 def learned(
-    parameters: Parameters, weights: np.ndarray, uncertainty: Uncertainty | None, scale: float
+    parameters: Parameters,
+    weights: np.ndarray,
+    optimum: np.ndarray,
+    uncertainty: Uncertainty | None,
+    scale: float,
 ) -> Parameters:
-    """Return the parameters with fitted weights (stages, columns + 1 or more) and their errors."""
+    """Return the parameters with fitted weights (stages, columns + 1 or more), and the errors of
+    their optimum."""
     columns = parameters.weights.shape[1]
     errors = uncertainty.standard_errors[:, :columns] if uncertainty else None
-    return parameters.with_weights(weights[:, :columns], scale=scale, standard_errors=errors)
+    return parameters.with_weights(
+        weights[:, :columns],
+        scale=scale,
+        standard_errors=errors,
+        optimum=None if np.array_equal(optimum, weights) else optimum[:, :columns],
+    )

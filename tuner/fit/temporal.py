@@ -13,7 +13,13 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
-from tuner.fit.errors import NullSpace, Uncertainty, find_null_space, uncertainty_of
+from tuner.fit.errors import (
+    NullSpace,
+    Uncertainty,
+    correction,
+    find_null_space,
+    uncertainty_of,
+)
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record
 from tuner.fit.learners.equation import RIDGE, factorised, newton_steps
@@ -52,9 +58,9 @@ def fit_temporal(
     undecided = find_null_space(regression, matrix, data.layout.places, prior=True)
     weights = undecided.restore(regression, weights)
     uncertainty = standard_errors(problem, weights, undecided) if options.errors else None
-    weights, uncertainty = whole(problem, weights, uncertainty)
+    weights, _, uncertainty = whole(problem, weights, weights, uncertainty)
     return FitResult(
-        learned(parameters, weights, uncertainty, parameters.scale),
+        learned(parameters, weights, weights, uncertainty, parameters.scale),
         regression,
         regression.on(held) if len(held) else None,
         weights,
@@ -63,6 +69,7 @@ def fit_temporal(
         uncertainty,
         record.history,
         convergence,
+        weights,
     )
 
 
@@ -82,7 +89,7 @@ def convergence_of(problem: Problem, weights: np.ndarray, unit: str) -> Converge
 
 
 def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace) -> Uncertainty:
-    """Return standard errors clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - 1), u the
+    """Return standard errors clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - p), u the
     scores of whole games. A prior adds as in `tuner.fit.errors`."""
     games, free, total = problem.model.whole_games, null_space.coordinates, problem.positions
     matrix = problem.equation_matrix(weights, games, exact=True)[np.ix_(free, free)] * total
@@ -91,8 +98,8 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     diagonal = np.diag(matrix).copy()
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
     meat, names = problem.device.score_products(problem.model, weights, free)
-    few = names / (names - 1) if names > 1 else 1.0
     inverse = factorised(matrix)(np.eye(len(free)))
+    few = correction(names, len(free) - float((inverse * pull).sum()))
     covariance = sampling = null_space.project(inverse @ (meat * few) @ inverse.T)
     if pull.any():
         pull *= problem.design_effect * few

@@ -672,7 +672,12 @@ class ImproveRun(Run):
             load_parameters(path) for path in (best.params, best.folder.parent / LEARNED)
         )
         games = {key: learned.learned[key] for key in ("games",) if key in learned.learned}
-        found = replace(numbers, standard_errors=learned.standard_errors, learned=games)
+        found = replace(
+            numbers,
+            standard_errors=learned.standard_errors,
+            optimum=learned.estimate,
+            learned=games,
+        )
         write_parameters(self.root / LEARNED, found)
 
     def _repository(self) -> Path:

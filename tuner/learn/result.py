@@ -144,7 +144,7 @@ def describe(
         draws=draws_of(result, result.parameters.stages),
         ratios=(
             ratios_of(result.uncertainty, result.weights, result.parameters.layout)
-            if words.ratios
+            if words.ratios and result.parameters.optimum is None
             else []
         ),
         labelled=labelled or None,

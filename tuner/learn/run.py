@@ -87,9 +87,7 @@ def tune(
             for key, value in to_json(described).items()
             if key not in ("output", "run", *NEXT)
         }
-        write_parameters(
-            output, result.parameters.with_weights(result.parameters.weights, learned=learned)
-        )
+        write_parameters(output, replace(result.parameters, learned=learned))
         if options.run:
             display.begin("computing diagnostics")
             found = findings(result, described, summary, read.data.layout, on_results)

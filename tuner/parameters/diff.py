@@ -8,6 +8,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -49,20 +50,18 @@ def aligned(p: Parameters, layout: Layout) -> Parameters:
     constraints except numbers that are tied."""
     if p.layout == layout:
         return p
-    known = {place.path: place for place in p.layout.places}
-    weights = np.zeros((len(p.stages), layout.size))
-    errors = None if p.standard_errors is None else weights.copy()
-    for place in layout.places:
-        own = known.get(place.path)
-        if own is not None and own.shape == place.shape:
-            weights[:, place.columns] = p.weights[:, own.columns]
-            if errors is not None and p.standard_errors is not None:
-                errors[:, place.columns] = p.standard_errors[:, own.columns]
+    known = {(place.path, place.shape): place.columns for place in p.layout.places}
+    numbers: dict[str, Any] = {}
+    for name in ("weights", "standard_errors", "optimum"):
+        if (own := getattr(p, name)) is not None:
+            found = numbers[name] = np.zeros((len(p.stages), layout.size))
+            for place in layout.places:
+                if (columns := known.get((place.path, place.shape))) is not None:
+                    found[:, place.columns] = own[:, columns]
     return replace(
         p,
         layout=layout,
-        weights=weights,
-        standard_errors=errors,
+        **numbers,
         fixed=(),
         bounds=(),
         prior=(),
@@ -172,7 +171,7 @@ class Comparison:
     """Files of the same layout and stages, compared with the first of them.
 
     `change` and the arrays of `evidence` have shape (files - 1, stages, columns); changes are in
-    centipawns."""
+    centipawns. The evidence is that of the estimates (`Parameters.estimate`)."""
 
     files: tuple[Parameters, ...]
     change: np.ndarray
@@ -189,6 +188,11 @@ class Comparison:
     @cached_property
     def is_pair(self) -> bool:
         return len(self.files) == 2
+
+    @cached_property
+    def steps(self) -> bool:
+        """Whether the second of two files went part of the way to its optimum."""
+        return self.is_pair and self.files[1].estimate is not self.files[1].weights
 
     @cached_property
     def own_errors(self) -> bool:
@@ -235,7 +239,8 @@ def compare(files: Sequence[Parameters]) -> Comparison:
     repeated = np.array([_one_number(first, p) for p in others])[:, None] & (
         np.arange(len(first.stages))[:, None] > 0
     )
-    return Comparison((first, *others), change, weigh(change, error, furthest, repeated))
+    tested = np.round([p.estimate - first.estimate for p in others], 4)
+    return Comparison((first, *others), change, weigh(tested, error, furthest, repeated))
 
 
 def _one_number(first: Parameters, other: Parameters) -> np.ndarray:
@@ -299,6 +304,11 @@ def errors_used(found: Comparison) -> list[str]:
                 f"but two files were learned from {name}: their errors are not independent, and"
                 " errors of changes are probably too large"
             )
+    if any(p.optimum is not None for p in errors):
+        lines.append(
+            "learned numbers went part of the way to those that predict results best, the optimum:"
+            " +/- and marks are those of the optimum"
+        )
     if not all(found.known):
         lines.append(
             "the changes of a file learned without standard errors cannot be tested and have no"
@@ -376,8 +386,10 @@ def _entry(found: Comparison, s: int, column: int) -> dict:
     known = [None if error is None or np.isnan(error) else error for error in errors]
     identified = [None if error is None else not np.isnan(error) for error in errors]
     intervals = [
-        [round(value - reach(p) * error, 4), round(value + reach(p) * error, 4)] if error else None
-        for p, value, error in zip(found.files, values, known, strict=True)
+        np.round(p.estimate[s, column] + reach(p) * error * np.array([-1, 1]), 4).tolist()
+        if error
+        else None
+        for p, error in zip(found.files, known, strict=True)
     ]
     changes = [_change(found, k, s, column) for k in range(len(values) - 1)]
     if found.is_pair:
@@ -637,12 +649,9 @@ def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -
     ]
     shown = [i for i in columns if chosen[:, i].any()]
     if not shown:
-        what = (
-            "the data support no change of a single number"
-            if view.supported
-            else (f"no single number moved by {view.least:g} centipawns or more")
-        )
-        show_lines(console, f"{view.title}: {what}", "")
+        if not view.supported:  # else the table of the largest changes says it
+            what = f"no single number moved by {view.least:g} centipawns or more"
+            show_lines(console, f"{view.title}: {what}", "")
         return len(columns)
     stages, one_by_one = range(len(found.stages)), [[s] for s in range(len(found.stages))]
     for group in (
@@ -680,7 +689,7 @@ def _heads(found: Comparison, s: int) -> list[str]:
     """Return the headings of the cells of one stage."""
     first, *others = found.files
     if found.is_pair:
-        ends = ["+/-"] if found.known[0] else []
+        ends = [*["optimum"] * found.steps, "+/-"] if found.known[0] else []
         return (
             [found.stages[s], "+/-", "learned", "+/-", "change", "%", *ends]
             if found.own_errors
@@ -718,7 +727,8 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
                 coloured(signed(change) + MARK * bool(marks[0, s, i])),
                 coloured((signed(part, 0) or "0") if signed(change) else ""),
             ]
-        ends = [_error(margin)] if found.known[0] else []
+        optimum = [number(float(found.files[1].estimate[s, i]))] * found.steps
+        ends = [*optimum, _error(margin)] if found.known[0] else []
         if found.own_errors:
             return [
                 number(values[0]),
@@ -789,6 +799,8 @@ def _blocks(
         ]
         if found.known[0]:
             errors = (found.evidence.reach * found.evidence.error)[0, s]
+            if found.steps:
+                blocks.append(("optimum", grid(1, found.files[1].estimate[s], plain)))
             blocks.append(("+/-", grid(1, errors, lambda error, marked: _error(error, 0))))
         return blocks
     return [

@@ -220,10 +220,12 @@ class Parameters:
     centipawns) is the value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are
     names or globs held constant, `tied` those with one number for all stages, `bounds` pairs of
     name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard
-    deviation). `learned` is plain data about the fit, `comments` come from the file that was read,
-    for the file to be written. `phases` are the steps of the phase if another program counts the
-    terms; None if this one does. `spans` are the phases in which each stage is alone; without them,
-    the first of two is alone at the largest phase, the last at 0."""
+    deviation). The standard errors belong to `optimum` (stages, columns) if the weights went only
+    part of the way to it, as with `--prior play`. `learned` is plain data about the fit, `comments`
+    come from the file that was read, for the file to be written. `phases` are the steps of the
+    phase if another program counts the terms; None if this one does. `spans` are the phases in
+    which each stage is alone; without them, the first of two is alone at the largest phase, the
+    last at 0."""
 
     game: str
     layout: Layout
@@ -239,6 +241,14 @@ class Parameters:
     phases: int | None = None
     tied: tuple[str, ...] = ()
     spans: Spans = ()
+    optimum: np.ndarray | None = None
+
+    @property
+    def estimate(self) -> np.ndarray:
+        """The numbers (stages, columns) that the standard errors belong to."""
+        if self.standard_errors is None or self.optimum is None:
+            return self.weights
+        return self.optimum
 
     @property
     def of_rows(self) -> bool:
@@ -291,8 +301,8 @@ class Parameters:
         }
 
     def with_weights(self, weights: np.ndarray, **changes) -> Parameters:
-        """Return the parameters with different weights."""
-        return replace(self, weights=weights, **changes)
+        """Return the parameters with different weights, which are the optimum if none is given."""
+        return replace(self, weights=weights, **{"optimum": None, **changes})
 
 
 def steps_of(game: str) -> int:

@@ -165,6 +165,7 @@ KEYS = (
     "bounds",
     "prior",
     "standard_errors",
+    "optimum",
     "learned",
 )
 MOST_PHASES = 1 << 16  # one more than the most steps of the phase of rows
@@ -518,11 +519,13 @@ class _Reader(Checks):
                 f"(the value of 100 {self.unit} is v = tanh(100 * scale))",
             )
         weights = self.weights(top["weights"], stages, "weights")
-        errors = None
-        if "standard_errors" in top:
-            missing, self.missing, self.is_error = self.missing, [], True
-            errors = self.weights(top["standard_errors"], stages, "standard_errors")
-            self.missing, self.is_error = missing, False
+        beside: dict[str, np.ndarray] = {}
+        missing = self.missing
+        for what in ("standard_errors", "optimum"):
+            if what in top:
+                self.missing, self.is_error = [], what == "standard_errors"
+                beside[what] = self.weights(top[what], stages, what)
+        self.missing, self.is_error = missing, False
         tied = self.names(top.get("tied"), "tied", stages)
         found = Parameters(
             self.game,
@@ -533,12 +536,13 @@ class _Reader(Checks):
             self.names(top.get("fixed"), "fixed", stages),
             self.bounds(top.get("bounds"), stages),
             self.prior(top.get("prior"), stages),
-            errors,
+            beside.get("standard_errors"),
             self.learned(top.get("learned")),
             () if self.path.is_relative_to(BUNDLED) else comments_of(source),
             phases,
             tied,
             spans,
+            beside.get("optimum"),
         )
         if fault := fault_of_spans(found.staging) if spans else None:
             self.fail(stages_node, fault)

@@ -84,6 +84,8 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[ValuePlace, str
     yield from _block(p, "weights", p.weights)
     if p.standard_errors is not None:
         yield from _block(p, "standard_errors", p.standard_errors)
+        if p.optimum is not None:
+            yield from _block(p, "optimum", p.optimum)
     if p.learned:
         yield ("learned",), "learned:"
         for key, value in _writable(p.learned).items():

@@ -198,7 +198,7 @@ def _changed(folder: Path) -> Section | None:
         return None
     first, learned = (load_parameters(folder / path) for path in (START, LEARNED))
     labels, several = first.layout.labels(), len(first.stages) > 1
-    errors = learned.standard_errors
+    errors = learned.standard_errors if learned.optimum is None else None
     rows: list[dict[str, Any]] = [
         {
             "name": f"{label} {stage}" if several else label,

@@ -134,6 +134,7 @@ def weight_rows(found: Comparison, significance: Significance) -> list[dict]:
                         "error": (
                             float(errors[s, i])
                             if significance.marks[s, i] in (SURE, CHANCE)
+                            and not found.steps
                             and np.isfinite(errors[s, i])
                             else None
                         ),
@@ -144,8 +145,10 @@ def weight_rows(found: Comparison, significance: Significance) -> list[dict]:
 
 def intervals_of(p: Parameters) -> np.ndarray | None:
     """Half the 95 % intervals of the weights of a file (stages, columns), None without standard
-    errors."""
-    return None if p.standard_errors is None else reach(p) * p.standard_errors
+    errors, and where those belong to an optimum elsewhere."""
+    if p.standard_errors is None or p.optimum is not None:
+        return None
+    return reach(p) * p.standard_errors
 
 
 def list_curves(found: Comparison) -> list[Chart]:

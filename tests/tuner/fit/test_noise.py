@@ -8,7 +8,15 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from games.streams import InputError
-from tests.tuner.support import SCALE, problem_of, random_sample, write_sample
+from tests.tuner.simulation import dataset_of
+from tests.tuner.support import (
+    SCALE,
+    flat_layout,
+    problem_of,
+    random_coefficients,
+    random_sample,
+    write_sample,
+)
 from tuner.fit import noise as module
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -249,6 +257,43 @@ def test_weights_go_a_share_of_the_way(games):
         diagonal,
         rtol=1e-9,
     )
+
+
+def test_errors_are_those_of_the_optimum_which_the_file_has(games, tmp_path):
+    sample, _, start = games
+    found = [
+        fit(sample.data, parameters_of(sample, start), FitOptions(prior=prior, held_out=0.0))
+        for prior in ("auto", "play")
+    ]
+    best, part = (result.parameters for result in found)
+    assert best.optimum is None and best.estimate is best.weights
+    # slopes by phase, which play alone has, change little here
+    np.testing.assert_allclose(part.estimate, best.weights, atol=3)
+    np.testing.assert_allclose(part.standard_errors, best.standard_errors, rtol=0.1)
+    way, whole_way = part.weights - start[:, :-1], part.estimate - start[:, :-1]
+    np.testing.assert_allclose(way, found[1].share * whole_way)
+    noise = [np.sqrt(np.diag(result.uncertainty.noise)) for result in found]
+    assert (noise[1][:3] < noise[0][:3]).all()
+
+
+@pytest.mark.parametrize("start", [0.0, 60.0])
+def test_results_that_say_nothing_move_nothing(start):
+    """Shuffled results: also a start that they contradict is kept, since no change would help."""
+    steps = []
+    for seed in range(20):
+        random = np.random.default_rng([seed, 3])
+        outcome = random.choice([-1.0, 1.0], 200).repeat(10)
+        data = dataset_of(random_coefficients(random, 2000, 8), outcome, 200)
+        begun = Parameters(
+            "simulation", flat_layout(8), ("all",), start * random.normal(size=(1, 8)), SCALE
+        )
+        result = fit(data, begun, FitOptions(prior="play", held_out=0.0))
+        steps.append(result.share)
+        if not result.share:
+            np.testing.assert_array_equal(result.parameters.weights, begun.weights)
+            assert result.parameters.optimum is None
+            assert not result.parameters.standard_errors.any()  # held: there is nothing to test
+    assert np.mean(np.array(steps) > 0.05) <= 0.05
 
 
 def test_the_cost_of_noise_is_said():

@@ -41,6 +41,12 @@ def errors_of(problem, places, tolerance=1e-14):
     return weights, standard_errors(problem, weights, matrix, null_space)
 
 
+def uncorrected(games, positions, columns):
+    """The factor G / (G - p) of variances here, over that of statsmodels."""
+    theirs = games / (games - 1) * (positions - 1) / (positions - columns)
+    return games / (games - columns) / theirs
+
+
 def statsmodels_fit(sample, stages, **more):
     model = sm.GLM(
         (1 + sample.outcome) / 2, 2 * SCALE * sample.design(stages), family=sm.families.Binomial()
@@ -50,7 +56,7 @@ def statsmodels_fit(sample, stages, **more):
 
 @pytest.mark.parametrize("stages", [1, 2])
 def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
-    """Both with the factor G / (G - 1) * (n - 1) / (n - p) for small samples."""
+    """But for the factor for few games: scores at p weights fitted to G games are too small."""
     _, found = errors_of(problem_of(sample, stages), sample.layout.places)
     clustered = statsmodels_fit(
         sample,
@@ -58,9 +64,15 @@ def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
         cov_type="cluster",
         cov_kwds={"groups": sample.group.astype(int), "use_correction": True},
     )
-    np.testing.assert_allclose(found.standard_errors.ravel(), clustered.bse, rtol=1e-5)
+    factor = uncorrected(150, len(sample.outcome), 5 * stages)
     np.testing.assert_allclose(
-        found.covariance, clustered.cov_params(), rtol=1e-4, atol=1e-5 * abs(found.covariance).max()
+        found.standard_errors.ravel(), clustered.bse * factor**0.5, rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        found.covariance,
+        clustered.cov_params() * factor,
+        rtol=1e-4,
+        atol=1e-5 * abs(found.covariance).max(),
     )
     assert found.games == 150
     alone = statsmodels_fit(sample, stages, cov_type="HC0").bse
@@ -77,7 +89,9 @@ def test_a_game_in_two_places_counts_as_one(tmp_path):
     expected = statsmodels_fit(
         sample, 1, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)}
     )
-    np.testing.assert_allclose(found.standard_errors.ravel(), expected.bse, rtol=1e-5)
+    np.testing.assert_allclose(
+        found.standard_errors.ravel(), expected.bse * uncorrected(45, 600, 4) ** 0.5, rtol=1e-5
+    )
     assert found.games == 45
 
 
@@ -89,8 +103,8 @@ def test_errors_of_squared_error_are_the_dense_sandwich(sample):
     bread = np.linalg.inv(2 * slope.T @ slope)
     scores = 2 * (p - (1 + sample.outcome) / 2)[:, None] * slope
     sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
-    games, (n, columns) = len(sums), design.shape
-    expected = bread @ sums.T @ sums @ bread * games / (games - 1) * (n - 1) / (n - columns)
+    games, columns = len(sums), design.shape[1]
+    expected = bread @ sums.T @ sums @ bread * games / (games - columns)
     np.testing.assert_allclose(found.standard_errors.ravel(), np.sqrt(np.diag(expected)), rtol=1e-4)
 
 
@@ -108,7 +122,8 @@ def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sa
     expected = model.fit(
         tol=1e-12, cov_type="cluster", cov_kwds={"groups": sample.group.astype(int)}
     )
-    np.testing.assert_allclose(found.standard_errors[free], expected.bse, rtol=1e-5)
+    factor = uncorrected(150, len(sample.outcome), free.sum())
+    np.testing.assert_allclose(found.standard_errors[free], expected.bse * factor**0.5, rtol=1e-5)
     assert (found.standard_errors[~free] == 0).all()
 
 
@@ -184,7 +199,7 @@ def test_errors_with_a_null_direction_are_finite_and_those_of_the_smaller_model(
     used = abs(less.coefficients[:, :4]).sum(axis=0)
     mean = np.concatenate([used / used.sum(), [0, 0]])
     change = np.vstack([mean, np.eye(6)[:4] - mean, np.eye(6)[4:]])
-    expected = np.sqrt(np.diag(change @ smaller.cov_params() @ change.T))
+    expected = np.sqrt(np.diag(change @ smaller.cov_params() @ change.T) * uncorrected(90, 900, 6))
     np.testing.assert_allclose(found.standard_errors.ravel(), expected, rtol=1e-4)
     assert weights[0, 1:5] @ used / used.sum() == pytest.approx(start, abs=1e-4)
 
@@ -214,10 +229,8 @@ def test_errors_with_null_directions_are_those_under_the_constraints_that_fix_th
     scores = 2 * SCALE * (p - q)[:, None] * design
     sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
     half = np.linalg.solve(basis.T @ hessian @ basis, basis.T @ sums.T)
-    n, games = len(q), len(sums)
-    expected = (
-        basis @ half @ half.T @ basis.T * games / (games - 1) * (n - 1) / (n - basis.shape[1])
-    )
+    games = len(sums)
+    expected = basis @ half @ half.T @ basis.T * games / (games - basis.shape[1])
     np.testing.assert_allclose(found.standard_errors.ravel(), np.sqrt(np.diag(expected)), rtol=1e-4)
 
 
@@ -275,7 +288,7 @@ def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
     problem = problem_of(sample, 1, precision=1 / sd**2 / n, design_effect=1.0)
     _, found = errors_of(problem, sample.layout.places)
     np.testing.assert_allclose(found.standard_errors, sd, rtol=0.15)
-    assert found.sampling.max() < 0.3 * sd
+    assert np.sqrt(np.diag(found.noise)).max() < 0.3 * sd
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
@@ -327,3 +340,14 @@ def test_intervals_of_regressions_cover_the_truth(loss):
 def test_intervals_of_td_cover_the_truth(lambda_):
     share = covered([walked(seed, lambda_) for seed in range(SIMULATIONS)], walk_weights())
     assert 0.91 < share < 0.98
+
+
+def test_without_more_games_than_weights_there_are_no_errors(tmp_path):
+    sample, _ = random_sample(tmp_path / "data", seed=6, games=24, columns=23, length=40)
+    assert len(sample.outcome) > 500
+    _, found = errors_of(problem_of(sample, 1), sample.layout.places)
+    assert np.isnan(found.standard_errors).all()
+    sd = 2.0  # with a prior, the games set fewer weights
+    held = problem_of(sample, 1, precision=1 / sd**2 / len(sample.outcome))
+    errors = errors_of(held, sample.layout.places)[1].standard_errors
+    assert (errors < 1.3 * sd).all()

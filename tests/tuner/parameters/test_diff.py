@@ -1,17 +1,20 @@
 """What is compared, what counts as a finding, against statsmodels, simulation and by hand, and the
 headline of each game."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from games.record import available
 from tests.tuner.support import LAYOUT
 from tuner.evaluation.loading import load_parameters
-from tuner.parameters.diff import compare, differences, headline, shared_sources
+from tuner.io.terminal import number
+from tuner.parameters.diff import View, compare, differences, headline, shared_sources, show
 from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import zeros
 from tuner.statistics.intervals import error_of_change, weigh
@@ -202,6 +205,38 @@ def test_of_few_games_intervals_reach_as_far_as_students():
     assert [entry["significant"] for entry in entries] == [False, True]
     widths = [entry["interval"][1] - entry["interval"][0] for entry in entries]
     assert widths == pytest.approx([2 * 23.06, 2 * 19.6], abs=0.01)
+
+
+def test_the_evidence_is_that_of_the_optimum_and_the_change_that_of_the_numbers():
+    """Half of the way: the optimum is 20 from the start, which is beyond 1.96 errors of 8."""
+    start = drawn(3)
+    learned = replace(
+        parameters(start + 10, np.full(start.shape, 8.0)), optimum=start + 20, learned={"games": 99}
+    )
+    found = compare([parameters(start), learned])
+    entry = differences(found)["rows"][0]["mg"]
+    assert entry["change"] == pytest.approx(10) and entry["significant"]
+    ends = start[0, MAN] + 20 - 1.96 * 8, start[0, MAN] + 20 + 1.96 * 8
+    assert entry["interval"] == pytest.approx(ends, abs=1e-3)
+    console = Console(width=100, file=io.StringIO())
+    show(console, found, View(("start", "learned"), 0.0, False, False))
+    text = console.file.getvalue()
+    assert any(
+        "optimum" not in line and number(start[0, MAN] + 20) in line.split()
+        for line in text.splitlines()
+    )
+    assert "marks are those of the optimum" in " ".join(text.split())
+
+
+def test_a_change_of_a_table_alone_is_not_denied():
+    start = drawn(3)
+    moved = start.copy()
+    moved[0, LAYOUT.size - 1] += 50
+    console = Console(width=100, file=io.StringIO())
+    found = compare([parameters(start), parameters(moved, np.ones(start.shape))])
+    show(console, found, View(("start", "learned"), 0.0, True, False))
+    text = console.file.getvalue()
+    assert "the one change that the data support" in text and "support no" not in text
 
 
 @pytest.mark.parametrize(
