@@ -175,19 +175,22 @@ def normalized_elo_of(score: float, variance: float) -> float:
 def summarise(pairs: Sequence[int]) -> Summary:
     """Elo, normalized Elo and the rest from counts of pairs by score.
 
-    Where all pairs are alike, the interval of Elo comes from a proportion (Wilson 1927), and there
-    is none of normalized Elo.
+    Intervals and LOS are those of Student's t. Where all pairs are alike, the interval of Elo comes
+    from a proportion (Wilson 1927), and there is none of normalized Elo.
     """
+    from scipy.special import stdtr, stdtrit
+
     total = sum(pairs)
     score, variance = mean_and_variance(pairs)
-    error = math.sqrt(variance / total) if variance > 0 else math.nan
-    normal = (score, score - SIDE * error, score + SIDE * error)
+    error = math.sqrt(variance / (total - 1)) if variance > 0 else math.nan
+    side = error * float(stdtrit(total - 1, (1 + CONFIDENCE) / 2)) if total > 1 else math.nan
+    normal = (score, score - side, score + side)
     alike = total > 0 and not variance
     ends = (score, *wilson_interval(score * total, total)) if alike else normal
     if total < 2:
         los = math.nan
     elif variance > 0:
-        los = NormalDist().cdf((score - 0.5) / error)
+        los = float(stdtr(total - 1, (score - 0.5) / error))
     else:
         los = 0.5 if score == 0.5 else float(score > 0.5)
     middle = len(pairs) // 2

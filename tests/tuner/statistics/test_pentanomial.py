@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from tests.tuner.statistics.support import count_games, shares_of, swapped
 from tuner.statistics.intervals import wilson_interval
@@ -27,12 +28,15 @@ FASTCHESS = [
 
 
 @pytest.mark.parametrize("pairs, normalized, logistic", FASTCHESS)
-def test_elo_and_errors_are_those_of_fastchess(pairs, normalized, logistic):
-    found = summarise(pairs)
-    assert (found.normalized_elo.value, found.normalized_elo.error) == pytest.approx(
+def test_elo_and_errors_are_those_of_fastchess_but_for_students_t(pairs, normalized, logistic):
+    found, n = summarise(pairs), sum(pairs)
+    wider = t.ppf(0.975, n - 1) / SIDE * math.sqrt(n / (n - 1))
+    assert (found.normalized_elo.value, found.normalized_elo.error / wider) == pytest.approx(
         normalized, abs=0.006
     )
-    assert (found.elo.value, found.elo.error) == pytest.approx(logistic, abs=0.006)
+    assert found.elo.value == pytest.approx(logistic[0], abs=0.006)
+    # Elo is no linear function of the score
+    assert found.elo.error / wider == pytest.approx(logistic[1], abs=0.006, rel=0.003)
 
 
 def test_mean_and_variance_are_those_of_the_pairs_written_out():
@@ -53,12 +57,13 @@ def test_interval_of_elo_is_about_that_of_the_delta_method_for_many_pairs():
     )
 
 
+@pytest.mark.parametrize("pairs", [20, 50, 300])
 @pytest.mark.parametrize("elo", [0, 40, 150])
-def test_interval_of_elo_covers_in_about_95_percent_of_matches(elo):
+def test_interval_of_elo_covers_in_about_95_percent_of_matches(elo, pairs):
     random = np.random.default_rng(elo)
     matches = [
-        summarise(pairs).elo
-        for pairs in random.multinomial(300, shares_of(elo, "logistic"), 4000).tolist()
+        summarise(counts).elo
+        for counts in random.multinomial(pairs, shares_of(elo, "logistic"), 4000).tolist()
     ]
     covered = np.mean([found.low <= elo <= found.high for found in matches])
     assert covered == pytest.approx(0.95, abs=0.0125)  # 3.6 standard errors of 4,000 matches

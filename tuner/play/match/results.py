@@ -242,7 +242,7 @@ def result_block(
         + (f", nElo: {_interval(summary.normalized_elo)}" if summary.variance > 0 else ""),
         (
             f"LOS: {_fixed(100 * summary.los)} %, DrawRatio: {_fixed(100 * summary.draw_ratio)} %, "
-            f"PairsRatio: {'-' if math.isnan(ratio := summary.pairs_ratio) else _fixed(ratio)}"
+            f"PairsRatio: {_fixed(summary.pairs_ratio)}"
         ),
         (
             f"Games: {results.games}, Wins: {results.wins}, Losses: {results.losses}, Draws:"
@@ -288,12 +288,12 @@ def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = No
 
 
 def _interval(interval: MatchInterval) -> str:
-    if math.isnan(interval.value):
+    if math.isfinite(interval.error):
+        return f"{_fixed(interval.value)} +/- {_fixed(interval.error)}"
+    known = [end for end in interval[1:] if math.isfinite(end)]
+    if not known:
         return "unknown"
-    if math.isinf(interval.value):
-        most, end = interval.value < 0, min(interval[1:], key=abs)
-        return f"{'at most' if most else 'at least'} {_fixed(end)}"
-    return f"{_fixed(interval.value)} +/- {_fixed(interval.error)}"
+    return f"{'at least' if known[0] == interval.low else 'at most'} {_fixed(known[0])}"
 
 
 def _interval_dict(interval: MatchInterval) -> dict:
@@ -309,7 +309,8 @@ def _interval_dict(interval: MatchInterval) -> dict:
 
 
 def _fixed(number: float, digits: int = 2) -> str:
-    return f"{round(number, digits) + 0.0:.{digits}f}"  # + 0.0: no -0.00
+    # + 0.0: no -0.00
+    return "-" if math.isnan(number) else f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def _finite(number: float) -> float | None:

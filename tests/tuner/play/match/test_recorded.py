@@ -6,8 +6,8 @@ import json
 
 from tests.commands.support import done
 
-CHESS = "ec4959b67cb0e0d0"
-TICTACTOE = "2a533c6c08b2d3aa"
+CHESS = "21505ed8a9553032"
+TICTACTOE = "74e1d1348f0b601d"
 SELFPLAY = "52477d9ad4366579"
 
 
