@@ -95,8 +95,8 @@ def standard_errors(
     inverse = inverse_of(chosen, factor, scale)
     # the prior's gradient is precision * (mean - weights), with the variance of the weights under
     # the prior
-    pull = problem.precision_of(free[chosen]) * n
-    effective = len(chosen) - float((inverse * pull).sum())
+    pull = problem.precision[free[chosen]][:, free[chosen]] * n
+    effective = len(chosen) - float((pull * inverse).sum())
     few = correction(names, effective)
 
     def whole(part: np.ndarray) -> np.ndarray:
@@ -105,7 +105,7 @@ def standard_errors(
         return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    if pull.any():
+    if pull.count_nonzero():
         covariance = sampling + few * problem.design_effect * whole(inverse @ pull @ inverse)
     return uncertainty_of(problem, covariance, sampling, null_space, names)
 

@@ -70,12 +70,12 @@ class Noise(NamedTuple):
 
 def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:
     """Return the noise of evaluations, near some weights, on the positions of a problem; None
-    without positions, and if the noise of the weights is unknown.
+    without positions, and if the weights have no noise or it is unknown.
 
     The mean over positions is taken out of evaluations: moving all of them alike is no noise.
     """
     places = sample_places(problem)
-    if not len(places) or np.isnan(found.noise).any():
+    if not len(places) or not np.trace(found.noise) > 0:
         return None
     here = coefficients(problem, places, weights)[:, found.coordinates]
     drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
@@ -165,9 +165,9 @@ def play_step(
             "--prior play: needs games of which several positions are learned from, to compare"
             " neighboring ones; use --prior auto"
         )
-    differences = (pairs[1] - pairs[0]) * part.ravel()
-    differences *= centipawn
-    rows = differences[:, found.coordinates]
+    rows = (pairs[1] - pairs[0])[:, found.coordinates]
+    rows *= centipawn * part.ravel()[found.coordinates]
+    del pairs
     told = beyond_draws(problem, weights, matrix)[found.coordinates]
     spread = rows.T @ rows @ found.noise / len(rows)
     noise = float(np.trace(spread))
@@ -175,7 +175,8 @@ def play_step(
     freedom = noise**2 / max(float((spread * spread.T).sum()), 1e-300)
     chance = noise * float(chdtri(freedom, 1 - CONFIDENCE)) / freedom  # exceeded by 5 % of noise
     beyond = float(((rows @ told) ** 2).mean()) - chance
-    moved = float(((differences @ (weights - problem.start).ravel()) ** 2).mean())
+    way = (weights - problem.start).ravel()[found.coordinates]
+    moved = float(((rows @ way) ** 2).mean())
     return best_step(min(moved, noise + beyond), noise, least)
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import eigh, lapack
 
 from tuner.datasets.dataset import Dataset
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -37,7 +37,7 @@ WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Baye
 USUAL_SD, SPREAD = 20.0, 1.5
 # tolerances of the fits between choices of the widths. The first choice is made at the start: at
 # weights fitted without a prior, residuals of few games are too small, and widths were three times
-# too large
+# too large. After more choices held-out games were predicted no better
 ROUNDS = (1e-3, 1e-5)
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together
@@ -81,15 +81,19 @@ class Block:
 
     def covariance(self, form: Smoothness) -> np.ndarray:
         """Return the covariance (n, n) for a width of 1."""
-        found = form.near * np.exp(-self.distances[int(form.mirrored)] / (2 * form.length**2))
+        found = form.near * np.exp(
+            -self.distances[int(form.mirrored)] / (2 * form.length**2), dtype=np.float64
+        )
         found += (1 - form.near) * (self.distances[0] == 0)
-        return found * form.stages**self.stages / np.outer(self.units, self.units)
+        found *= form.stages**self.stages
+        found /= np.outer(self.units, self.units)
+        return found
 
     def factors(self, form: Smoothness) -> tuple[np.ndarray, np.ndarray]:
         """Return a square root (n, n) of the covariance, and its inverse (n, n)."""
         if form not in self._factors:
-            covariance = self.covariance(form)
-            self._factors[form] = np.linalg.cholesky(covariance), np.linalg.inv(covariance)
+            half = np.linalg.cholesky(self.covariance(form))
+            self._factors[form] = half, inverse_by(np.array(half, order="F"))
         return self._factors[form]
 
     @cached_property
@@ -125,7 +129,10 @@ def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray
         else:
             found.append((place.first + np.arange(place.size), squared_distances(place.shape)))
     found += [
-        (np.array(columns), np.where(np.eye(len(columns)), 0.0, np.full((2, 1, 1), np.inf)))
+        (
+            np.array(columns),
+            np.where(np.eye(len(columns)), np.float32(0), np.full((2, 1, 1), np.inf, np.float32)),
+        )
         for columns in singles.values()
     ]
     blocks = []
@@ -139,7 +146,7 @@ def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray
                 Block(
                     indices[kept],
                     distances[:, column[:, None], column],
-                    np.abs(stage[:, None] - stage),
+                    np.abs(stage[:, None] - stage).astype(np.int8),
                     units[columns[column]],
                 )
             )
@@ -185,9 +192,9 @@ def precision_of(
     """Return a precision with the blocks added."""
     at, values = [np.zeros((0, 2), int)], [np.zeros(0)]
     for block, width in zip(blocks, widths, strict=True):
-        rows, columns = np.meshgrid(block.indices, block.indices, indexing="ij")
-        at.append(np.stack([rows.ravel(), columns.ravel()], axis=1))
-        values.append((block.factors(width.form)[1] / width.sd**2).ravel())
+        part = sparse.coo_array(block.factors(width.form)[1] / width.sd**2)
+        at.append(block.indices[np.stack([part.row, part.col], axis=1)])
+        values.append(part.data)
     pairs = np.concatenate(at).T
     return given + sparse.csr_array((np.concatenate(values), (pairs[0], pairs[1])), given.shape)
 
@@ -259,19 +266,28 @@ def _updated(
     place = np.full(problem.start.size, -1)
     place[free] = np.arange(len(free))
     members = [place[block.indices] for block in blocks]
-    posterior = information + precision_of(blocks, widths, given)[free][:, free].toarray()
-    posterior[np.diag_indices(len(free))] += 1e-12
-    factor, failed = lapack.dpotrf(posterior, lower=1)
+    largest = np.diag(information).max(initial=0.0)
+    information += precision_of(blocks, widths, given)[free][:, free].toarray()
+    information[np.diag_indices(len(free))] += 1e-12
+    factor, failed = lapack.dpotrf(information, lower=1)
     if failed:  # neither data nor prior determine some direction
-        posterior[np.diag_indices(len(free))] += 1e-9 * np.diag(information).max()
-        factor, _ = lapack.dpotrf(posterior, lower=1)
+        information[np.diag_indices(len(free))] += 1e-9 * largest
+        factor, _ = lapack.dpotrf(information, lower=1)
+    del information  # of thousands of weights each matrix has hundreds of megabytes
     shift, _ = lapack.dpotrs(factor, pull, lower=1)
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse = inverse_by(factor)
     return [
         best_prior(block, width, shift[at], inverse[np.ix_(at, at)])
         for block, width, at in zip(blocks, widths, members, strict=True)
     ]
+
+
+def inverse_by(factor: np.ndarray) -> np.ndarray:
+    """Return the inverse (n, n) of a matrix by its Cholesky factor, which is overwritten."""
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    found = lower + lower.T
+    found[np.diag_indices(len(found))] /= 2
+    return found
 
 
 def best_prior(
@@ -279,13 +295,16 @@ def best_prior(
 ) -> BlockPrior:
     """Return the prior of a block under which the data are most probable, from the mean and
     covariance of its weights given the data and the prior `before`."""
-    message = np.linalg.inv(covariance)
+    message = inverse_by(lapack.dpotrf(covariance.T, lower=1, overwrite_a=1)[0])
     pull = message @ shift
     message -= block.factors(before.form)[1] / before.sd**2
     found, most = before, -np.inf
-    for form in FORMS:
-        half, _ = block.factors(form)
-        values, vectors = np.linalg.eigh(half.T @ message @ half)
+    apart = block.distances[0]
+    related = bool(((apart > 0) & (apart < np.inf)).any())
+    for form in FORMS if related else FORMS[:1]:
+        half = block.factors(form)[0]
+        half = half if related else sparse.csr_array(half)
+        values, vectors = eigh(half.T @ message @ half, overwrite_a=True, driver="evd")
         squares = (vectors.T @ (half.T @ pull)) ** 2
         added = np.outer(WIDTHS**2, np.maximum(values, 0.0)) + 1
         evidence = (WIDTHS[:, None] ** 2 * squares / added - np.log(added)).sum(axis=1) / 2
