@@ -37,7 +37,7 @@ WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Baye
 USUAL_SD, SPREAD = 20.0, 1.5
 # tolerances of the fits between choices of the widths. The first choice is made at the start: at
 # weights fitted without a prior, residuals of few games are too small, and widths were three times
-# too large. After more choices held-out games were predicted no better
+# too large. After ten choices in place of two, held-out games were predicted worse
 ROUNDS = (1e-3, 1e-5)
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together

@@ -39,6 +39,7 @@ from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.version import __version__
 
 CONSTANT = "; before: a constant, which predicts better than the starting values"
+MOST_RATIOS = 10  # in a line
 ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
 
 
@@ -324,14 +325,16 @@ def found_lines(result: Result) -> list[str]:
     if result.ratios:
         unit = result.ratios[0].to
         first = unit.partition(".")[0] + "."  # the term whose name is left out
+        rest = len(result.ratios) - MOST_RATIOS
         lines.append(
             f"values    in units of {unit}: "
             + ", ".join(
                 f"{line.parameter.removeprefix(first)} {line.ratio:.2f} +/-"
                 f" {(line.high - line.low) / 2:.2f}"
-                for line in result.ratios
+                for line in result.ratios[:MOST_RATIOS]
                 if line.ratio is not None and line.low is not None and line.high is not None
             )
+            + (f" and {rest:,} more" if rest > 0 else "")
         )
     return lines + result.advice
 

@@ -554,7 +554,23 @@ class _Reader(Checks):
                     f"tied: {name} does not have the same numbers in all stages, expected a"
                     " parameter with one number for them",
                 )
+        if "prior" in top:
+            self._check_priors(found, top["prior"])
         return found
+
+    def _check_priors(self, found: Parameters, node: YamlNode) -> None:
+        """Refuse means outside the bounds; note priors that do not count."""
+        low, high = found.limits()
+        taken, held = np.zeros(low.shape, np.bool_), found.mask(found.fixed)
+        for name, (mean, _) in found.prior:
+            chosen = found.mask((name,))
+            if mean is not None and ((mean < low) | (mean > high))[chosen].any():
+                self.fail(node, f"mean of the prior of {name} is {mean:g}, which is out of bounds")
+            if (taken & chosen).any():
+                self.notes.append(f"{name} has two priors; the last one counts")
+            if (held & chosen).any():
+                self.notes.append(f"{name} has a prior, which does not count for what is fixed")
+            taken |= chosen
 
 
 def listed(names: list[str], most: int = 4) -> str:

@@ -1,6 +1,8 @@
 """Read parameter files: what a file means, and errors with name and line for every mistake in
 it."""
 
+import re
+
 import numpy as np
 import pytest
 import yaml
@@ -464,3 +466,15 @@ def test_a_mask_has_the_numbers_that_any_of_its_names_means(tmp_path):
         [False, True, *[False] * 4, True, True, True],
         [False, True, *[False] * 7],
     ]
+
+
+def test_priors_that_do_not_count_are_noted_and_means_out_of_bounds_refused(tmp_path, caplog):
+    bare = re.sub(r"^(prior|fixed|bounds):.*\n( .*\n)*", "", GOOD, flags=re.MULTILINE)
+    two = '"material.*": {sd: 3}, material.man: {sd: 2}'
+    p = read(tmp_path, bare + f"prior: {{{two}}}\nfixed: [material.king]\n")
+    assert [name for name, _ in p.prior] == ["material.*", "material.man"]
+    assert "material.man has two priors; the last one counts" in caplog.text
+    assert "material.* has a prior, which does not count for what is fixed" in caplog.text
+    beyond = "prior: {material.man: {mean: 500, sd: 2}}\nbounds: {material.man: [0, 300]}\n"
+    with pytest.raises(InputError, match="mean of the prior of material.man is 500, which is out"):
+        read(tmp_path, bare + beyond)
