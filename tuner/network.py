@@ -37,6 +37,7 @@ from tuner.learn.method_table import METHODS
 from tuner.learn.methods import resolved
 from tuner.learn.reading import Read, Start, read_games, read_rows, started
 from tuner.options.tune import TuneSettings
+from tuner.statistics.intervals import FEW_GAMES
 
 FRACTION = float(1 << 32)
 
@@ -554,6 +555,9 @@ def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
     return text + "; written is the best for the positions set aside"
 
 
+FEW = "only {} held-out games: intervals are too narrow"  # by resampling, they hold 74 to 89 %
+
+
 def lines_of(found: NetworkMeasurement) -> list[str]:
     """Return a measurement of a learned network as lines of text."""
     layers = "-".join(map(str, found.layers))
@@ -563,6 +567,7 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
         f" {found.learned_positions:,} positions; best of {found.epochs[-1]['epoch']} epochs:"
         f" {found.best_epoch} (on {found.aside_positions:,} validation positions)",
         *_loss_lines(found),
+        *[FEW.format(found.held_out_games)] * (found.held_out_games < FEW_GAMES),
         sentence(found.start, found.gain),
         f"{found.cpu_seconds:,.0f} CPU seconds after reading",
         f"wrote {output} and {weights_path(output).name}",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -52,6 +53,15 @@ def test_what_is_found_is_that_of_the_file(learned):
         found["positions"]
         == found["held_out_positions"] + found["learned_positions"] + found["aside_positions"]
     )
+
+
+def test_few_held_out_games_are_said(small_pgn, tmp_path):
+    said = []
+    for share in (0.3, 0.1):
+        words = ("network", "classic", small_pgn, "-o", tmp_path / "net.yaml", *SMALL)
+        said.append(done(*words, "--held-out", share).out)
+    assert "too narrow" not in said[0]
+    assert re.search(r"only \d+ held-out games: intervals are too narrow", said[1])
 
 
 def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_path):
