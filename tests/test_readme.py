@@ -32,7 +32,7 @@ def printed(small_pgn, tmp_path_factory) -> dict[str, str]:
         tune = done(
             "tune", "classic", small_pgn, "-o", "learned.yaml", "--depth", 1, "--per-game", 40
         )
-        match = done("match", "learned.yaml", "classic", "--depth", 1, "--games", 4)
+        match = done("match", "learned.yaml", "classic", "--depth", 1, "--games", 20)
         # as if of a hundred times as many games: more than 20 changes are supported
         learned = load_parameters("learned.yaml")
         write_parameters(

@@ -97,7 +97,7 @@ def standard_errors(
     # the prior
     pull = problem.precision[free[chosen]][:, free[chosen]] * n
     effective = len(chosen) - float((pull * inverse).sum())
-    few = correction(names, effective)
+    few = correction(problem, names, effective)
 
     def whole(part: np.ndarray) -> np.ndarray:
         found = np.zeros_like(meat)
@@ -110,10 +110,14 @@ def standard_errors(
     return uncertainty_of(problem, covariance, sampling, null_space, names)
 
 
-def correction(games: int, weights: float) -> float:
-    """Return the factor of a covariance of so many (effective) weights fitted to so many games; NaN
-    if there are not more games than weights."""
-    return games / (games - weights) if games > weights else math.nan
+def correction(problem: Problem, games: int, weights: float) -> float:
+    """Return the factor of a covariance of so many (effective) weights fitted to so many games, or
+    positions that count as independent, where a prior made these known; NaN if there are not more
+    of them than weights."""
+    count: float = games
+    if problem.precision.count_nonzero():
+        count = max(games, problem.positions / problem.design_effect)
+    return count / (count - weights) if count > weights else math.nan
 
 
 def uncertainty_of(

@@ -99,7 +99,7 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
     meat, names = problem.device.score_products(problem.model, weights, free)
     inverse = factorised(matrix)(np.eye(len(free)))
-    few = correction(names, len(free) - float((inverse * pull).sum()))
+    few = correction(problem, names, len(free) - float((inverse * pull).sum()))
     covariance = sampling = null_space.project(inverse @ (meat * few) @ inverse.T)
     if pull.any():
         pull *= problem.design_effect * few

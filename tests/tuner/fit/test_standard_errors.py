@@ -264,7 +264,7 @@ def test_a_strong_prior_is_as_uncertain_as_it_says(sample):
     np.testing.assert_allclose(
         errors_of(weak, sample.layout.places)[1].standard_errors,
         errors_of(problem_of(sample, 2), sample.layout.places)[1].standard_errors,
-        rtol=1e-3,
+        rtol=0.02,  # but for the factor for few games
     )
 
 
