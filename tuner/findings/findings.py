@@ -477,8 +477,8 @@ def advice(
     elif result.uncertainty and games:
         if np.isnan(result.uncertainty.covariance).any():
             lines.append(
-                f"no intervals: {games} {of} are too few for so many weights without a prior; use"
-                " --prior auto"
+                f"there are no intervals, since {games} {of} are not more than the weights that"
+                " they set; use --prior auto"
             )
         elif games < FEW_GAMES:
             lines.append(f"only {games} {of}: intervals are wider (Student's t), and still rough")

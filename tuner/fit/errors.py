@@ -111,9 +111,9 @@ def standard_errors(
 
 
 def correction(problem: Problem, games: int, weights: float) -> float:
-    """Return the factor of a covariance of so many (effective) weights fitted to so many games, or
-    positions that count as independent, where a prior made these known; NaN if there are not more
-    of them than weights."""
+    """Return G / (G - p), by which the covariance of p effective weights fitted to G games is too
+    small; NaN unless G exceeds p. With a prior the design effect is known, and G is at least the
+    number of independent positions."""
     count: float = games
     if problem.precision.count_nonzero():
         count = max(games, problem.positions / problem.design_effect)

@@ -675,7 +675,7 @@ class ImproveRun(Run):
         found = replace(
             numbers,
             standard_errors=learned.standard_errors,
-            optimum=learned.estimate,
+            optimum=learned.optimum,
             learned=games,
         )
         write_parameters(self.root / LEARNED, found)
