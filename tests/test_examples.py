@@ -12,7 +12,7 @@ from tests.games.support import REPOSITORY
 EXAMPLES = REPOSITORY / "examples"
 SCRIPTS = {
     "tune_games": (
-        ("values", "material.queen", "the report:"),
+        ("in units of material.pawn", "material.queen", "the report:"),
         ("learned.yaml", "run/report.html"),
     ),
     "own_term": (("rooks.connected", "rooks "), ("learned.yaml",)),
