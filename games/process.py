@@ -1,29 +1,28 @@
-"""The process of an engine, and players that are processes.
-
-The output of a process is read and its input written in threads, so that full pipes never block."""
+"""The process of an engine: its lines in and out, and its end."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import os
-import queue
-import re
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import threading
 import time
-from abc import ABC, abstractmethod
-from typing import Protocol
+from collections import deque
+from collections.abc import Iterator
 
-from games.record import CRASH, STALL, EngineFault, Forfeit
+from games.record import EngineFault, EngineSilent
 from games.streams import InputError
 
 PIECE = 1 << 16  # bytes
-SMALL_PIECE, BULK_SECONDS = PIECE // 4, 0.001
-WAITING_PIECES = 64  # read ahead of what is taken
+BULK_PIPE, BULK_SECONDS = 1 << 20, 0.001
+MOST_FORGOTTEN = 64  # pieces
+WATCH_SECONDS = 0.25  # after which a silent engine is looked at: it may have ended
 MOST_WITHOUT_ANSWER = 1 << 25  # bytes
 LONGEST_LINE = 1 << 20  # bytes
 KEPT_COMPLAINTS = 1 << 12  # bytes
@@ -32,14 +31,7 @@ QUIT_SECONDS = 1.0
 GUARD_SECONDS = 10.0
 
 
-class Killable(Protocol):
-    """The process of an engine."""
-
-    def kill(self) -> None:
-        """Kill the process and its children; from any thread."""
-
-
-alive: set[Killable] = set()
+alive: set[EngineProcess] = set()
 
 GUARDED = "EVALTUNE_GUARDED"  # in the environment of what is started: marks, one for each tuner
 # waits for the end of its input, then kills what has the mark until nothing is left
@@ -80,11 +72,8 @@ def guard() -> None:
 
 def words_of(command: str, what: str) -> list[str]:
     """Return the words of a command, first the path of its program; InputError, which names `what`
-    was expected, without one."""
-    try:
-        words = shlex.split(command)
-    except ValueError as problem:
-        raise InputError(f"{command}: not a command: {problem}") from None
+    was expected, without one. A path with blanks needs no quotes if there is such a program."""
+    words = split_command(command)
     path = shutil.which(words[0]) if words else None
     if path is None:
         raise InputError(
@@ -93,20 +82,42 @@ def words_of(command: str, what: str) -> list[str]:
     return [path, *words[1:]]
 
 
+def split_command(command: str) -> list[str]:
+    """Split a command as a shell does, except behind the path of a program that has blanks itself;
+    InputError for what cannot be split."""
+    parts = command.split(" ")
+    for end in range(len(parts), 1, -1):
+        path = " ".join(parts[:end])
+        if os.sep in path and os.path.isfile(path) and os.access(path, os.X_OK):
+            return [path, *split_command(" ".join(parts[end:]))]
+    try:
+        return shlex.split(command)
+    except ValueError as problem:
+        raise InputError(f"{command}: not a command: {problem}") from None
+
+
 def kill_group(number: int) -> None:
     """Kill the process of that number, which has a session of its own, and its children."""
     with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(number, signal.SIGKILL)  # the group outlives its leader
-        else:
-            os.kill(number, signal.SIGTERM)
+        os.killpg(number, signal.SIGKILL)  # the group outlives its leader
+
+
+def _read(number: int) -> bytes | None:
+    """Read what is there, empty at the end; None if nothing is there."""
+    try:
+        return os.read(number, BULK_PIPE)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
 
 
 class EngineProcess:
     """A running engine; InputError, which names `what` was expected, if it cannot be started.
 
     With `bulk` the output is read in large pieces, each a moment late, and the last line of
-    standard error is kept; otherwise at once, and standard error is dropped."""
+    standard error is kept; otherwise at once, and standard error is dropped. Pipes are never waited
+    for: what the engine does not take yet is written while its output is awaited."""
 
     def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
         self.command, self._bulk = command, bulk
@@ -120,93 +131,103 @@ class EngineProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if bulk else subprocess.DEVNULL,
                 bufsize=0,
-                start_new_session=hasattr(os, "killpg"),
+                start_new_session=True,
             )
         except OSError as problem:
             raise InputError(f"{command}: {problem.strerror}; is it {what}?") from None
         alive.add(self)
-        self._pieces: queue.Queue[bytes] = queue.Queue(WAITING_PIECES)
-        self._texts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._rest = b""
+        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
+        numbers = [stream.fileno() for stream in streams if stream is not None]
+        self._into, self._out = numbers[:2]
+        self._poll = select.poll()
+        for number in numbers:
+            os.set_blocking(number, False)
+            if bulk and hasattr(fcntl, "F_SETPIPE_SZ"):  # the engine works while we do
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, BULK_PIPE)
+            if number != self._into:
+                self._poll.register(number, select.POLLIN)
+        self._unsent = b""
+        self._closing = False  # standard input, after what is unsent
+        self._lines: deque[bytes] = deque()  # that were read, but not taken
+        self._rest = b""  # the line that is not complete
         self._ended = False
         self._complaints = b""
-        for work in (self._read, self._write):
-            threading.Thread(target=work, daemon=True).start()
-        self._complaining = threading.Thread(target=self._read_complaints, daemon=True)
-        if bulk:
-            self._complaining.start()
-
-    @property
-    def number(self) -> int:
-        """The number by which the system knows the process."""
-        return self._process.pid
 
     def say(self, text: bytes) -> None:
-        """Write whole lines, in one piece, without waiting for the engine."""
-        self._texts.put(text)
+        """Write whole lines, without waiting for the engine."""
+        self._unsent += text
+        self._send()
 
     def end_input(self) -> None:
         """Close the engine's standard input after what was said."""
-        self._texts.put(None)
+        self._closing = True
+        self._send()
 
     def piece(self, seconds: float) -> bytes:
-        """Return the next piece of the output; EngineFault if it has ended, or nothing comes within
-        that time."""
-        rest, self._rest = self._rest, b""
-        if piece := rest or self._piece(time.monotonic() + seconds):
+        """Return the next piece of the output; EngineFault if it has ended, EngineSilent if nothing
+        comes within that time."""
+        if piece := self._piece(time.monotonic() + seconds):
             return piece
-        raise EngineFault(
-            self._end_text() if self._ended else f"printed nothing within {seconds:g} s"
-        )
+        raise self._without(f"printed nothing within {seconds:g} s")
 
     @property
     def complaint(self) -> str:
         """The last line that the engine printed to standard error, if that is kept."""
-        if self._bulk:
-            self._complaining.join(
-                COMPLAINT_SECONDS
-            )  # one that has ended may have said why just before
-        return next(
-            (
-                line.strip()
-                for line in reversed(self._complaints.decode("utf-8", "replace").splitlines())
-                if line.strip()
-            ),
-            "",
-        )
+        errors, deadline = self._process.stderr, time.monotonic() + COMPLAINT_SECONDS
+        if errors is not None:  # an engine that has ended may have said why just before
+            watch = select.poll()
+            watch.register(errors, select.POLLIN)
+            while (left := deadline - time.monotonic()) > 0 and watch.poll(1000 * left):
+                if not (piece := _read(errors.fileno())):
+                    break
+                self._complaints = (self._complaints + piece)[-KEPT_COMPLAINTS:]
+        lines = self._complaints.decode("utf-8", "replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
-    def until(self, last: bytes, seconds: float) -> list[bytes]:
-        """Read lines up to one that begins with `last`; EngineFault says what came instead: end,
-        silence, or too much."""
-        lines: list[bytes] = []
-        read, deadline = 0, time.monotonic() + seconds
+    def lines(self, last: bytes, seconds: float) -> Iterator[bytes]:
+        """Yield lines up to one that begins with `last`; EngineSilent if it does not come within
+        that time, EngineFault if the engine ends or prints a line without end."""
+        deadline = time.monotonic() + seconds
         while True:
-            *whole, self._rest = self._rest.split(b"\n")
-            for i, line in enumerate(whole):
-                lines.append(line.rstrip(b"\r"))
+            while self._lines:
+                line = self._lines.popleft()
+                yield line
                 if line.startswith(last):
-                    self._rest = b"\n".join([*whole[i + 1 :], self._rest])
-                    return lines
+                    return
             if len(self._rest) > LONGEST_LINE:
                 raise EngineFault(f"a line of more than {LONGEST_LINE:,} bytes")
-            before, self._rest = self._rest, b""
             piece = self._piece(deadline)
-            read += len(piece)
+            if not piece:
+                lacking = f"no `{last.decode()}`" if last else "printed nothing"
+                raise self._without(f"{lacking} within {seconds:g} s")
+            self._take(piece)
+
+    def until(self, last: bytes, seconds: float) -> list[bytes]:
+        """Return the lines up to one that begins with `last`, see `lines`; EngineFault if they are
+        too many."""
+        found, read = [], 0
+        for line in self.lines(last, seconds):
+            found.append(line)
+            read += len(line) + 1
             if read > MOST_WITHOUT_ANSWER:
                 raise EngineFault(
                     f"more than {MOST_WITHOUT_ANSWER:,} bytes without `{last.decode()}`"
                 )
-            if not piece:
-                lacking = f"no `{last.decode()}`" if last else "printed nothing"
-                raise EngineFault(
-                    self._end_text() if self._ended else f"{lacking} within {seconds:g} s"
-                )
-            self._rest = before + piece
+        return found
+
+    def forget(self) -> None:
+        """Drop what the engine has printed so far: it answers nothing that will be asked."""
+        self._lines.clear()
+        for _ in range(MOST_FORGOTTEN):
+            if not (piece := self._read()):
+                break
+            self._take(piece)
+            self._lines.clear()
 
     def kill(self) -> None:
         """Kill the process and its children; from any thread."""
         kill_group(self._process.pid)
-        self._texts.put(None)
         alive.discard(self)
 
     def quit(self) -> None:
@@ -216,67 +237,71 @@ class EngineProcess:
 
     def end(self) -> None:
         """Give the engine a moment to end, then kill it and its children."""
+        self.end_input()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)
 
+    def _take(self, piece: bytes) -> None:
+        *whole, self._rest = (self._rest + piece).split(b"\n")
+        self._lines.extend(line.removesuffix(b"\r") for line in whole)
+
     def _piece(self, deadline: float) -> bytes:
         """The next piece of the output, empty at its end and at the deadline."""
-        if self._ended:
-            return b""
-        try:
-            piece = self._pieces.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            return b""
-        self._ended = not piece
-        return piece
+        while not self._ended and (left := deadline - time.monotonic()) > 0:
+            # an engine that has ended may leave children that keep its output open
+            ready = self._poll.poll(1000 * min(left, WATCH_SECONDS))
+            if not ready and self._process.poll() is not None:
+                self._ended = True
+            for number, _ in ready:
+                if number == self._into:
+                    self._send()
+                elif number == self._out:
+                    if piece := self._read():
+                        return piece
+                elif complaint := _read(number):
+                    self._complaints = (self._complaints + complaint)[-KEPT_COMPLAINTS:]
+                else:
+                    self._poll.unregister(number)
+        return b""
 
-    def _end_text(self) -> str:
+    def _read(self) -> bytes:
+        """What the engine has printed, empty if nothing is there; sets the end."""
+        if self._bulk:
+            time.sleep(BULK_SECONDS)  # most engines write each line by itself
+        piece = _read(self._out)
+        self._ended = self._ended or piece == b""
+        return piece or b""
+
+    def _send(self) -> None:
+        """Write what the engine takes now; the rest waits until it takes more."""
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._into, self._unsent) :]
+        except BlockingIOError:
+            self._poll.register(self._into, select.POLLOUT)
+            return
+        except (OSError, ValueError):  # a closed pipe: the end of the output follows
+            self._unsent = b""
+        with contextlib.suppress(KeyError, ValueError):  # it is not watched, or closed
+            self._poll.unregister(self._into)
+        if self._closing and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._into = -1
+
+    def _without(self, silence: str) -> EngineFault:
+        """The fault of an engine without an answer."""
+        if not self._ended:
+            return EngineSilent(silence)
         try:
             status = self._process.wait(QUIT_SECONDS)
         except subprocess.TimeoutExpired:
-            return "closed its output"
-        return f"exited with status {status}" if status >= 0 else f"ended by signal {-status}"
-
-    def _read(self) -> None:
-        out = self._process.stdout
-        assert out is not None
-        with contextlib.suppress(OSError, ValueError):
-            while piece := os.read(out.fileno(), PIECE):
-                self._pieces.put(piece)
-                if self._bulk and len(piece) < SMALL_PIECE:
-                    time.sleep(BULK_SECONDS)  # most engines write each line by itself
-        self._pieces.put(b"")
-
-    def _read_complaints(self) -> None:
-        errors = self._process.stderr
-        assert errors is not None
-        with contextlib.suppress(OSError, ValueError):
-            while piece := os.read(errors.fileno(), PIECE):
-                self._complaints = (self._complaints + piece)[-KEPT_COMPLAINTS:]
-
-    def _write(self) -> None:
-        into = self._process.stdin
-        assert into is not None
-        with contextlib.suppress(OSError, ValueError):  # a closed pipe: the reader notices the end
-            while (text := self._texts.get()) is not None:
-                left = memoryview(text)
-                while left:
-                    left = left[into.write(left) :]
-        with contextlib.suppress(OSError):
-            into.close()
-
-
-def cpu_seconds(process: int) -> float | None:
-    """Return the CPU time that another process has used, None where the system does not tell."""
-    try:
-        with open(f"/proc/{process}/stat", "rb") as stream:
-            fields = stream.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            return EngineFault("closed its output")
+        return EngineFault(
+            f"exited with status {status}" if status >= 0 else f"ended by signal {-status}"
+        )
 
 
 @atexit.register
@@ -289,75 +314,3 @@ def _end_all() -> None:
         each.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             each.wait(GUARD_SECONDS)
-
-
-SILENT = re.compile("no `|printed nothing")
-
-
-class RestartedPlayer(ABC):
-    """A player that runs another program, which is started again for the next game after it has
-    ended."""
-
-    @abstractmethod
-    def start(self) -> None:
-        """Start the program; InputError if that fails."""
-
-    @property
-    @abstractmethod
-    def running(self) -> bool:
-        """Whether the program is running."""
-
-    def begin(self, seed: str) -> None:
-        """Start the program if it is not running; Forfeit if that fails."""
-        if not self.running:
-            try:
-                self.start()
-            except InputError as problem:
-                raise Forfeit(CRASH, f"does not restart: {problem}") from None
-
-
-class ProcessPlayer(RestartedPlayer):
-    """A program that is asked and answers by lines; `start` sets the process."""
-
-    def __init__(self) -> None:
-        self._process: EngineProcess | None = None
-
-    @property
-    def running(self) -> bool:
-        return self._process is not None
-
-    def ask(self, text: str, last: bytes, patience: float) -> list[bytes]:
-        """Write a text and read lines up to one that begins with `last`; Forfeit after `patience`
-        seconds of silence."""
-        if self._process is None:
-            raise Forfeit(CRASH, "ended before")
-        self._process.say(text.encode())
-        try:
-            return self._process.until(last, patience)
-        except EngineFault as problem:
-            self._end()
-            silent = SILENT.match(str(problem))
-            raise Forfeit(
-                STALL if silent else CRASH,
-                f"no move within {patience:g} s" if silent else str(problem),
-            ) from None
-
-    def cpu_seconds(self) -> float | None:
-        """Return the CPU time that the program has used; None if it has ended, and where the system
-        does not tell."""
-        return cpu_seconds(self._process.number) if self._process else None
-
-    def abort(self) -> None:
-        if self._process:
-            self._process.kill()
-
-    def close(self) -> None:
-        if self._process:
-            self._process.quit()
-            self._process = None
-
-    def _end(self) -> None:
-        """Kill the program."""
-        if self._process:
-            self._process.kill()
-            self._process = None

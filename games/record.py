@@ -376,6 +376,10 @@ def find(name: str) -> Game:
     return importlib.import_module(f"games.{name}.game").GAME
 
 
+# by which a move may exceed a fixed time, which engines notice late; a clock leaves that to them
+MOVETIME_MARGIN = 0.5
+
+
 @dataclass(frozen=True)
 class Control:
     """The limits of a player; times in seconds; None: no such limit."""
@@ -386,7 +390,7 @@ class Control:
     base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
     byoyomi: float = 0.0  # for each move once the clock has run out
-    margin: float = 0.0  # by which a move may exceed the clock
+    margin: float = 0.0  # by which a move may exceed its time; 0 of `movetime`: MOVETIME_MARGIN
     vary: float = 0.0  # the share by which searches of an engine differ from its limit
 
     def drawn(self, dice: random.Random) -> Control:
@@ -398,6 +402,12 @@ class Control:
         if self.depth is None or dice.random() >= self.vary:
             return self
         return replace(self, depth=self.depth - 1 or 2)
+
+    def exceeded(self, used: float, left: float | None) -> bool:
+        """Whether a move took too long: seconds used, and seconds left on a clock."""
+        if left is not None:
+            return used > left + self.byoyomi + self.margin
+        return self.movetime is not None and used > self.movetime + (self.margin or MOVETIME_MARGIN)
 
     @property
     def text(self) -> str:
@@ -441,9 +451,10 @@ class Player(Protocol):
     """A player of a match. Each thread has its own players; their moves must not depend on earlier
     games."""
 
-    def begin(self, seed: str) -> None:
-        """Start a new game; draw all random numbers from the seed "match/pair/game/side". Raises
-        Forfeit if it fails to start."""
+    def begin(self, seed: str, start: np.ndarray) -> None:
+        """Start a new game in a position (words,), before any clock runs; draw all random numbers
+        from the seed "match/pair/game/side". Raises Forfeit if it fails to start, InputError for a
+        position that it cannot be given."""
 
     def choose(
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
@@ -468,7 +479,13 @@ RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS, TABLES = (
     "resigns",
     "tables",
 )
-FAULTS = ILLEGAL, CRASH, STALL, TIME = ("illegal move", "crash", "stall", "time")
+FAULTS = ILLEGAL, CRASH, STALL, TIME, CLAIM = (
+    "illegal move",
+    "crash",
+    "stall",
+    "time",
+    "false claim",
+)
 
 
 @dataclass
@@ -534,7 +551,7 @@ class Contest:
     players: Mapping[str, Callable[[], Player]] = field(default_factory=dict)
     # a player that runs an engine: protocol ("uci" or "xboard"), command, options, control,
     # megabytes of hash; InputError
-    external: Callable[[str, str, dict[str, str], Control, int | None], Player] | None = None
+    external: Callable[[str, str, Mapping[str, str], Control, int | None], Player] | None = None
     protocols: tuple[str, ...] = ()  # of these engines
     # an external engine as a source of scores: command, options; InputError
     evaluator: Callable[[str, Mapping[str, object]], Evaluator] | None = None
@@ -548,6 +565,8 @@ class Contest:
     level_is_drawn: bool = True
     # a draw in practice, unless a search finds a forced win
     drawn_ending: Callable[[np.ndarray], bool] | None = None
+    # whether player 0 or 1 has too little to win, whatever happens: its opponent's time may run out
+    cannot_win: Callable[[np.ndarray, int], bool] = lambda words, player: False
     # results from tables in a folder: a function from a position to the first player's result, None
     # if unknown; InputError
     tablebase: Callable[[str], Callable[[np.ndarray], int | None]] | None = None
@@ -560,6 +579,10 @@ class EngineFault(InputError):
     def __init__(self, what: str, done: int = 0, total: int = 0) -> None:
         super().__init__(what + (f"; {done:,} of {total:,} positions were done" if total else ""))
         self.what = what
+
+
+class EngineSilent(EngineFault):
+    """An engine that did not answer in time."""
 
 
 @dataclass(frozen=True)

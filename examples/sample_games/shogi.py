@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
+from games.protocol.player import EnginePlayer
 from games.record import PLIES, RULES, Control, PlayedGame
-from games.shogi.engines.contest import UsiPlayer
+from games.shogi.engines.contest import external
 from games.shogi.files.csa import game_text
 from games.shogi.rules.endings import ending, result
 from games.shogi.rules.movegen import moves_of, play
@@ -30,12 +31,12 @@ RANDOM_PLIES, NODES, LONGEST, SHARE = 8, 400, 400, 25
 WRITTEN = 40  # shares after which the file is written again
 
 
-def played(engine: UsiPlayer, seed: int, number: int) -> PlayedGame:
+def played(engine: EnginePlayer, seed: int, number: int) -> PlayedGame:
     """Play a game."""
     rng = random.Random(f"{seed}.{number}")
     line: list[np.ndarray] = [START.copy()]
     moves: list[int] = []
-    engine.begin(f"{seed}/{number}/1/0")
+    engine.begin(f"{seed}/{number}/1/0", line[0])
     while ending(line) is None and len(moves) < LONGEST:
         legal = sorted(moves_of(line[-1]))
         moves.append(
@@ -67,8 +68,7 @@ def play_share(task: tuple[str, int, range]) -> list[tuple[bytes, str]]:
     """Play one share of the numbers with one engine process; returns the moves and the text of each
     game."""
     command, seed, numbers = task
-    engine = UsiPlayer(command, {"Threads": "1"}, Control(nodes=NODES), 1)
-    engine.start()
+    engine = external("usi", command, {"Threads": "1"}, Control(nodes=NODES), 1)
     try:
         games = [played(engine, seed, number) for number in numbers]
     finally:

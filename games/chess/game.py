@@ -9,12 +9,12 @@ from itertools import chain
 
 import numpy as np
 
-from games.chess.engines.endings import drawn_ending, tablebase
+from games.chess.engines.endings import drawn_ending, is_bare, tablebase
 from games.chess.engines.gametext import reason
 from games.chess.engines.gametext import text as game_text
 from games.chess.engines.openings import book
 from games.chess.engines.openings import read as read_openings
-from games.chess.engines.players import UciEvaluator
+from games.chess.engines.players import evaluator, external
 from games.chess.files import content, epd, pgn
 from games.chess.files.fen import LETTERS, fen, fens, position
 from games.chess.files.san import san
@@ -32,11 +32,9 @@ from games.chess.search import searcher
 from games.reading import require_own
 from games.record import (
     Contest,
-    Control,
     Files,
     Game,
     Line,
-    Player,
     PositionBatch,
     ReadOptions,
     ReadReport,
@@ -157,16 +155,6 @@ def read(
     yield from reader.read(source, chain([start], stream), options, report, note)
 
 
-def external(
-    protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None
-) -> Player:
-    """Start an external engine, see games.chess.engines.players; imports python-chess only when
-    needed."""
-    from games.chess.engines import players
-
-    return players.external(protocol, command, options, control, megabytes)
-
-
 GAME = Game(
     name="chess",
     words=WORDS,
@@ -198,9 +186,10 @@ GAME = Game(
         constants=CONSTANTS,
         external=external,
         protocols=("uci", "xboard"),
-        evaluator=UciEvaluator,
+        evaluator=evaluator,
         reason=reason,
         drawn_ending=drawn_ending,
+        cannot_win=is_bare,
         tablebase=tablebase,
     ),
     stock=STOCK,

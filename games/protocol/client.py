@@ -1,22 +1,34 @@
-"""Engines of UCI or a protocol like it as sources of scores: what they declare and print, and
-searches of thousands of positions."""
+"""Engines of UCI, or a protocol like it: what they declare, and their searches for matches and for
+learning."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import NoReturn
+from functools import cache
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from games.process import SILENT, EngineProcess
-from games.record import Asked, EngineFault, EngineOption, Searched, SearchLimits
+from games.process import EngineProcess
+from games.record import (
+    ILLEGAL,
+    Asked,
+    Choice,
+    Control,
+    EngineFault,
+    EngineOption,
+    EngineSilent,
+    Forfeit,
+    Searched,
+    SearchLimits,
+)
 from games.streams import InputError
 
+LOG = logging.getLogger(__name__)
 OPTION = re.compile(r"option name (.+?) type (spin|check|combo|button|string)(?: (.*))?")
 FIELD = re.compile(r"(?:^| )(default|min|max|var) (.*?)(?= (?:default|min|max|var) |$)")
 
@@ -49,7 +61,52 @@ def _whole(text: str | None) -> int | None:
     return None
 
 
-START_SECONDS = 10.0  # limit of the first answer
+@cache
+def note_ignored(command: str, line: str) -> None:
+    """Log, once, a line that declares no option, although it should."""
+    LOG.warning(f"{command}: ignored the line {line[:100]!a}, which declares no valid option")
+
+
+def value_of(command: str, options: Mapping[str, EngineOption], name: str, value: object) -> str:
+    """Return the value of an option as its engine reads it; InputError for one that the engine has
+    not declared so."""
+    option, text = options[name], str(value)
+    number = _whole(text)
+
+    def wrong(expected: str) -> InputError:
+        given = text if option.kind == "spin" and number is not None else repr(text[:40])
+        return InputError(f"{command}: option {name!r} is {given}, expected {expected}")
+
+    if "\n" in text or "\r" in text:
+        raise InputError(f"{command}: option {name!r}: a value of several lines")
+    if option.kind == "spin":
+        if number is None:
+            raise wrong("a whole number")
+        assert option.low is not None and option.high is not None
+        if not option.low <= number <= option.high:
+            raise wrong(f"{option.low} to {option.high}")
+    if option.kind == "check":
+        text = text.lower()
+        if text not in ("true", "false"):
+            raise wrong("true or false")
+    if option.kind == "combo":
+        same = [choice for choice in option.choices if choice.lower() == text.lower()]
+        if not same:
+            raise wrong(", ".join(option.choices))
+        text = text if text in same else same[0]
+    return text
+
+
+def declared(command: str, options: Mapping[str, EngineOption], name: str) -> str:
+    """Return the name of an option as its engine wrote it; InputError if there is none."""
+    same = [other for other in options if other.lower() == name.lower()]
+    if not same:
+        raise InputError(f"{command}: has no option {name!r}")
+    return name if name in same else same[0]
+
+
+START_SECONDS = 30.0  # limit of the first answer
+READY_SECONDS = 120.0  # limit of `readyok`: engines read files and clear tables before it
 PATIENCE = 60.0  # seconds of silence
 
 
@@ -58,63 +115,131 @@ class Speech:
     """The differences between protocols, and the functions of the game."""
 
     name: str  # the first command; `ok` behind it ends the answer
-    new_game: str
-    position: str  # before the text of a position: `position fen`
+    new_game: tuple[bytes, bytes]  # what begins a game: before the answer `readyok`, and after it
+    position: str  # before the text of a position, behind `position`: fen
     start: str  # the text of the initial position
+    text: Callable[[np.ndarray], str]  # of a position
+    # the name of a move, of a variant or not
+    move_name: Callable[[np.ndarray, int, bool], str]
+    # the legal move of that name; ValueError, or Forfeit for a player who gives up
+    move_named: Callable[[np.ndarray, str], int]
     asked: Callable[[np.ndarray], Asked]  # prepares positions (n, words)
+    clock: str  # of the first and the second player
+    increment: str
+    movetime: str
+    hash: str  # the option for the size of tables
+    second: Callable[[np.ndarray], bool]  # whether the second player moves
+    of_variant: Callable[[np.ndarray], bool] = lambda words: False
     variant: str = ""  # the option for positions of a variant
-    # whether `isready` must precede the first position
-    ready_first: bool = False
+    undeclared: tuple[EngineOption, ...] = ()  # options that every engine has
     mates_in_plies: bool = False  # whether scores count the plies to a mate, not the moves
     stalemate_loses: bool = False
 
 
-class EngineEvaluator:
-    """An engine in a process of its own. An Evaluator.
+class Thought(NamedTuple):
+    """The answer to a `go`: the name of the move, and the last exact score of the best line with
+    its depth: centipawns, or plies to a win, negative to a loss, for the side to move."""
 
-    `values` are options to set at once. InputError if it does not start."""
+    move: str
+    score: float | None
+    win_in: int | None
+    depth: int
 
-    def __init__(self, speech: Speech, command: str, values: Mapping[str, object]) -> None:
+
+# an exact score of the best line, and its depth
+SCORE = re.compile(
+    rb"info (?!string\b)(?!.*?\b(?:lowerbound|upperbound)\b)(?!.*?\bmultipv (?!1\b))"
+    rb".*?\bscore (cp|mate) ([+-]?\d{1,9})\b"
+)
+DEPTH, NODES = re.compile(rb"^info .*?\bdepth (\d{1,5})\b"), re.compile(rb"\bnodes (\d{1,15})\b")
+# engines extend their depth, and look at their nodes now and then
+MORE_DEPTH, MORE, MORE_NODES = 3, 4, 20_000
+LEAST_PATIENCE, SLOWEST = 5.0, 5_000  # seconds, nodes a second
+
+
+class EngineClient:
+    """An engine in a process of its own, which plays and searches. An Evaluator and an Engine.
+
+    `values` are options to set at once, `megabytes` is the size of its tables. InputError if it
+    does not start."""
+
+    def __init__(
+        self,
+        speech: Speech,
+        command: str,
+        values: Mapping[str, object],
+        megabytes: int | None = None,
+    ) -> None:
         self.command, self.name = command, command
+        self.options = {option.name: option for option in speech.undeclared}
         self._speech = speech
-        self._options: dict[str, EngineOption] = {}
-        self._unsent = b""  # options to be set before the next position
         self._in_variant = self._aborted = False
+        self._start, self._names = "", list[str]()  # of the game
         self._process = EngineProcess(command, f"a {speech.name} engine")
         try:
-            self._start()
+            self._introduce()
+            if megabytes is not None and speech.hash in self.options:
+                values = {speech.hash: megabytes} | dict(values)
             self.set(values)
-            if self._unsent:
-                self._send_options()  # an engine that does not survive them is reported here
+            self._get_ready()
         except BaseException:
             self._process.kill()
             raise
 
-    @property
-    def options(self) -> Mapping[str, EngineOption]:
-        return self._options
-
     def set(self, values: Mapping[str, object]) -> None:
         """Set options before the next position. InputError for unknown options and for values out
         of range."""
-        for name, value in values.items():
-            option = self._options.get(name) or next(
-                (other for other in self._options.values() if other.name.lower() == name.lower()),
-                None,
-            )
-            if option is None:
-                raise InputError(f"{self.command}: has no option {name!r}")
-            text = _checked(self.command, option, str(value))
-            self._unsent += f"setoption name {option.name} value {text}\n".encode()
+        lines = ""
+        for each, value in values.items():
+            name = declared(self.command, self.options, each)
+            text = value_of(self.command, self.options, name, value)
+            is_button = self.options[name].kind == "button"
+            lines += f"setoption name {name}{'' if is_button else f' value {text}'}\n"
+        self._process.say(lines.encode())
+
+    def require(self, start: np.ndarray) -> None:
+        """InputError for a position of a variant that the engine does not play."""
+        if self._speech.of_variant(start):
+            self._require_variant()
+
+    def new_game(self, start: np.ndarray) -> None:
+        """Begin a game in a position; EngineFault if the engine does not get ready for it."""
+        speech = self._speech
+        self._set_variant(speech.of_variant(start))
+        text = speech.text(start)
+        self._start = "startpos" if text == speech.start else f"{speech.position} {text}"
+        self._names = []
+        self._clear()
+
+    def think(
+        self,
+        line: np.ndarray,
+        moves: Sequence[int],
+        control: Control,
+        left: tuple[float, float] | None,
+        seconds: float,
+    ) -> Choice:
+        """Choose a move, see `games.record.Player.choose`. Forfeit for an illegal one, EngineFault
+        if none comes within `seconds`."""
+        for i in range(len(self._names), len(moves)):
+            self._names.append(self._speech.move_name(line[i], moves[i], self._in_variant))
+        position = f"{self._start}{' moves ' if self._names else ''}{' '.join(self._names)}"
+        second = self._speech.second(line[-1])
+        self._process.forget()
+        self._process.say(f"position {position}\n{self._go(control, left, second)}\n".encode())
+        thought = self._thought(seconds)
+        try:
+            move = self._speech.move_named(line[-1], thought.move)
+        except ValueError:
+            written = f"{thought.move[:40]!a}"[1:-1]
+            raise Forfeit(ILLEGAL, written or "no move") from None
+        return Choice(move, thought.score, thought.win_in, thought.depth)
 
     def asked(self, positions: np.ndarray) -> Asked:
         """Prepare positions (n, words)."""
         asked = self._speech.asked(positions)
-        if asked.variant and self._speech.variant not in self._options:
-            raise InputError(
-                f"{self.command}: has no option {self._speech.variant}, and some positions are of"
-                " Chess960"
-            )
+        if asked.variant:
+            self._require_variant()
         return asked
 
     def searches(self, asked: Asked, limits: SearchLimits) -> Iterator[Searched]:
@@ -122,12 +247,11 @@ class EngineEvaluator:
 
         The tables of the engine are cleared before each position, as for a new game: scores then
         depend neither on the positions before nor on the number of engines, so that they can be
-        cached by position. A `go` is written when the search before has ended: engines may drop or
-        stop a search if another command comes during the search."""
-        self._variant(asked)
-        go = f"go {limits.text}".encode()
+        cached by position."""
+        if asked.variant:
+            self._set_variant(True)
         for i in range(len(asked)):
-            yield self._search(asked, i, go)
+            yield self._search(asked, i, f"go {limits.text}".encode())
 
     def require_limits(self, limits: SearchLimits) -> None:
         """Search the initial position; InputError for an engine that goes on far beyond the limits,
@@ -135,10 +259,9 @@ class EngineEvaluator:
         of_nodes, allowed = limits.depth is None, limits.depth or limits.nodes or 0
         most = MORE * allowed + MORE_NODES if of_nodes else allowed + MORE_DEPTH
         nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.text}".encode()
-        start = f"{self._speech.position} {self._speech.start}\n".encode()
-        self._get_ready()
-        unsent, self._unsent = self._unsent, b""
-        self._process.say(unsent + self._new_game() + start + go + b"\n")
+        self._clear()
+        start = f"position {self._speech.position} {self._speech.start}\n"
+        self._process.say(start.encode() + go + b"\n")
         for line in self._until_stopped(go, allowed / SLOWEST if of_nodes else PATIENCE):
             depth = max(depth, *map(int, DEPTH.findall(line)), 0)
             nodes = max(nodes, *map(int, NODES.findall(line)), 0)
@@ -153,28 +276,6 @@ class EngineEvaluator:
                     f" {allowed:,} were allowed; try {better}"
                 )
 
-    def _until_stopped(self, go: bytes, seconds: float) -> Iterator[bytes]:
-        """Yield the lines of the engine until it moves. An engine that takes too long is stopped:
-        it may hold back its output."""
-        patience = min(LEAST_PATIENCE + seconds, PATIENCE)
-        late = f"did not move within {patience:g} s"
-        deadline, stopped, line = time.monotonic() + patience, False, b""
-        while not line.startswith(b"bestmove"):
-            left = deadline - time.monotonic()
-            try:
-                if left <= 0:
-                    raise EngineFault(late)
-                line = self._process.until(b"", left)[0]
-            except EngineFault as problem:
-                if stopped or left > 0 and not SILENT.match(str(problem)):
-                    self._fail(go, late if stopped else str(problem), 0, 0)
-                stopped, deadline = True, time.monotonic() + LEAST_PATIENCE
-                self._process.say(b"stop\n")
-                continue
-            yield line
-        if stopped:
-            self._fail(go, late, 0, 0)
-
     def abort(self) -> None:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""
         self._aborted = True
@@ -184,47 +285,136 @@ class EngineEvaluator:
         """End the engine."""
         self._process.quit()
 
-    def _start(self) -> None:
+    def _introduce(self) -> None:
         """Read the name and the options."""
-        self._unready = self._speech.ready_first
         self._process.say(f"{self._speech.name}\n".encode())
-        try:
-            lines = self._process.until(f"{self._speech.name}ok".encode(), START_SECONDS)
-        except EngineFault as problem:
-            self._process.kill()
-            raise InputError(
-                f"{self.command}: {problem}; is it a {self._speech.name} engine?"
-            ) from None
+        lines = self._first_lines(
+            f"{self._speech.name}ok",
+            START_SECONDS,
+            f"; is it a {self._speech.name} engine? If it answers in a terminal, it does not flush:"
+            f" try stdbuf -i0 -oL {self.command}",
+        )
         for line in lines:
             text = line.decode("utf-8", "replace")
             if text.startswith("id name "):
                 self.name = text.removeprefix("id name ").strip()
             elif option := option_of(text):
-                self._options[option.name] = option
-
-    def _send_options(self) -> None:
-        self._get_ready()
-        unsent, self._unsent = self._unsent and self._unsent + self._new_game(), b""
-        self._process.say(unsent + b"isready\n")
-        self._answer(b"readyok", b"isready", 0, 0)
-
-    def _answer(self, last: bytes, asked: bytes, done: int, total: int) -> list[bytes]:
-        """Read lines up to one that begins with `last`, the answer to what was asked."""
-        try:
-            return self._process.until(last, PATIENCE)
-        except EngineFault as problem:
-            self._fail(asked, str(problem), done, total)
+                self.options[option.name] = option
+            elif text.startswith("option "):
+                note_ignored(self.command, text)
 
     def _get_ready(self) -> None:
-        """Let the engine read what its options name, if its protocol asks for that."""
-        if self._unready:
-            self._unready = False
-            unsent, self._unsent = self._unsent, b""
-            self._process.say(unsent + b"isready\n")
-            self._answer(b"readyok", b"isready", 0, 0)
+        """Wait for `readyok`: engines read what their options name, and make their tables."""
+        self._process.say(b"isready\n")
+        hint = f" of {self._speech.name}ok; a smaller --hash is ready sooner"
+        self._first_lines("readyok", READY_SECONDS, hint)
 
-    def _new_game(self) -> bytes:
-        return f"{self._speech.new_game}\n".encode()
+    def _first_lines(self, last: str, seconds: float, hint: str) -> list[bytes]:
+        """Read lines of an engine that starts; InputError, with a hint after silence, if `last`
+        does not come."""
+        try:
+            return self._process.until(last.encode(), seconds)
+        except EngineSilent as problem:
+            raise InputError(f"{self.command}: {problem}{hint}") from None
+        except EngineFault as problem:
+            text = f"{self.command}: {problem}; is it a {self._speech.name} engine?"
+            raise InputError(text) from None
+
+    def _clear(self) -> None:
+        """Begin a new game, and wait until the engine is ready for it."""
+        before, after = self._speech.new_game
+        self._process.say(before)
+        for _ in self._process.lines(b"readyok", READY_SECONDS):
+            pass
+        if after:
+            self._process.say(after)
+
+    def _set_variant(self, variant: bool) -> None:
+        if variant != self._in_variant:
+            self._require_variant()
+            self._in_variant = variant
+            self.set({self._speech.variant: str(variant)})
+
+    def _require_variant(self) -> None:
+        if self._speech.variant not in self.options:
+            raise InputError(
+                f"{self.command}: has no option {self._speech.variant}, and some positions are of"
+                " Chess960"
+            )
+
+    def _go(self, control: Control, left: tuple[float, float] | None, second: bool) -> str:
+        """The command to search with these limits."""
+        go, speech = "go", self._speech
+        if left is not None:
+            times = [round(1000 * seconds) for seconds in (left[::-1] if second else left)]
+            go += speech.clock.format(*times)
+            go += (
+                f" byoyomi {round(1000 * control.byoyomi)}"
+                if control.byoyomi
+                else speech.increment.format(round(1000 * control.increment))
+            )
+        elif control.movetime is not None:
+            go += speech.movetime.format(round(1000 * control.movetime))
+        if control.depth is not None:
+            go += f" depth {control.depth}"
+        return go if control.nodes is None else f"{go} nodes {control.nodes}"
+
+    def _thought(self, seconds: float) -> Thought:
+        """Read the answer to a `go`."""
+        scored, line = None, b""
+        for line in self._process.lines(b"bestmove", seconds):
+            if b" score " in line:
+                scored = SCORE.match(line) or scored
+        words = line.decode("utf-8", "replace").split()
+        move = words[1] if len(words) > 1 else ""
+        if scored is None:
+            return Thought(move, None, None, 0)
+        searched, number = DEPTH.match(scored.string), int(scored[2])
+        depth = int(searched[1]) if searched else 0
+        if scored[1] == b"cp":
+            return Thought(move, float(number), None, depth)
+        if not self._speech.mates_in_plies:
+            number = 2 * number - (number > 0)
+        return Thought(move, None, number, depth)
+
+    def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
+        """The result of a search by what the engine said; of a position without legal moves by the
+        rules."""
+        sign = -1 if asked.second[i] else 1
+        if not asked.playable[i]:
+            lost = asked.checked[i] or self._speech.stalemate_loses
+            return Searched(-sign * np.inf, 0) if lost else Searched(0.0, None)
+        position = b"position %b %b\n%b\n" % (self._speech.position.encode(), asked.texts[i], go)
+        try:
+            self._clear()
+            self._process.say(position)
+            thought = self._thought(PATIENCE)
+        except EngineFault as problem:
+            self._fail(go, problem.what, i, len(asked))
+        if thought.score is not None:
+            return Searched(sign * thought.score, None)
+        if thought.win_in is None:
+            what = f"no exact score before 'bestmove {thought.move}' for {asked.texts[i].decode()}"
+            self._fail(go, what, i, len(asked))
+        moves = (abs(thought.win_in) + 1) // 2
+        won = sign if thought.win_in > 0 else -sign
+        return Searched(won * np.inf, won * moves)
+
+    def _until_stopped(self, go: bytes, seconds: float) -> Iterator[bytes]:
+        """Yield the lines of the engine until it moves. An engine that takes too long is stopped:
+        it may hold back its output."""
+        patience = min(LEAST_PATIENCE + seconds, PATIENCE)
+        late = f"did not move within {patience:g} s"
+        try:
+            yield from self._process.lines(b"bestmove", patience)
+            return
+        except EngineSilent:
+            self._process.say(b"stop\n")
+        except EngineFault as problem:
+            self._fail(go, problem.what, 0, 0)
+        with contextlib.suppress(EngineFault):
+            yield from self._process.lines(b"bestmove", LEAST_PATIENCE)
+        self._fail(go, late, 0, 0)
 
     def _fail(self, asked: bytes, what: str, done: int, total: int) -> NoReturn:
         self._process.kill()
@@ -233,91 +423,3 @@ class EngineEvaluator:
             done,
             total,
         ) from None
-
-    def _variant(self, asked: Asked) -> None:
-        if asked.variant and not self._in_variant:
-            self._in_variant = True
-            self.set({self._speech.variant: "true"})
-
-    def _search(self, asked: Asked, i: int, go: bytes) -> Searched:
-        lines: list[bytes] = []
-        if asked.playable[i]:
-            self._get_ready()
-            unsent, self._unsent = self._unsent, b""
-            position = b"%b %b\n%b\n" % (self._speech.position.encode(), asked.texts[i], go)
-            self._process.say(unsent + self._new_game() + position)
-            lines = self._answer(b"bestmove", go, i, len(asked))
-        return self._result(asked, i, lines, go)
-
-    def _result(self, asked: Asked, i: int, lines: Sequence[bytes], go: bytes) -> Searched:
-        """The result of a search by what the engine said; of a position without legal moves by the
-        rules."""
-        sign = -1 if asked.second[i] else 1
-        if not asked.playable[i]:
-            lost = asked.checked[i] or self._speech.stalemate_loses
-            return Searched(-sign * np.inf, 0) if lost else Searched(0.0, None)
-        last = next(islice(_scored(lines), 1), None)
-        if last is None:
-            self._fail(
-                go,
-                f"no score before {lines[-1].decode('utf-8', 'replace')[:40]!a} for"
-                f" {asked.texts[i].decode()}",
-                i,
-                len(asked),
-            )
-        kind, number = last
-        if kind == b"cp":
-            return Searched(sign * float(number), None)
-        moves = (abs(number) + 1) // 2 if self._speech.mates_in_plies else abs(number)
-        return Searched(
-            sign * (np.inf if number > 0 else -np.inf), sign * (moves if number > 0 else -moves)
-        )
-
-
-DEPTH, NODES = re.compile(rb"^info .*?\bdepth (\d{1,5})\b"), re.compile(rb"\bnodes (\d{1,15})\b")
-MORE_DEPTH, MORE, MORE_NODES = 1, 4, 20_000  # engines look at their limits now and then
-LEAST_PATIENCE, SLOWEST = 5.0, 5_000  # seconds, nodes a second
-SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) (-?\d{1,9})\b( lowerbound| upperbound)?")
-OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
-
-
-def _scored(lines: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
-    """The scores of the best line from the last on, exact ones before bounds."""
-    matches = [
-        match
-        for line in reversed(lines)
-        if (match := SCORE.match(line)) and not OTHER_LINE.search(line)
-    ]
-    for match in sorted(matches, key=lambda match: match[3] is not None):
-        yield match[1], int(match[2])
-
-
-def _checked(command: str, option: EngineOption, text: str) -> str:
-    """The value of an option as the engine reads it; InputError if it is out of range."""
-    if "\n" in text or "\r" in text:
-        raise InputError(f"{command}: option {option.name!r}: a value of several lines")
-    if option.kind == "spin":
-        try:
-            value = int(text)
-        except ValueError:
-            raise InputError(
-                f"{command}: option {option.name!r} is {text[:40]!r}, expected a whole number"
-            ) from None
-        assert option.low is not None and option.high is not None
-        if not option.low <= value <= option.high:
-            raise InputError(
-                f"{command}: option {option.name!r} is {value}, expected {option.low} to"
-                f" {option.high}"
-            )
-    if option.kind == "check" and text.lower() not in ("true", "false"):
-        raise InputError(
-            f"{command}: option {option.name!r} is {text[:40]!r}, expected true or false"
-        )
-    if option.kind == "check":
-        return text.lower()
-    if option.kind == "combo" and text not in option.choices:
-        raise InputError(
-            f"{command}: option {option.name!r} is {text[:40]!r}, expected"
-            f" {', '.join(option.choices)}"
-        )
-    return text

@@ -58,7 +58,7 @@ def test_a_crash_is_no_result(tmp_path):
     ran = done(
         "games", fake("crash", 100), "--run", tmp_path / "a", "--games", 12, "--plies", 50, "--json"
     )
-    assert "was not finished: crash; it is played again" in ran.err
+    assert "was not finished: crash: exited with status 3; it is played again" in ran.err
     assert json.loads(ran.out)["unfinished"] > 0 and len(read(text_of(tmp_path / "a"))) == 12
     assert "disconnects" not in text_of(tmp_path / "a")
 
@@ -125,11 +125,15 @@ def test_cshogi_reads_the_games_of_a_usi_engine(tmp_path):
         (
             fake("crash", 5),
             "",
-            "5 games in a row were not finished, the last because of crash; the"
+            "5 games in a row were not finished, the last because of crash: exited with status 3; the"
             " games before are kept",
         ),
         (fake("ignores"), "--nodes 5000", " searched 64,000 nodes where 5,000 were allowed; try"),
-        (fake("ignores"), "--depth 6", " searched 8 plies where 6 were allowed; try --nodes 64000"),
+        (
+            fake("ignores"),
+            "--depth 6",
+            " searched 10 plies where 6 were allowed; try --nodes 64000",
+        ),
         (
             fake("crash", 1),
             "",

@@ -113,7 +113,7 @@ def test_the_ladder_includes_players_that_have_learned_nothing():
 @pytest.mark.parametrize(
     ("how", "kind", "said"),
     [
-        ("crash", "crash", "disconnects"),
+        ("crash", "crash", "disconnects: exited with status 3"),
         ("illegal", "illegal move", "makes an illegal move: e2e5"),
         ("garbage", None, ""),
     ],

@@ -28,7 +28,7 @@ CASES = {
         "no-such-engine: no such program, expected the command of a uci engine"
     ),
     "match classic xboard:no-such-engine": (
-        "no-such-engine: no such program, expected the command of a xboard engine"
+        "no-such-engine: no such program, expected the command of an xboard engine"
     ),
     "match classic uci:": "'': no such program",
     "match classic uci:/bin/false": "/bin/false: exited with status 1; is it a uci engine?",

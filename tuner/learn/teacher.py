@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 import shutil
 import threading
 import zlib
@@ -20,6 +19,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from games.compile.cache import cache_home
+from games.process import split_command
 from games.record import (
     Asked,
     EngineFault,
@@ -83,7 +83,7 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
     """Return the sha256 of the program of `PROTOCOL:COMMAND` and of the files that its arguments
     and options name, by their names: a program that was built again is another one. Of our own
     program the sources count, too."""
-    words = shlex.split(text.partition(":")[2])
+    words = split_command(text.partition(":")[2])
     path = Path(os.path.realpath(shutil.which(words[0]) or words[0]))
     given = [str(value) for value in values.values()]
     defaults = [option.default for option in engine.options.values() if option.default]

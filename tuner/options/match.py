@@ -53,7 +53,7 @@ class PairsOptions:
         seldom=True,
     )
     timemargin: float | None = option(
-        "with --tc: seconds by which a move may exceed the clock (default: 0)",
+        "seconds by which a move may exceed its time (default: with --tc 0, with --movetime 0.5)",
         POSITIVE,
         metavar="S",
         seldom=True,

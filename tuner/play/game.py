@@ -100,8 +100,10 @@ class Course:
         self._place(words)
 
     def forfeited(self, loser: int, end: str, detail: str = "") -> Ending:
-        """Return the ending of a game that player 0 or 1 lost by a fault or gave up."""
-        return Ending(end, self.game.forfeited(loser), loser, detail)
+        """Return the ending of a game that player 0 or 1 lost by a fault or gave up: a draw if its
+        time ran out and the opponent could not win."""
+        drawn = end == TIME and self.game.contest.cannot_win(self.line[-1], 1 - loser)
+        return Ending(end, 0 if drawn else self.game.forfeited(loser), loser, detail)
 
     def played(self, ending: Ending, plies: int | None = None) -> PlayedGame:
         """Return the game, or its first plies, with its ending."""
@@ -170,7 +172,7 @@ def play_out(
     UNDER_WAY[thread] = course
     try:
         for turn, player in enumerate(players):
-            player.begin(seeds[turn])
+            player.begin(seeds[turn], course.line[0])
         while True:
             for judge in judges:
                 if (ending := judge(course)) is not None:
@@ -186,9 +188,9 @@ def play_out(
             used = clock() - begun
             if stopped():
                 raise Stopped
+            if controls[turn].exceeded(used, own):
+                raise Forfeit(TIME)
             if own is not None:
-                if own + controls[turn].byoyomi + controls[turn].margin - used < 0:
-                    raise Forfeit(TIME)
                 left[turn] = max(own - used, 0.0) + controls[turn].increment
             course.add(choice.move)
             course.choices.append(choice)

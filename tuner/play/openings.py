@@ -44,6 +44,11 @@ class Book:
     def size(self) -> int:
         return len(self._openings)
 
+    @property
+    def starts(self) -> np.ndarray:
+        """The first positions (n, words) of all openings."""
+        return self._openings.starts
+
     def opening(self, pair: int) -> Opening:
         """The opening of a pair, from any thread."""
         turn, place = divmod(pair, len(self._openings))
@@ -92,6 +97,7 @@ class Generator:
         self._what = f"plies of {source}" if book else "random plies"
         self._lock = threading.Lock()
         self._start = game.start()
+        self.starts = self._start[None]  # the first positions of all openings
         self._found = array("q")  # candidate of each pair
         self._turns = array("q")  # how often all openings were exhausted before each pair
         self._seen: set[int | bytes] = set()

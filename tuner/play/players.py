@@ -6,15 +6,15 @@ import functools
 import logging
 import os
 import random
-import shlex
-import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from games.process import split_command, words_of
+from games.protocol.player import EnginePlayer
 from games.record import Choice, Control, Game, Player, available, find, game_with_player, games_of
 from games.search.searcher import (
     UNLIMITED,
@@ -63,7 +63,7 @@ class SearchPlayer:
         if control.movetime is not None:
             self._limits = limits_of_move(control.movetime, 0.0)
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start: np.ndarray) -> None:
         self._searcher.clear()
         self._searcher.choose_by(random.Random(seed.rsplit("/", 2)[0]).getrandbits(63) | 1)
 
@@ -98,7 +98,7 @@ class RandomPlayer:
     def __init__(self, game: Game) -> None:
         self._legal_moves = game.legal_moves
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start: np.ndarray) -> None:
         self._random = random.Random(seed)
 
     def choose(
@@ -180,6 +180,18 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
     return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
 
 
+def require_able(players: Iterable[PlayerSpec], game: Game, starts: np.ndarray) -> None:
+    """Start each engine once, before the first game: InputError for one that does not start, does
+    not keep to its limits, or cannot be given one of the positions (n, words)."""
+    for spec in dict.fromkeys(spec for spec in players if spec.kind not in OURS):
+        player = make_player(spec, game)
+        try:
+            if isinstance(player, EnginePlayer):
+                player.require(starts)
+        finally:
+            player.close()
+
+
 def change_numbers(
     spec: PlayerSpec, game: Game, searcher: Searcher, values: Mapping[str, str]
 ) -> None:
@@ -246,16 +258,16 @@ def named_file(path: Path, name: str) -> Named:
 
 def _on_path(text: str) -> bool:
     try:
-        words = shlex.split(text)
-    except ValueError:
+        words_of(text, "an engine")
+    except InputError:
         return False
-    return bool(words) and shutil.which(words[0]) is not None
+    return True
 
 
 def _name_of(command: str) -> str:
     try:
-        words = shlex.split(command)
-    except ValueError:
+        words = split_command(command)
+    except InputError:
         words = []
     return Path(words[0]).name if words else command
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from games.backgammon.rules.play import (
     legal_moves,
     pubeval_move,
 )
+from games.protocol.player import EnginePlayer
 from games.record import FAULTS, RULES, Choice, Control, PlayedGame, Player, Rater
 from games.streams import InputError
 
@@ -25,7 +26,7 @@ KINDS = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
 class PubevalPlayer:
     """Gerald Tesauro's pubeval: the afterstate with its highest score."""
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start: np.ndarray) -> None:
         """Nothing is random."""
 
     def choose(
@@ -79,29 +80,28 @@ def _named(name: str) -> str:
 
 def rater(text: str) -> Rater:
     """Start gnubg as `gnubg:PLIES`; InputError for another program, or if that fails."""
-    from games.backgammon.engines.players import GnubgPlayer, gnubg_plies
+    from games.backgammon.engines.players import GnubgEngine, gnubg_plies
 
     protocol, _, plies = text.partition(":")
     if protocol != "gnubg":
         raise InputError(
             f"{text}: says no values of moves, expected gnubg:PLIES, such as --teacher gnubg:0"
         )
-    player = GnubgPlayer(gnubg_plies(plies))
-    player.start()
-    return player
+    return GnubgEngine(gnubg_plies(plies))
 
 
 def external(
-    protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None
+    protocol: str, command: str, options: Mapping[str, str], control: Control, megabytes: int | None
 ) -> Player:
     """Start gnubg or a UBGI engine, see `games.backgammon.engines.players`; InputError if that
     fails."""
-    from games.backgammon.engines.players import GnubgPlayer, UbgiPlayer, gnubg_plies
+    from games.backgammon.engines.players import GnubgEngine, UbgiEngine, gnubg_plies
 
     if options:
         raise InputError(
             f"{protocol}:{command}: has no option {next(iter(options))!r}; leave it out"
         )
-    player = GnubgPlayer(gnubg_plies(command)) if protocol == "gnubg" else UbgiPlayer(command)
-    player.start()
-    return player
+    plies = gnubg_plies(command) if protocol == "gnubg" else None
+    return EnginePlayer(
+        lambda values: UbgiEngine(command) if plies is None else GnubgEngine(plies), {}, control
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
@@ -10,8 +9,8 @@ import shutil
 import socket
 import tempfile
 import time
-from abc import abstractmethod
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,8 @@ from games.backgammon.files.ids import fibs_board
 from games.backgammon.files.notation import parse_move
 from games.backgammon.rules.board import turn_of
 from games.backgammon.rules.play import HIGHEST_POINTS, legal_moves
-from games.process import EngineProcess, ProcessPlayer
-from games.record import CRASH, ILLEGAL, STALL, Choice, EngineFault, Forfeit
+from games.process import EngineProcess
+from games.record import ILLEGAL, Choice, Control, EngineFault, EngineSilent, Forfeit, SearchLimits
 from games.streams import InputError
 
 PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
@@ -35,7 +34,7 @@ external {socket}
 """
 MAX_GNUBG_PLIES = 2  # plies as gnubg counts them: 0 is one roll deep
 START_SECONDS, PATIENCE = 60.0, 120.0
-UBGI_START_SECONDS, UBGI_PATIENCE = 120.0, 60.0
+UBGI_START_SECONDS = 120.0
 BETWEEN = re.compile(r"[\s/-]+")  # places in an answer of a UBGI engine
 LONGEST_REPLY = 4096
 
@@ -51,68 +50,91 @@ def gnubg_plies(text: str) -> int:
     return int(text)
 
 
-class BoardPlayer(ProcessPlayer):
-    """A program that is given boards of FIBS and answers with moves. A Player."""
+class BoardEngine(ABC):
+    """A program that is given boards of FIBS and answers with moves. An Engine, see
+    `games.protocol.player`."""
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
+    command = name = ""
+
+    def set(self, values: Mapping[str, object]) -> None:
+        """InputError: there are no options."""
+        for name in values:
+            raise InputError(f"{self.command}: has no option {name!r}; leave it out")
+
+    def require(self, start: np.ndarray) -> None:  # noqa: B027
+        """Do nothing: boards are alike."""
+
+    def require_limits(self, limits: SearchLimits) -> None:  # noqa: B027
+        """Do nothing: the programs have limits of their own."""
+
+    def new_game(self, start: np.ndarray) -> None:  # noqa: B027
+        """Do nothing: each question has its board."""
+
+    def think(
+        self,
+        line: np.ndarray,
+        moves: Sequence[int],
+        control: Control,
+        left: tuple[float, float] | None,
+        seconds: float,
     ) -> Choice:
+        """See `games.protocol.player.Engine`."""
         words = np.ascontiguousarray(line[-1])
         legal = legal_moves(words)
         if len(legal) == 1:
             return Choice(legal[0])  # also a pass, which programs do not name
-        reply = self.answer(fibs_board(words) + "\n")
+        reply = self.answer(fibs_board(words) + "\n", seconds)
         try:
             return Choice(legal[parse_move(words, self.steps(reply))])
         except ValueError:
-            self._end()
             raise Forfeit(ILLEGAL, reply[:40]) from None
 
     @abstractmethod
-    def answer(self, board: str) -> str:
-        """Return the line that the program answers to a board; Forfeit if there is none."""
+    def answer(self, board: str, seconds: float) -> str:
+        """Return the line that the program answers to a board; EngineFault if there is none."""
 
     def steps(self, reply: str) -> str:
         """Return a reply as steps between blanks."""
         return reply
 
 
-class UbgiPlayer(BoardPlayer):
-    """A UBGI engine in a process of its own."""
+class UbgiEngine(BoardEngine):
+    """A UBGI engine in a process of its own; InputError if it does not start."""
 
     def __init__(self, command: str) -> None:
-        super().__init__()
-        self._command = command
-
-    def start(self) -> None:
-        """Start the engine; InputError if that fails."""
-        self._process = EngineProcess(self._command, "a ubgi engine")
+        self.command = self.name = command
+        self._process = EngineProcess(command, "a ubgi engine")
         self._process.say(b"ubgi\n")
         try:
             self._process.until(b"readyok", UBGI_START_SECONDS)
         except EngineFault as problem:
-            self._end()
-            raise InputError(f"{self._command}: {problem}; is it a ubgi engine?") from None
+            self.abort()
+            raise InputError(f"{command}: {problem}; is it a ubgi engine?") from None
 
-    def answer(self, board: str) -> str:
-        return self.ask(board, b"", UBGI_PATIENCE)[0].decode("ascii", "replace").strip()
+    def answer(self, board: str, seconds: float) -> str:
+        self._process.forget()
+        self._process.say(board.encode())
+        return self._process.until(b"", seconds)[0].decode("ascii", "replace").strip()
 
     def steps(self, reply: str) -> str:
         places = BETWEEN.split(reply)
         return " ".join(f"{a}/{b}" for a, b in zip(places[::2], places[1::2], strict=True))
 
+    def abort(self) -> None:
+        """See `games.protocol.player.Engine`."""
+        self._process.kill()
 
-class GnubgPlayer(BoardPlayer):
-    """GNU Backgammon at a number of plies."""
+    def close(self) -> None:
+        """See `games.protocol.player.Engine`."""
+        self._process.quit()
+
+
+class GnubgEngine(BoardEngine):
+    """GNU Backgammon at a number of plies; InputError if it does not start. Also a Rater."""
 
     def __init__(self, plies: int) -> None:
-        super().__init__()
+        self.command = self.name = f"gnubg:{plies}"
         self._plies = plies
-        self._socket: socket.socket | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-
-    def start(self) -> None:
-        """Start the program; InputError if that fails."""
         path = shutil.which(
             "gnubg", path=os.pathsep.join((os.environ.get("PATH", os.defpath), PLACES))
         )
@@ -122,7 +144,7 @@ class GnubgPlayer(BoardPlayer):
             )
         self._folder = tempfile.TemporaryDirectory(prefix="evaltune-gnubg-")
         place = Path(self._folder.name)
-        (place / "settings").write_text(SETTINGS.format(plies=self._plies, socket=place / "socket"))
+        (place / "settings").write_text(SETTINGS.format(plies=plies, socket=place / "socket"))
         self._process = EngineProcess(
             f"{shlex.quote(path)} -t -q -r -c {shlex.quote(str(place / 'settings'))}", "gnubg"
         )
@@ -134,18 +156,16 @@ class GnubgPlayer(BoardPlayer):
                 break
             except OSError:
                 if time.monotonic() > deadline:
-                    self._end()
+                    self.close()
                     raise InputError(
                         f"gnubg: opened no external socket within {START_SECONDS:g} s; is it GNU "
                         "Backgammon?"
                     ) from None
                 time.sleep(0.05)
-        self._socket.settimeout(PATIENCE)
 
-    def answer(self, board: str) -> str:
-        if self._socket is None:
-            raise Forfeit(CRASH, "ended before")
+    def answer(self, board: str, seconds: float) -> str:
         reply = b""
+        self._socket.settimeout(seconds)
         try:
             self._socket.sendall(board.encode())
             while not reply.endswith(b"\n") and len(reply) < LONGEST_REPLY:
@@ -154,11 +174,9 @@ class GnubgPlayer(BoardPlayer):
                     raise EngineFault("closed its socket")
                 reply += piece
         except TimeoutError:
-            self._end()
-            raise Forfeit(STALL, f"no move within {PATIENCE:g} s") from None
-        except (OSError, EngineFault) as problem:
-            self._end()
-            raise Forfeit(CRASH, str(problem)) from None
+            raise EngineSilent(f"printed nothing within {seconds:g} s") from None
+        except OSError as problem:
+            raise EngineFault(str(problem)) from None
         return reply.decode("ascii", "replace").strip()
 
     def values(self, positions: np.ndarray) -> np.ndarray:
@@ -168,8 +186,8 @@ class GnubgPlayer(BoardPlayer):
         for i, words in enumerate(positions):
             question = f"evaluation fibsboard {fibs_board(words)} PLIES {self._plies}"
             try:
-                reply = self.answer(question + "\n")
-            except Forfeit as problem:
+                reply = self.answer(question + "\n", PATIENCE)
+            except EngineFault as problem:
                 raise InputError(f"gnubg: {problem}") from None
             try:
                 win, gammon, backgammon, lost, lost_more, _ = map(float, reply.split())
@@ -182,14 +200,12 @@ class GnubgPlayer(BoardPlayer):
             found[i] = (-points if turn_of(words) else points) / HIGHEST_POINTS
         return found
 
-    def close(self) -> None:
-        self._end()  # it reads no command while it listens to its socket
+    def abort(self) -> None:
+        """See `games.protocol.player.Engine`."""
+        self._process.kill()
 
-    def _end(self) -> None:
-        if self._socket is not None:
-            with contextlib.suppress(OSError):
-                self._socket.close()
-        super()._end()
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._socket = self._folder = None
+    def close(self) -> None:
+        """End the program, which reads no command while it listens to its socket."""
+        self._process.kill()
+        self._socket.close()
+        self._folder.cleanup()

@@ -36,6 +36,11 @@ def drawn_ending(words: np.ndarray) -> bool:
     )
 
 
+def is_bare(words: np.ndarray, player: int) -> bool:
+    """Return whether a player has its king alone."""
+    return int(words[player]).bit_count() == 1
+
+
 SUFFIX = ".rtbw"
 PROBE_SECONDS = 20.0  # for one position: a damaged table can make a probe endless
 

@@ -10,6 +10,7 @@ from games.chess.files.san import san
 from games.chess.rules.movegen import has_moves, in_check
 from games.chess.rules.position import KING, START
 from games.record import (
+    CLAIM,
     CRASH,
     DRAW_RULE,
     ILLEGAL,
@@ -31,6 +32,7 @@ FAULTS = {
     CRASH: "{side} disconnects",
     STALL: "{side}'s connection stalls",
     TIME: "{side} loses on time",
+    CLAIM: "{side} makes a false claim",
     RESIGNS: "{side} resigns",
 }
 # values of the tag as cutechess and fastchess write them
@@ -39,6 +41,7 @@ TERMINATIONS = {
     CRASH: "abandoned",
     STALL: "stalled connection",
     TIME: "time forfeit",
+    CLAIM: "rules infraction",
     PLIES: "adjudication",
     RESIGN_RULE: "adjudication",
     DRAW_RULE: "adjudication",
@@ -51,6 +54,8 @@ def reason(game: PlayedGame) -> str:
     if game.end == RULES:
         return _by_the_rules(game)
     if game.end in FAULTS and game.loser is not None:
+        if not game.outcome:
+            return f"Draw: {SIDES[game.loser]} runs out of time against a bare king"
         why = FAULTS[game.end].format(side=SIDES[game.loser])
         return f"{why}: {game.detail}" if game.detail else why
     if game.outcome is None:

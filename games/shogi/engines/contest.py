@@ -3,26 +3,14 @@ sources of evaluations."""
 
 from __future__ import annotations
 
-import contextlib
-import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from games.process import EngineProcess, ProcessPlayer
-from games.protocol.client import EngineEvaluator, Speech
+from games.protocol.client import EngineClient, Speech
+from games.protocol.player import EnginePlayer
 from games.reading import MOST_OF_OPENINGS, Notes
-from games.record import (
-    ILLEGAL,
-    RESIGNS,
-    Asked,
-    Choice,
-    Control,
-    EngineFault,
-    Forfeit,
-    Openings,
-)
+from games.record import RESIGNS, Asked, Control, EngineOption, Forfeit, Openings
 from games.shogi.files import reading, sfen
 from games.shogi.files import sfen as notation
 from games.shogi.files.sfen import move_name, move_named, shown, text
@@ -111,144 +99,25 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     )
 
 
-START_SECONDS = 10.0  # limit of the first answer
-READY_SECONDS = 120.0  # limit of `readyok`: engines load their evaluation before it
-STALL_SECONDS = 60.0  # limit of an answer if no time control applies
-EXTRA_SECONDS = 5.0  # allowed beyond a time limit
-HASH = "USI_Hash"
-SCORE = re.compile(rb"info (?!string ).*?\bscore (cp|mate) ([+-]?\d{1,9})\b")
-DEPTH = re.compile(rb"\bdepth (\d{1,5})\b")
-
-
 def external(
-    protocol: str, command: str, options: dict[str, str], control: Control, megabytes: int | None
-) -> UsiPlayer:
+    protocol: str, command: str, options: Mapping[str, str], control: Control, megabytes: int | None
+) -> EnginePlayer:
     """Start an engine as a player; InputError if that fails."""
     if protocol != "usi":
         raise InputError(f"{protocol}:{command}: shogi has no protocol {protocol!r}, expected usi")
-    player = UsiPlayer(command, options, control, megabytes)
-    player.start()
-    return player
+    return EnginePlayer(
+        lambda values: EngineClient(USI, command, values, megabytes), options, control
+    )
 
 
-class UsiPlayer(ProcessPlayer):
-    """An engine in a process of its own. A Player."""
-
-    def __init__(
-        self, command: str, options: dict[str, str], control: Control, megabytes: int | None
-    ) -> None:
-        super().__init__()
-        self._command, self._options, self._control, self._megabytes = (
-            command,
-            options,
-            control,
-            megabytes,
-        )
-        self._dice = random.Random()
-
-    def start(self) -> None:
-        """Start the engine and set its options; InputError if that fails."""
-        process = EngineProcess(self._command, "a usi engine")
-        try:
-            process.say(b"usi\n")
-            known = {
-                found[1].decode("utf-8", "replace")
-                for line in process.until(b"usiok", START_SECONDS)
-                if (found := re.match(rb"option name (.*?) type ", line))
-            }
-            wanted = (
-                {HASH: str(self._megabytes)} if self._megabytes is not None else {}
-            ) | self._options
-            for name in self._options:
-                if name not in known | {
-                    HASH,
-                    "USI_Ponder",
-                }:  # these two may be set although no option names them
-                    raise InputError(f"{self._command}: has no option {name!r}")
-            process.say(
-                "".join(
-                    f"setoption name {name} value {value}\n" for name, value in wanted.items()
-                ).encode()
-                + b"isready\n"
-            )
-            process.until(b"readyok", READY_SECONDS)
-        except EngineFault as problem:
-            process.kill()
-            raise InputError(f"{self._command}: {problem}; is it a usi engine?") from None
-        except InputError:
-            process.kill()
-            raise
-        self._process = process
-
-    def set(self, values: Mapping[str, str]) -> None:
-        self._options = {**self._options, **values}  # also for an engine that is started again
-        if self._process is not None:
-            lines = "".join(f"setoption name {name} value {values[name]}\n" for name in values)
-            with contextlib.suppress(Forfeit):
-                self.ask(lines + "isready\n", b"readyok", READY_SECONDS)
-
-    def begin(self, seed: str) -> None:
-        super().begin(seed)
-        assert self._process is not None, "start() sets it"
-        self._dice = random.Random(seed)
-        self._process.say(b"usinewgame\n")
-
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
-        names = " ".join(move_name(words, move) for words, move in zip(line, moves, strict=False))
-        position = f"position sfen {text(line[0])}{' moves ' if names else ''}{names}\n"
-        control = self._control
-        patience = (
-            left[0] + control.byoyomi
-            if left
-            else STALL_SECONDS
-            if control.movetime is None
-            else 2 * control.movetime
-        ) + EXTRA_SECONDS
-        return self._choice(
-            line[-1], self.ask(position + self._go(line[-1], left) + "\n", b"bestmove", patience)
-        )
-
-    def _go(self, words: np.ndarray, left: tuple[float, float] | None) -> str:
-        control = self._control.drawn(self._dice)
-        if left is not None:
-            black, white = left[::-1] if int(words[STATE]) & 1 else left
-            times = f"go btime {round(1000 * black)} wtime {round(1000 * white)}"
-            if control.byoyomi:
-                return f"{times} byoyomi {round(1000 * control.byoyomi)}"
-            increment = round(1000 * control.increment)
-            return f"{times} binc {increment} winc {increment}"
-        if control.movetime is not None:
-            return f"go btime 0 wtime 0 byoyomi {round(1000 * control.movetime)}"
-        return (
-            f"go depth {control.depth}"
-            if control.depth is not None
-            else f"go nodes {control.nodes}"
-        )
-
-    def _choice(self, words: np.ndarray, lines: list[bytes]) -> Choice:
-        """Return the choice of the engine; `win` is accepted where the rules let it declare."""
-        name = (lines[-1].decode("utf-8", "replace").split() + [""])[1]
-        if name == "resign":
-            raise Forfeit(RESIGNS)
-        if name == "win" and declares(words):
-            return Choice(moves_of(words)[0])  # the game has ended by the rules before
-        try:
-            move = move_named(words, name)
-        except ValueError:
-            self._end()
-            raise Forfeit(ILLEGAL, shown(name)) from None
-        for line in reversed(lines):
-            if found := SCORE.match(line):
-                depth = DEPTH.search(line)
-                number, plies = int(found[2]), int(depth[1]) if depth else 0
-                return (
-                    Choice(move, float(number), None, plies)
-                    if found[1] == b"cp"
-                    else Choice(move, None, number, plies)
-                )
-        return Choice(move)
+def _move(words: np.ndarray, name: str) -> int:
+    """The legal move that an engine names; `win` is accepted where the rules let it declare.
+    ValueError for another name, Forfeit for a player who gives up."""
+    if name == "resign":
+        raise Forfeit(RESIGNS)
+    if name == "win" and declares(words):
+        return moves_of(words)[0]  # the game has ended by the rules before
+    return move_named(words, name)
 
 
 def _asked(positions: np.ndarray) -> Asked:
@@ -261,18 +130,30 @@ def _asked(positions: np.ndarray) -> Asked:
     )
 
 
-def evaluator(command: str, values: Mapping[str, object]) -> EngineEvaluator:
+def evaluator(command: str, values: Mapping[str, object]) -> EngineClient:
     """Start a USI engine as a source of scores; InputError if that fails."""
-    return EngineEvaluator(USI, command, values)
+    return EngineClient(USI, command, values)
 
 
 USI = Speech(
     "usi",
-    "usinewgame",
-    "position sfen",
+    (b"isready\n", b"usinewgame\n"),
+    "sfen",
     text(START),
+    text,
+    lambda words, move, variant: move_name(words, move),
+    _move,
     _asked,
-    ready_first=True,
+    clock=" btime {} wtime {}",
+    increment=" binc {0} winc {0}",
+    movetime=" btime 0 wtime 0 byoyomi {}",
+    hash="USI_Hash",
+    second=lambda words: bool(int(words[STATE]) & 1),
+    # which may be set although no option names them
+    undeclared=(
+        EngineOption("USI_Hash", "spin", "16", 1, 1 << 25),
+        EngineOption("USI_Ponder", "check", "false"),
+    ),
     mates_in_plies=True,
     stalemate_loses=True,
 )

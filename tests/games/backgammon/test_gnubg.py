@@ -15,7 +15,7 @@ from games.backgammon.engines.players import gnubg_plies
 from games.backgammon.files import mat
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.rules.board import packed, with_dice
-from games.record import Dice, find
+from games.record import Control, Dice, find
 from games.streams import InputError, lines
 from tests.commands.match_support import play
 from tests.commands.support import done, refused
@@ -94,7 +94,7 @@ def test_the_play_that_gnubg_chooses_has_the_highest_of_its_values():
             view = -1 if GAME.second_to_move(rolled) else 1
             values = view * player.values(after)
             if len(moves) > 1:
-                chosen = moves.index(player.choose(rolled[None], moves, None).move)
+                chosen = moves.index(player.think(rolled[None], [], Control(), None, 60.0).move)
                 assert values[chosen] == pytest.approx(values.max(), abs=2e-6), ply
                 own += 1
             words = after[random.integers(len(after))]

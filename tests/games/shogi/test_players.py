@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from examples.sample_games import shogi as make_games
+from games.protocol import player as playing
+from games.protocol.player import EnginePlayer
 from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
 from games.shogi.engines import contest as players
 from games.shogi.files import sfen
@@ -23,10 +25,10 @@ needs_fairy = pytest.mark.skipif(
 )
 
 
-def play(player: players.UsiPlayer, plies: int) -> list[np.ndarray]:
+def play(player: EnginePlayer, plies: int) -> list[np.ndarray]:
     """Let a player play both sides."""
     line, moves = [GAME.start()], []
-    player.begin("1/1/1/0")
+    player.begin("1/1/1/0", GAME.start())
     for _ in range(plies):
         if GAME.result(line) is not None:
             break
@@ -56,6 +58,7 @@ def test_fairy_stockfish_plays(control):
         assert len(play(player, 8)) == 9
         if control.depth:
             mate = sfen.position("4k4/9/4P4/9/9/9/9/9/4K4 b G 1")
+            player.begin("1/1/1/0", mate)
             assert player.choose(mate[None], [], None).win_in == 1
     finally:
         player.close()
@@ -67,7 +70,7 @@ def test_clocks_are_sent_for_both_sides():
         "usi", FAIRY, {"Skill Level": "0"}, Control(base=2.0, increment=0.1), None
     )
     try:
-        player.begin("1/1/1/0")
+        player.begin("1/1/1/0", GAME.start())
         assert player.choose(np.array([GAME.start()]), [], (0.3, 2.0)).move in GAME.legal_moves(
             GAME.start()
         )
@@ -90,7 +93,7 @@ def test_what_an_engine_is_told_of_the_clock(control, left, said, tmp_path):
     command = f"sh -c 'cd {tmp_path} && exec {sys.executable} engine.py'"
     player = players.external("usi", command, {}, control, None)
     try:
-        player.begin("1/1/1/0")
+        player.begin("1/1/1/0", GAME.start())
         player.choose(np.array([GAME.start()]), [], left)
     finally:
         player.close()
@@ -109,21 +112,21 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("answer", "kind", "detail"),
     [
-        ("print('bestmove 7g7e', flush=True)", ILLEGAL, "'7g7e'"),
-        ("print('bestmove win', flush=True)", ILLEGAL, "'win'"),
-        ("print('bestmove', flush=True)", ILLEGAL, "''"),
+        ("print('bestmove 7g7e', flush=True)", ILLEGAL, "7g7e"),
+        ("print('bestmove win', flush=True)", ILLEGAL, "win"),
+        ("print('bestmove', flush=True)", ILLEGAL, "no move"),
         ("print('bestmove resign', flush=True)", RESIGNS, ""),
         ("sys.exit(3)", CRASH, "exited with status 3"),
-        ("pass", STALL, "no move within 0.2 s"),
+        ("pass", STALL, "no move within 0.1 s"),
     ],
 )
 def test_an_engine_that_plays_wrongly_forfeits(answer, kind, detail, tmp_path, monkeypatch):
-    monkeypatch.setattr(players, "STALL_SECONDS", 0.1)
-    monkeypatch.setattr(players, "EXTRA_SECONDS", 0.1 if kind == STALL else 20.0)
+    if kind == STALL:
+        monkeypatch.setattr(playing, "STALL_SECONDS", 0.1)
     script = tmp_path / "engine.py"
     script.write_text(ENGINE.replace("{answer}", answer))
     player = players.external("usi", f"{sys.executable} {script}", {}, Control(nodes=1), None)
-    player.begin("1/1/1/0")
+    player.begin("1/1/1/0", GAME.start())
     with pytest.raises(Forfeit) as forfeit:
         player.choose(np.array([GAME.start()]), [], None)
     assert (forfeit.value.kind, forfeit.value.detail) == (kind, detail)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from games.chess.engines import players
 from games.protocol import client
+from games.protocol import player as players
 from tests.commands.support import Ran, tuner
 from tests.tuner.improve.small import NAMES, PARAMS, write_small
 from tests.tuner.improve.support import processes
@@ -138,7 +138,7 @@ ENGINES = {
     "floods as it starts": Way("bytes without `uciok`", how="flood"),
     "says no uciok": Way("no `uciok` within", how="no uciok"),
     "crashes at isready": Way("exited", how="crash:isready"),
-    "hangs at isready": Way("no readyok within", how="hang:isready"),
+    "hangs at isready": Way("no `readyok` within", how="hang:isready"),
     "crashes at a position": Way("exited with status 3", how="crash:position"),
     "crashes at go": Way("exited with status 3", how="crash:go"),
     "hangs at go": Way("did not move within", how="hang:go"),
@@ -424,9 +424,9 @@ def hasty(monkeypatch):
     monkeypatch.setattr(versions, "BUILD_SECONDS", 2.0)
     monkeypatch.setattr(versions, "LARGEST_LOG", 1 << 20)
     monkeypatch.setattr(versions, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(players, "START_SECONDS", 2.0)
-    monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
     monkeypatch.setattr(client, "START_SECONDS", 2.0)
+    monkeypatch.setattr(client, "READY_SECONDS", 2.0)
+    monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
     monkeypatch.setattr(client, "LEAST_PATIENCE", 0.5)
     monkeypatch.setattr(client, "PATIENCE", 1.0)
     monkeypatch.setattr(row_engine, "PATIENCE", 1.0)

@@ -21,7 +21,7 @@ class Telling:
     def __init__(self, game, act=lambda: None) -> None:
         self.game, self.act, self.told = game, act, []
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start) -> None:
         pass
 
     def choose(self, line, moves, clock) -> Choice:

@@ -33,7 +33,7 @@ from tuner.play.match.setup import (
     openings_of,
     test_of,
 )
-from tuner.play.players import EVALUATION, PlayerSpec, understood
+from tuner.play.players import EVALUATION, PlayerSpec, require_able, understood
 from tuner.play.run import Run, RunResult
 from tuner.statistics.sprt import Sprt
 
@@ -141,6 +141,7 @@ class PairsRun(Run):
             )
         terms = self.made(folder)
         self.openings = openings_of(self.settings, self.game, self.display.note)
+        require_able(itertools.chain(*self.legs), self.game, self.openings.starts)
         if self.output is not None and self.game.files.game_text is None:
             raise InputError(f"{self.game.name} has no text of games to write")
         return terms

@@ -126,14 +126,18 @@ def control_of(
     if any(own.values()):
         return own
     both = {"depth": options.depth, "nodes": options.nodes, "movetime": options.movetime}
-    of_clock = {"byoyomi": options.byoyomi, "margin": options.timemargin}
-    given = {name: value for name, value in of_clock.items() if value is not None}
-    if given and options.tc is None:
-        name = "timemargin" if options.byoyomi is None else "byoyomi"
-        raise InputError(f"--{name}: follows the clock of --tc; give --tc too, or --movetime")
+    given = {"margin": options.timemargin} if options.timemargin is not None else {}
+    if given and options.tc is None and options.movetime is None:
+        raise InputError("--timemargin: is for --tc and --movetime; give one of them")
+    if options.byoyomi is not None:
+        if options.tc is None:
+            raise InputError("--byoyomi: follows the clock of --tc; give --tc too, or --movetime")
+        given["byoyomi"] = options.byoyomi
     if options.tc is not None:
-        return both | {"base": options.tc[0], "increment": options.tc[1]} | given
-    return both if any(both.values()) else both | {"depth": usual}
+        both |= {"base": options.tc[0], "increment": options.tc[1]}
+    if any(both.values()):
+        return both | given
+    return both | {"depth": usual}
 
 
 def _options_of(

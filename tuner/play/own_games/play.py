@@ -27,7 +27,6 @@ from games.record import (
     Forfeit,
     Game,
     Player,
-    SearchLimits,
     find,
 )
 from games.search.searcher import Limits, Searcher
@@ -66,6 +65,7 @@ from tuner.play.players import (
     engine_named,
     external_player,
     make_player,
+    require_able,
 )
 
 DRAWS = 16  # of noise, to measure its effect on evaluations
@@ -251,29 +251,18 @@ class Alone:
 
     def ready(self) -> None:
         """Start the engine, and let it move once. InputError if it does not keep to its limits."""
-        spec, contest = self._spec, self._game.contest
-        control = spec.control
-        if contest.evaluator is not None and spec.kind == contest.evaluating:
-            limits = SearchLimits(None if control.nodes else control.depth, control.nodes)
-            trial = contest.evaluator(spec.command, dict(spec.options))
-            try:
-                trial.require_limits(limits)
-            finally:
-                trial.close()
-        player, start = self._made(), self._game.rolled(self._game.start(), Dice(0, 0))
+        spec = self._spec
+        start = self._game.rolled(self._game.start(), Dice(0, 0))
+        require_able([spec], self._game, start[None])
+        player = self._made()
         try:
-            player.begin("trial")
-            choice = player.choose(start[None], [], None)
+            player.begin("trial", start)
+            player.choose(start[None], [], None)
         except Forfeit as fault:
             raise InputError(
                 f"{spec.command}: does not play the initial position{self._control}:"
                 f" {_words(fault)}"
             ) from None
-        if control.depth is not None and choice.depth > control.depth + 1:
-            raise InputError(
-                f"{spec.command}: searched {choice.depth} plies where {control.depth} were allowed;"
-                " try --nodes"
-            )
 
     def refresh(self) -> None:
         """Restart the engine: many keep state despite the command for a new game. Engines of games

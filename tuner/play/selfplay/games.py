@@ -108,7 +108,7 @@ class Learning:
         searcher.clear()
         searcher.choose_by(rng.getrandbits(63) | 1)
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start: np.ndarray) -> None:
         """Do nothing: the constructor began it."""
 
     def choose(

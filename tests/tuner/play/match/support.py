@@ -26,7 +26,7 @@ class Scripted:
             [],
         )
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start) -> None:
         self.seeds.append(seed)
 
     def choose(self, line, moves, left) -> Choice:

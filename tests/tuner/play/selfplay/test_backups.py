@@ -123,7 +123,7 @@ def test_predicted_is_the_reply_in_the_principal_variation(classic):
         def __init__(self):
             self.searcher = engine.searcher(parameters, False, 1, lean=False)
 
-        def begin(self, seed):
+        def begin(self, seed, start):
             self.searcher.clear()
 
         def choose(self, line, moves, left):

@@ -15,7 +15,7 @@ class Quitter:
     def __init__(self, when: str) -> None:
         self._when = when
 
-    def begin(self, seed: str) -> None:
+    def begin(self, seed: str, start) -> None:
         if self._when == "begin":
             raise Forfeit(CRASH)
 

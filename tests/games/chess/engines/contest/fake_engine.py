@@ -59,6 +59,7 @@ def misbehave(how: str, board: chess.Board) -> str | None:
         "nonsense": "castle",
         "none": "(none)",
         "null": "0000",
+        "nowhere": "a1a1",
         "empty": "",
         "other": next(
             (m.uci() for m in chess.Board().legal_moves if m not in board.legal_moves), "a1a1"

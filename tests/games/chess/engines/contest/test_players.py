@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.chess.engines import players
+from games import process as processes
 from games.chess.engines.players import external
+from games.protocol import client
+from games.protocol import player as players
 from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
 from games.streams import InputError
 from tests.games.chess.engines.client.support import installed
@@ -25,7 +27,7 @@ def engine(monkeypatch):
     """A function that starts a fake engine, ended after the test."""
     started = []
     # Python and python-chess, on a busy machine
-    monkeypatch.setattr(players, "START_SECONDS", 60.0)
+    monkeypatch.setattr(client, "START_SECONDS", 60.0)
 
     def start(
         how: str,
@@ -47,7 +49,7 @@ def engine(monkeypatch):
 def play(player, plies: int = 6, left=None) -> list[str]:
     """Let it play against itself; the names of its moves."""
     line, moves, names = [GAME.start()], [], []
-    player.begin("1")
+    player.begin("1", line[0])
     for _ in range(plies):
         choice = player.choose(np.array(line), moves, left)
         names.append(GAME.move_name(line[-1], choice.move))
@@ -60,7 +62,8 @@ def play(player, plies: int = 6, left=None) -> list[str]:
 def test_an_engine_plays_and_tells_what_it_thinks(engine, protocol):
     player = engine("fine", protocol=protocol)
     assert len(play(player)) == 6
-    choice = player.choose(GAME.start()[None], [], None) if player.begin("2") is None else None
+    player.begin("2", GAME.start())
+    choice = player.choose(GAME.start()[None], [], None)
     assert (choice.score, choice.win_in, choice.depth) == (-12.0, None, 3)
 
 
@@ -74,7 +77,7 @@ def test_an_engine_plays_and_tells_what_it_thinks(engine, protocol):
 )
 def test_an_engine_without_setboard_is_given_positions_by_edit(engine, text):
     player, start = engine("edit", protocol="xboard"), GAME.position(text)
-    player.begin("1")
+    player.begin("1", start)
     choice = player.choose(start[None], [], None)
     assert choice.move in GAME.legal_moves(start)
 
@@ -84,12 +87,11 @@ def test_an_engine_without_setboard_is_given_positions_by_edit(engine, text):
 )
 def test_what_edit_cannot_say_is_one_line(engine, text):
     player = engine("edit", protocol="xboard")
-    player.begin("1")
     with pytest.raises(
         InputError,
         match="has no `setboard`, and cannot be given .*; choose openings that are games",
     ):
-        player.choose(GAME.position(text)[None], [], None)
+        player.require(GAME.position(text)[None])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_fairy_max_plays_from_positions(text):
     player = external("xboard", installed("fairymax"), {}, Control(movetime=0.05), None)
     try:
         line, moves = [GAME.start() if text is None else GAME.position(text)], []
-        player.begin("1")
+        player.begin("1", line[0])
         for _ in range(8):
             moves.append(player.choose(np.array(line), moves, None).move)
             assert moves[-1] in GAME.legal_moves(line[-1])
@@ -114,8 +116,9 @@ def test_fairy_max_plays_from_positions(text):
         ("crash", CRASH, ""),
         ("illegal", ILLEGAL, "e2e5"),
         ("nonsense", ILLEGAL, "castle"),
-        ("none", ILLEGAL, "no move"),
+        ("none", ILLEGAL, "(none)"),
         ("null", ILLEGAL, "0000"),
+        ("nowhere", ILLEGAL, "a1a1"),
         ("empty", ILLEGAL, "no move"),
     ],
 )
@@ -155,20 +158,20 @@ def test_an_xboard_engine_may_resign_and_lose_by_an_illegal_move(engine):
 def test_clocks_are_those_of_the_side_to_move(engine, monkeypatch):
     player = engine("fine", control=Control(base=10.0, increment=0.1))
     sent = []
-    send = player._engine.send_line
-    monkeypatch.setattr(player._engine, "send_line", lambda text: (sent.append(text), send(text)))
+    say = player._engine._process.say
+    monkeypatch.setattr(player._engine._process, "say", lambda text: (sent.append(text), say(text)))
     play(player, 2, left=(9.0, 7.0))
-    assert [text for text in sent if text.startswith("go")] == [
-        "go wtime 9000 btime 7000 winc 100 binc 100",
-        "go wtime 7000 btime 9000 winc 100 binc 100",
+    assert [text for text in sent if b"go" in text.split()] == [
+        b"position startpos\ngo wtime 9000 btime 7000 winc 100 binc 100\n",
+        b"position startpos moves %b\ngo wtime 7000 btime 9000 winc 100 binc 100\n"
+        % sent[-1].split()[3],
     ]
-    assert "position startpos moves" in " ".join(sent)
 
 
 def test_chess960_castling_goes_both_ways(engine):
     player = engine("fine")
-    player.begin("1")
     start = GAME.position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    player.begin("1", start)
     castled = GAME.move_named(start, "e1g1")
     choice = player.choose(np.array([start, GAME.play(start, castled)]), [castled], None)
     assert choice.move
@@ -177,10 +180,10 @@ def test_chess960_castling_goes_both_ways(engine):
 def test_options_are_set_and_wrong_ones_are_errors(engine):
     assert play(engine("fine", options={"Hash": "8", "Style": "Risky"}), 1)
     for options, said in (
-        ({"Hash": "100"}, "at most 64"),
-        ({"Nothing": "1"}, "does not support option Nothing"),
-        ({"Style": "Wild"}, "invalid value for combo"),
-        ({"Hash": "x"}, "x"),
+        ({"Hash": "100"}, "is 100, expected 1 to 64"),
+        ({"Nothing": "1"}, "has no option 'Nothing'"),
+        ({"Style": "Wild"}, "expected Solid, Risky"),
+        ({"Hash": "x"}, "expected a whole number"),
     ):
         with pytest.raises(InputError) as problem:
             engine("fine", options=options)
@@ -194,11 +197,14 @@ def test_options_are_set_and_wrong_ones_are_errors(engine):
         ("", "no such program"),
         ("'open", "not a command"),
         ("/bin/false", "is it a uci engine"),
-        (f"{FAKE} uci mute", "no uciok within 0.3 s"),
+        (
+            f"{FAKE} uci mute",
+            "no `uciok` within 0.3 s; is it a uci engine? If it answers in a terminal",
+        ),
     ],
 )
 def test_what_cannot_play_is_an_error_of_one_line(command, said, monkeypatch):
-    monkeypatch.setattr(players, "START_SECONDS", 0.3 if "mute" in command else 10.0)
+    monkeypatch.setattr(client, "START_SECONDS", 0.3 if "mute" in command else 10.0)
     with pytest.raises(InputError) as problem:
         external("uci", command, {}, DEPTH, None)
     assert said in str(problem.value) and "\n" not in str(problem.value)
@@ -209,7 +215,7 @@ def test_what_cannot_play_is_an_error_of_one_line(command, said, monkeypatch):
     [
         ("endless", "a line of more than 1,048,576 bytes"),
         ("closed", "closed its output"),
-        ("orphan", ""),
+        ("orphan", "exited with status 0"),
     ],
 )
 @pytest.mark.parametrize("protocol", ["uci", "xboard"])
@@ -237,9 +243,9 @@ def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch,
     ("how", "said"),
     [
         ("endless", "a line of more than 1,048,576 bytes; is it a uci engine?"),
-        ("flood", "more than 4,194,304 bytes before it is ready"),
+        ("flood", "more than 33,554,432 bytes without `uciok`"),
         ("closed", "closed its output"),
-        ("orphan", "exited at once; is it a uci engine?"),
+        ("orphan", "exited with status 0; is it a uci engine?"),
     ],
 )
 def test_an_engine_that_starts_so_is_an_error_of_one_line(engine, children, how, said):
@@ -255,10 +261,10 @@ def test_the_standard_error_of_an_engine_is_discarded(engine):
 
 @pytest.mark.parametrize("how", ["parent", "deaf"])
 def test_an_engine_and_its_children_end_when_it_is_closed(engine, children, monkeypatch, how):
-    monkeypatch.setattr(players, "QUIT_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "QUIT_SECONDS", 0.5)
     player = engine(how)
     play(player, 3)
-    process = player._process.get_pid()
+    process = player._engine._process._process.pid
     assert len(children()) == (3 if how == "parent" else 0)
     player.close()
     assert ended(process) and all(ended(child) for child in children())
@@ -293,7 +299,7 @@ def ended(process: int) -> bool:
 def test_no_process_is_left_behind(engine, monkeypatch):
     monkeypatch.setattr(players, "STALL_SECONDS", 0.2)
     player = engine("hang", ply=2)
-    process = player._process.get_pid()
+    process = player._engine._process._process.pid
     with pytest.raises(Forfeit):
         play(player)
     assert ended(process)
