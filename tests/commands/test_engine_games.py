@@ -125,8 +125,8 @@ def test_cshogi_reads_the_games_of_a_usi_engine(tmp_path):
         (
             fake("crash", 5),
             "",
-            "5 games in a row were not finished, the last because of crash: exited with status 3; the"
-            " games before are kept",
+            "5 games in a row were not finished, the last because of crash: exited with status"
+            " 3; the games before are kept",
         ),
         (fake("ignores"), "--nodes 5000", " searched 64,000 nodes where 5,000 were allowed; try"),
         (
