@@ -253,11 +253,11 @@ class EngineClient:
         for i in range(len(asked)):
             yield self._search(asked, i, f"go {limits.text}".encode())
 
-    def require_limits(self, limits: SearchLimits) -> None:
+    def require_limits(self, limits: SearchLimits, more: int = MORE_DEPTH) -> None:
         """Search the initial position; InputError for an engine that goes on far beyond the limits,
-        or fails there."""
+        more than `more` plies or many times the nodes, or fails there."""
         of_nodes, allowed = limits.depth is None, limits.depth or limits.nodes or 0
-        most = MORE * allowed + MORE_NODES if of_nodes else allowed + MORE_DEPTH
+        most = MORE * allowed + MORE_NODES if of_nodes else allowed + more
         nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.text}".encode()
         self._clear()
         start = f"position {self._speech.position} {self._speech.start}\n"

@@ -37,8 +37,9 @@ class Engine(Protocol):
     def require(self, start: np.ndarray) -> None:
         """InputError for a position that the engine cannot be given."""
 
-    def require_limits(self, limits: SearchLimits) -> None:
-        """InputError for an engine that does not keep to limits of searches."""
+    def require_limits(self, limits: SearchLimits, more: int) -> None:
+        """InputError for an engine that does not keep to limits of searches, or searches more than
+        `more` plies beyond its depth."""
 
     def new_game(self, start: np.ndarray) -> None:
         """Begin a game in a position, and wait until the engine is ready for it. EngineFault if it
@@ -78,15 +79,14 @@ class EnginePlayer:
         self._engine: Engine | None = make(options)
         self.name = self._engine.name
 
-    def require(self, starts: Iterable[np.ndarray]) -> None:
-        """InputError for an engine that does not keep to its limits, or cannot be given one of
-        these positions."""
+    def require(self, starts: Iterable[np.ndarray], more: int) -> None:
+        """InputError for an engine that does not keep to its limits, see `Engine.require_limits`,
+        or cannot be given one of these positions."""
         engine, control = self._engine, self._control
         assert engine is not None, "before its first game"
         if control.depth is not None or control.nodes is not None:
-            engine.require_limits(
-                SearchLimits(None if control.nodes else control.depth, control.nodes)
-            )
+            limits = SearchLimits(None if control.nodes else control.depth, control.nodes)
+            engine.require_limits(limits, more)
         for start in starts:
             engine.require(start)
 

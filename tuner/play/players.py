@@ -180,14 +180,21 @@ def make_player(spec: PlayerSpec, game: Game) -> Player:
     return make(spec.kind, spec.command, dict(spec.options), spec.control, spec.megabytes)
 
 
-def require_able(players: Iterable[PlayerSpec], game: Game, starts: np.ndarray) -> None:
+# plies beyond its depth that an engine may tell of in a match: many extend it, and some only say so
+MORE_DEPTH = 30
+
+
+def require_able(
+    players: Iterable[PlayerSpec], game: Game, starts: np.ndarray, more: int = MORE_DEPTH
+) -> None:
     """Start each engine once, before the first game: InputError for one that does not start, does
-    not keep to its limits, or cannot be given one of the positions (n, words)."""
+    not keep to its limits, see `games.protocol.player.Engine.require_limits`, or cannot be given
+    one of the positions (n, words)."""
     for spec in dict.fromkeys(spec for spec in players if spec.kind not in OURS):
         player = make_player(spec, game)
         try:
             if isinstance(player, EnginePlayer):
-                player.require(starts)
+                player.require(starts, more)
         finally:
             player.close()
 

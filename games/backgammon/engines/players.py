@@ -64,7 +64,7 @@ class BoardEngine(ABC):
     def require(self, start: np.ndarray) -> None:  # noqa: B027
         """Do nothing: boards are alike."""
 
-    def require_limits(self, limits: SearchLimits) -> None:  # noqa: B027
+    def require_limits(self, limits: SearchLimits, more: int) -> None:  # noqa: B027
         """Do nothing: the programs have limits of their own."""
 
     def new_game(self, start: np.ndarray) -> None:  # noqa: B027

@@ -150,7 +150,7 @@ class XboardEngine:
         """See `games.protocol.player.Engine`."""
         self._set_up(start)
 
-    def require_limits(self, limits: SearchLimits) -> None:
+    def require_limits(self, limits: SearchLimits, more: int) -> None:
         """Do nothing: an engine that does not know them does not start."""
 
     def new_game(self, start: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.process import words_of
+from games.protocol.client import MORE_DEPTH
 from games.record import (
     DRAW_RULE,
     FAULTS,
@@ -253,7 +254,7 @@ class Alone:
         """Start the engine, and let it move once. InputError if it does not keep to its limits."""
         spec = self._spec
         start = self._game.rolled(self._game.start(), Dice(0, 0))
-        require_able([spec], self._game, start[None])
+        require_able([spec], self._game, start[None], MORE_DEPTH)
         player = self._made()
         try:
             player.begin("trial", start)

@@ -91,7 +91,7 @@ def test_what_edit_cannot_say_is_one_line(engine, text):
         InputError,
         match="has no `setboard`, and cannot be given .*; choose openings that are games",
     ):
-        player.require(GAME.position(text)[None])
+        player.require(GAME.position(text)[None], 3)
 
 
 @pytest.mark.parametrize(
