@@ -112,7 +112,9 @@ if TYPE_CHECKING:
 
 LARGEST_HASH = 1 << 16  # megabytes
 LARGEST_OVERHEAD = 5000  # milliseconds
+MOST_LINES = 500  # of MultiPV
 LONGEST_ANSWER = 300  # characters
+REFUSED = "no position: the last one was refused"
 TOO_LONG = f"a line of more than {LONGEST_LINE} characters"
 
 
@@ -123,6 +125,7 @@ class Options:
     hash: int = 16  # megabytes
     overhead: int = 15  # milliseconds lost per move between the clock and the search
     variant: bool = False  # of the rules, such as Chess960
+    lines: int = 1  # MultiPV: results to write after each depth
 
 
 class Command(NamedTuple):
@@ -157,6 +160,7 @@ class Dialect:
     warm_up: Callable[[Line], Task]  # a short search, in which compiled functions load
     # a task from the arguments of `go` (None: they are too many), and what is wrong with them
     task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]
+    no_move: str  # the answer where there is none
     overhead: int = Options.overhead  # milliseconds, unless an option sets them
 
 
@@ -208,6 +212,7 @@ class Server:
         self.options = Options(overhead=dialect.overhead)
         self._searcher: Searcher | None = None
         self._line: Line | None = None
+        self._refused = False  # the last position
         self._thinking: Thinking | None = None
         self.searches = 0
 
@@ -216,6 +221,7 @@ class Server:
         self._received = time.monotonic()
         name, *words = text.split() or [""]
         command = self._dialect.commands.get(name)
+        self._refused = self._refused or command is POSITION  # unless it is accepted
         if command and command.searcher and not (words and command.alone):
             self._load()
         try:
@@ -358,6 +364,9 @@ class Server:
     def _set_variant(self, name: str, value: str) -> None:
         self.options.variant = truth(name, value)
 
+    def _set_lines(self, name: str, value: str) -> None:
+        self.options.lines = number(name, value, 1, MOST_LINES)
+
     def _set_ponder(self, name: str, value: str) -> None:
         truth(name, value)
 
@@ -373,6 +382,7 @@ class Server:
     def _position(self, words: list[str]) -> None:
         assert self._line is not None, "Command.searcher"
         self._line.set(*self._dialect.place(words))
+        self._refused = False
 
     def _begin_search(self, words: Sequence[str] | None) -> None:
         from games.protocol.thinking import Thinking
@@ -380,6 +390,9 @@ class Server:
         if self._thinking and not (self._thinking.over or self._thinking.stopped):
             self._tell("go while searching; the search before it is stopped")
         self.end()
+        if self._refused:
+            self._write(f"bestmove {self._dialect.no_move}")
+            raise ValueError(REFUSED)
         assert self._searcher is not None and self._line is not None, "Command.searcher"
         if self._changed:
             self._evaluation.bind(self._searcher)
@@ -393,6 +406,8 @@ class Server:
 
     def _evaluate(self, words: list[str]) -> None:
         assert self._line is not None, "Command.searcher"
+        if self._refused:
+            raise ValueError(REFUSED)
         self._write(
             f"static evaluation {self._evaluation.value(self._line.positions[-1])!r} cp"
             f" ({self._dialect.side} side)"
@@ -444,6 +459,7 @@ def overhead(milliseconds: int) -> EngineSetting:
     )
 
 
+LINES = EngineSetting(f"spin default {Options.lines} min 1 max {MOST_LINES}", Server._set_lines)
 OVERHEAD = overhead(Options.overhead)
 VARIANT = EngineSetting("check default false", Server._set_variant)
 EVALUATION = "EvalFile", EngineSetting("string", Server._set_evaluation)

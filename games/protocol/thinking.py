@@ -80,7 +80,7 @@ class Line:
 
 
 MAX_TIMER_SECONDS = 1_000_000.0  # seconds; longer timers overflow
-Report = Callable[[Found], None]
+Report = Callable[..., None]  # with a result, and others behind it
 Search = Callable[[Searcher, Sequence[np.ndarray], Limits, Report, Callable[[], bool]], Found]
 
 
@@ -148,6 +148,7 @@ class Task:
     info: str = ""  # what to write before that answer
     enough: Callable[[Found], bool] = lambda found: False  # whether a result ends the search
     search: Search = search_all
+    lines: int = 1  # to write after each depth
 
 
 class Thinking:
@@ -238,9 +239,11 @@ class Thinking:
             task.search(self._searcher, task.line, limits, self._report, lambda: self._halted)
         )
 
-    def _report(self, found: Found) -> None:
+    def _report(self, found: Found, *others: Found) -> None:
         """Report a completed depth, and stop at the soft limit or at a result that is enough."""
         self._write_info(found)
+        for number, other in enumerate(others[: self._task.lines - 1], 2):
+            self._write(self._info(other, self._task.names(other.pv), number))
         soft = self._task.limits.soft_seconds
         if (
             soft is not None
@@ -257,10 +260,15 @@ class Thinking:
         names = self._task.names(found.pv)
         if found.depth and self._reported != (found.depth, found.nodes):
             self._reported = found.depth, found.nodes
-            seconds = max(found.seconds, 1e-6)
-            self._write(
-                f"info depth {found.depth} score {self._task.score(found)} nodes {found.nodes} nps"
-                f" {round(found.nodes / seconds)} hashfull {round(1000 * self._searcher.hashfull)}"
-                f" time {round(1000 * found.seconds)} pv {' '.join(names)}"
-            )
+            self._write(self._info(found, names, 1))
         return names
+
+    def _info(self, found: Found, names: list[str], number: int) -> str:
+        """The line of information on a result, the best one or one with a larger number."""
+        multipv = f" multipv {number}" if self._task.lines > 1 else ""
+        return (
+            f"info depth {found.depth}{multipv} score {self._task.score(found)} nodes {found.nodes}"
+            f" nps {round(found.nodes / max(found.seconds, 1e-6))} hashfull"
+            f" {round(1000 * self._searcher.hashfull)} time {round(1000 * found.seconds)} pv"
+            f" {' '.join(names)}"
+        )

@@ -198,11 +198,13 @@ def search_root_moves(
     play: Callable[[np.ndarray, int], np.ndarray],
     drawn: Callable[[list[np.ndarray]], bool],
     limits: Limits,
-    report: Callable[[Found], None],
+    report: Callable[..., None],
     stopping: Callable[[], bool],
 ) -> Found:
     """Find the best of `moves` at the end of `line`, at least two plies deep.
 
+    `report` is called after each depth with the result, and behind it those of the other moves, the
+    best first.
     `drawn(line)` says whether the game is drawn at the end of a line. Only the depth and nodes of
     the limits are used. `stopping` is called after each depth of each move; when its answer becomes
     True, the caller also calls `searcher.stop()`. Moves are searched with a full window each, which
@@ -216,7 +218,7 @@ def search_root_moves(
             searcher.stop()  # a call before the search began was lost
 
     for depth in range(MIN_DEPTH, max(MIN_DEPTH, min(limits.depth, MAX_DEPTH)) + 1):
-        values: dict[int, float] = {}
+        results: dict[int, Found] = {}
         best: Found | None = None
         for move in order:
             after = [*line, play(line[-1], move)]
@@ -228,29 +230,25 @@ def search_root_moves(
             nodes += reply.nodes
             if reply.depth < depth - 1:
                 break
-            values[move] = -reply.value
-            if best is None or values[move] > best.value:
-                best = Found(
-                    values[move],
-                    _one_ply_more(reply.win_in, reply.value),
-                    (move, *reply.pv),
-                    depth,
-                    nodes,
-                    0.0,
-                )
+            win_in = _one_ply_more(reply.win_in, reply.value)
+            seconds = time.monotonic() - started
+            one = Found(-reply.value, win_in, (move, *reply.pv), depth, nodes, seconds)
+            results[move] = one
+            if best is None or one.value > best.value:
+                best = one
         if best is not None and (
-            len(values) == len(order) or best.pv[0] != found.move or depth == MIN_DEPTH
+            len(results) == len(order) or best.pv[0] != found.move or depth == MIN_DEPTH
         ):
             found = best  # an incomplete depth counts only if it found a better move
         found = Found(
             found.value, found.win_in, found.pv, found.depth, nodes, time.monotonic() - started
         )
-        if len(values) < len(order):
+        if len(results) < len(order):
             return found
-        report(found)
+        order.sort(key=lambda move: -results[move].value)  # equal moves keep their order
+        report(found, *(results[move] for move in order if move != found.move))
         if stopping() or nodes >= limits.nodes:
             return found
-        order.sort(key=lambda move: -values[move])  # a stable sort: equal moves keep their order
     return found
 
 

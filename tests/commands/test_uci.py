@@ -71,8 +71,9 @@ def test_bytes_that_are_no_text_between_commands_never_harm():
         text += (noise if not noise.startswith(b"go") else b"x" + noise) + b"\n"
     text += (
         b"y" * 3_000_000
-        + b"\nposition startpos moves e2e4\n"
+        + b"\n"
         + b"position startpos moves d2d4 " * 9000
+        + b"\nposition startpos moves e2e4\n"
     )
     ran = done("uci", stdin=text + b"\ngo depth 2\nquit\ngo depth 2\n")
     assert "info string a line of more than" in ran.out

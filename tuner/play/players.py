@@ -319,12 +319,12 @@ def names_of(players: Sequence[Named]) -> tuple[str, ...]:
 def introduced(named: Named, game: Game) -> Named:
     """Return an engine with the name that it gives itself, for which it is started once; other
     players unchanged. InputError if it does not start."""
-    make = game.contest.evaluator
-    if named.kind in OURS or make is None or named.protocol_in(game) != game.contest.evaluating:
+    make = game.contest.external
+    if named.kind in OURS or make is None:
         return named
-    engine = make(named.what, {})
-    engine.close()
-    return replace(named, name=engine.name or named.name)
+    player = make(named.protocol_in(game), named.what, {}, Control(), None)
+    player.close()
+    return replace(named, name=getattr(player, "name", "") or named.name)
 
 
 def search_player(

@@ -102,14 +102,16 @@ class UbgiEngine(BoardEngine):
     """A UBGI engine in a process of its own; InputError if it does not start."""
 
     def __init__(self, command: str) -> None:
-        self.command = self.name = command
+        self.command = command
         self._process = EngineProcess(command, "a ubgi engine")
         self._process.say(b"ubgi\n")
         try:
-            self._process.until(b"readyok", UBGI_START_SECONDS)
+            lines = self._process.until(b"readyok", UBGI_START_SECONDS)
         except EngineFault as problem:
             self.abort()
             raise InputError(f"{command}: {problem}; is it a ubgi engine?") from None
+        names = (line[len(b"id name ") :] for line in lines if line.startswith(b"id name "))
+        self.name = next(names, b"").decode("utf-8", "replace").strip()
 
     def answer(self, board: str, seconds: float) -> str:
         self._process.forget()

@@ -256,7 +256,7 @@ class XboardEngine:
                 self._declare(text)
         if not self._has("ping"):
             raise InputError(f"{self.command}: has no `ping`, without which it cannot play here")
-        self.name = self._features.get("myname") or self.command
+        self.name = self._features.get("myname", "")
         for feature, option in (("memory", "memory"), ("smp", "cores")):
             if self._has(feature):
                 self.options[option] = EngineOption(option, "spin", "1", 1, 1 << 20)

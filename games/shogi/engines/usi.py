@@ -28,6 +28,7 @@ NETWORK_DELAY = 120  # milliseconds, as in YaneuraOu; shogi clocks forfeit late 
 OPTIONS = {
     "USI_Hash": server.HASH,
     "USI_Ponder": server.PONDER,
+    "MultiPV": server.LINES,
     "NetworkDelay": server.overhead(NETWORK_DELAY),
 }
 
@@ -58,7 +59,7 @@ def _place(words: Sequence[str]) -> tuple[str, list[str]]:
 def _warm_up(line: Line) -> Task:
     from games.shogi.engines.usi_go import Go, task_of
 
-    return task_of(line.positions, Go(depth=2), 0.0)
+    return task_of(line.positions, Go(depth=2), Options(overhead=0))
 
 
 def _task(words: Sequence[str] | None, line: Line, options: Options) -> tuple[Task, list[str]]:
@@ -66,9 +67,11 @@ def _task(words: Sequence[str] | None, line: Line, options: Options) -> tuple[Ta
 
     go, faults = (Go(), [server.TOO_LONG]) if words is None else parse_go(words)
     go, faults = sensible(go, faults, line.positions[-1])
-    return task_of(line.positions, go, options.overhead / 1000), faults
+    return task_of(line.positions, go, options), faults
 
 
-USI = Dialect("usi", COMMANDS, OPTIONS, "black", _new_line, _place, _warm_up, _task, NETWORK_DELAY)
+USI = Dialect(
+    "usi", COMMANDS, OPTIONS, "black", _new_line, _place, _warm_up, _task, "resign", NETWORK_DELAY
+)
 
 __all__ = ["lines_of", "serve"]

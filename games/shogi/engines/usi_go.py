@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from games.protocol.server import arguments_of_go, legal_names_in
+from games.protocol.server import Options, arguments_of_go, legal_names_in
 from games.protocol.thinking import Line, Task, legal_names, search_among
 from games.search.searcher import Clock, Found, Limits, limits_of_move, limits_with_byoyomi
 from games.shogi.files.sfen import move_name, move_named
@@ -106,7 +106,7 @@ def score_text(found: Found) -> str:
     return f"cp {round(found.value)}" if found.win_in is None else f"mate {found.win_in}"
 
 
-def task_of(line: Sequence[np.ndarray], go: Go, overhead: float) -> Task:
+def task_of(line: Sequence[np.ndarray], go: Go, options: Options) -> Task:
     """Return the task of a `go`; `line`: the positions of the game."""
     root = line[-1]
     moves = moves_of(root)
@@ -114,14 +114,19 @@ def task_of(line: Sequence[np.ndarray], go: Go, overhead: float) -> Task:
     answer = NO_MATES if go.mate else RESIGN if not moves else WIN if declares(root) else None
     return Task(
         line=line,
-        limits=go.limits(bool(int(root[STATE]) & 1), overhead),
+        limits=go.limits(bool(int(root[STATE]) & 1), options.overhead / 1000),
         ponder=go.ponder,
         infinite=go.infinite,
         score=score_text,
         names=lambda pv: legal_names(root, pv, moves_of, move_name, GAME.play),
         first=move_name(root, (chosen or moves)[0]) if moves else "",
         answer=answer,
-        search=search_among(chosen, GAME.play, lambda line: result(line) == 0),
+        search=search_among(
+            chosen or (moves if options.lines > 1 else []),
+            GAME.play,
+            lambda line: result(line) == 0,
+        ),
+        lines=options.lines,
     )
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -85,6 +86,16 @@ def samples_of(params: str) -> Path:
     if samples is None:
         raise InputError(f"{game}: has no bundled games; name some with --games")
     return samples
+
+
+def seconds_of_process(number: int) -> float | None:
+    """Return the CPU seconds that another process has used, None where the system does not tell."""
+    try:
+        with open(f"/proc/{number}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 5) -> float:

@@ -17,8 +17,8 @@ import chess.pgn
 from games.chess.files import pgn
 from games.chess.files.fen import START, position
 from games.chess.rules.perft import perft
-from games.process import cpu_seconds
 from games.streams import pieces
+from tests.benchmarks.speed import seconds_of_process
 
 LIGHT = "pesto"  # an evaluation of material and piece-square tables only, measured too
 REFERENCE = "python-chess"
@@ -118,12 +118,12 @@ def engines_nodes() -> Iterator[tuple[str, float]]:
         with chess.engine.SimpleEngine.popen_uci(path) as engine:
             engine.configure(dict(options))
             number = engine.transport.get_pid()
-            started = cpu_seconds(number)
+            started = seconds_of_process(number)
             for text in SEARCHED:
                 info = engine.analyse(
                     chess.Board(text), chess.engine.Limit(time=ENGINE_SECONDS), game=text
                 )
                 nodes += info["nodes"]
-            ended = cpu_seconds(number)
+            ended = seconds_of_process(number)
         if started is not None and ended is not None:
             yield name, nodes / (ended - started)

@@ -19,6 +19,7 @@ from games.shogi.files.sfen import position, text
 from games.shogi.rules.movegen import perft
 from games.shogi.rules.position import START
 from games.streams import InputError
+from tests.benchmarks.speed import seconds_of_process
 
 LIGHT = "shogi/hand"  # an evaluation of tables only
 REFERENCE = "cshogi"
@@ -99,16 +100,6 @@ def _perft(board: Any, depth: int) -> int:
     return nodes
 
 
-def cpu_seconds(engine) -> float | None:
-    """The CPU time that an engine has used, None where the system does not tell."""
-    try:
-        with open(f"/proc/{engine._engine._process._process.pid}/stat", "rb") as stream:
-            fields = stream.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def engines_nodes() -> Iterator[tuple[str, float]]:
     """Yield name and nodes per CPU second of fairy-stockfish, where it is installed, on the same
     positions."""
@@ -117,11 +108,11 @@ def engines_nodes() -> Iterator[tuple[str, float]]:
         return
     engine = external("usi", path, {"Threads": "1"}, Control(nodes=ENGINE_NODES), None)
     try:
-        started = cpu_seconds(engine)
+        started = seconds_of_process(engine._engine._process._process.pid)
         for sfen in SEARCHED:
             engine.begin("", position(sfen))
             engine.choose(position(sfen)[None], [], None)
-        ended = cpu_seconds(engine)
+        ended = seconds_of_process(engine._engine._process._process.pid)
         if started is not None and ended is not None:
             yield ENGINE, len(SEARCHED) * ENGINE_NODES / (ended - started)
     finally:

@@ -160,7 +160,7 @@ def among(
         after,
         lambda line: result(line) == 0,
         limits,
-        reports.append,
+        lambda best, *others: reports.append(best),
         stopping,
     )
     return found, reports

@@ -230,6 +230,7 @@ def _line_of(text: bytes) -> dict | None:
 
 Item = TypeVar("Item")
 MOST_FAULTS = 5  # games in a row that an engine did not finish
+MOST_SHARE = 0.05  # of all games, once they are more than that
 MOST_ATTEMPTS = 10  # to play a game that is not the same as another
 
 
@@ -271,7 +272,7 @@ def finished(
         for some in in_lots(parts.numbers(part))
     )
     found: dict[int, dict[int, Generated]] = {part: {} for part in left}
-    faults = done = 0
+    faults = all_faults = done = 0
     said: set[str] = set()
     for game in itertools.chain.from_iterable(run(playing, tasks, interrupted)):
         part = parts.part_of(game.number)
@@ -280,6 +281,12 @@ def finished(
             raise InputError(
                 f"{MOST_FAULTS} games in a row were not finished, the last because of"
                 f" {game.fault}; the games before are kept"
+            )
+        all_faults += bool(game.fault)
+        if all_faults > max(MOST_FAULTS, MOST_SHARE * (done + all_faults)):
+            raise InputError(
+                f"{all_faults:,} of {done + all_faults:,} games were not finished, the last because"
+                f" of {game.fault}; the games before are kept"
             )
         if game.fault:
             if game.fault not in said:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from games.record import RULES, Choice, Dice, Game, Openings, Player
+from games.record import FAULTS, RULES, Choice, Dice, Game, Openings, Player
 from games.search.context import (
     LOWER,
     MORE,
@@ -205,7 +205,7 @@ def play_episode(
 
 def end_of(ending: Ending) -> str:
     """Return how a game ended, as episodes have it."""
-    if ending.loser is not None:
+    if ending.end in FAULTS:
         return FORFEITED
     return BROKEN_OFF if ending.outcome is None else WON if ending.outcome else DRAWN
 

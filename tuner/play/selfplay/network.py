@@ -310,10 +310,14 @@ class NetworkRun(LearningRun):
         return "wins only" if self.settings.wins else "points"
 
     def batches(
-        self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
+        self,
+        folder: Path,
+        last: dict[str, Any],
+        playing: Running | None,
+        interrupted: threading.Event,
     ) -> Iterator[Batch]:
         """See `LearningRun`."""
-        settings, learner, seconds = self.settings, self.learner, 0.0
+        settings, learner, seconds, games = self.settings, self.learner, 0.0, last["games"]
         while learner.games < settings.games and not interrupted.is_set():
             begun = time.monotonic()
             line = learner.play(min(settings.batch, settings.games - learner.games))

@@ -147,9 +147,13 @@ class LearningRun(Run):
 
     @abc.abstractmethod
     def batches(
-        self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
+        self,
+        folder: Path,
+        last: dict[str, Any],
+        playing: Running | None,
+        interrupted: threading.Event,
     ) -> Iterator[Batch]:
-        """Learn from one batch of games after another, after a number of `games`."""
+        """Learn from one batch of games after another; `last` is the line of the last one."""
 
     @abc.abstractmethod
     def now(self) -> Evaluation:
@@ -187,7 +191,7 @@ class LearningRun(Run):
             self.display.note(f"{self.text()}, {self.settings.games:,} games, in {folder}")
             self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
-                for line, pieces in self.batches(folder, last["games"], playing, asked):
+                for line, pieces in self.batches(folder, last, playing, asked):
                     measured, aside = None, 0.0
                     if self.measurement:
                         if self.measurement.due(last["games"], line["games"]):

@@ -36,6 +36,7 @@ from tuner.play.players import (
     external_player,
     make_player,
     own_player,
+    require_able,
     understood,
 )
 from tuner.play.selfplay.games import Episode, GivenGames, Plan, play_episode
@@ -469,6 +470,8 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
         for name in dict.fromkeys(settings.opponents)
         if name not in (SELF, PAST)
     )
+    game = learner.evaluation.game
+    require_able((spec for _, spec in others), game, game.start()[None])
     return SelfplaySpec(
         learner.evaluation.spec(),
         plan_of(settings),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from games.record import PLIES, RULES, Game, PlayedGame, available
+from games.record import CRASH, PLIES, RULES, Game, PlayedGame, available
 from games.streams import InputError
 from tuner.evaluation.evaluation import (
     Evaluation,
@@ -106,6 +106,8 @@ def table_of(before: dict[str, float], now: dict[str, float], game: Game) -> str
     return f"values in units of the first, starting values in brackets: {values}"
 
 
+# games lost by faults of an opponent, and their share, after more of which learning stops
+FEWEST_FORFEITS, MOST_FORFEITS = 2, 0.05
 KEYS = "games.keys"  # of the folder of a run
 
 
@@ -194,21 +196,36 @@ class WeightsRun(LearningRun):
         )
 
     def batches(
-        self, folder: Path, games: int, playing: Running | None, interrupted: threading.Event
+        self,
+        folder: Path,
+        last: dict[str, Any],
+        playing: Running | None,
+        interrupted: threading.Event,
     ) -> Iterator[Batch]:
-        """See `LearningRun`."""
+        """See `LearningRun`. Games that an opponent lost by a fault teach nothing. InputError if
+        they are too many."""
         assert playing is not None, "its games are work"
         learner, date = self.learner, time.strftime("%Y.%m.%d")
         known = set(np.fromfile(folder / KEYS, np.uint64).tolist())
+        games, forfeits = last["games"], last.get("forfeits", 0)
         workers = Workers(learner, self.opening, playing, games)
         for episodes in workers.batches(interrupted):
             played = learner.kept[workers.version(learner.batches)]
-            new, keys = _without_duplicates(episodes, known)
+            finished = [episode for episode in episodes if episode.end != FORFEITED]
+            new, keys = _without_duplicates(finished, known)
             known.update(keys)
             watched = learner.learn(new, played)
             games += len(episodes)
+            forfeits += len(episodes) - len(finished)
+            if forfeits > max(FEWEST_FORFEITS, MOST_FORFEITS * games):
+                raise InputError(
+                    f"{', '.join(self.settings.opponents)}: {forfeits:,} of {games:,} games were"
+                    " lost by faults of the opponent, such as illegal moves and crashes; see what"
+                    " it does in a match"
+                )
+            line = batch_line(learner, episodes, len(finished) - len(new), watched, games)
             yield (
-                batch_line(learner, episodes, len(episodes) - len(new), watched, games),
+                line | ({"forfeits": forfeits} if forfeits else {}),
                 (
                     _texts(self.game, episodes, date).encode("utf-8", "replace"),
                     np.array(keys, np.uint64).tobytes(),
@@ -247,6 +264,8 @@ class WeightsRun(LearningRun):
     def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
         """See `LearningRun`."""
         lines = [f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}"]
+        if forfeits := line.get("forfeits"):
+            lines.append(f"games that the opponent lost by faults, left out: {forfeits:,}")
         now = self.now().headline()
         if now:
             lines.append(table_of(self.learner.evaluation.headline(), now, self.game))
@@ -318,7 +337,7 @@ def _played(episode: Episode, date: str) -> PlayedGame:
     first, second = ("learner", "learner" if episode.side is None else "opponent")[
         :: -1 if episode.side else 1
     ]
-    end = {BROKEN_OFF: PLIES, FORFEITED: "crash"}.get(episode.end, RULES)
+    end = {BROKEN_OFF: PLIES, FORFEITED: CRASH}.get(episode.end, RULES)
     loser = None if not episode.outcome else int(episode.outcome > 0)
     return PlayedGame(
         episode.line,

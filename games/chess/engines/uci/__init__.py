@@ -29,6 +29,7 @@ OPTIONS = {
     "Hash": server.HASH,
     "Clear Hash": server.CLEAR_HASH,
     "Ponder": server.PONDER,
+    "MultiPV": server.LINES,
     "Move Overhead": server.OVERHEAD,
     "UCI_Chess960": server.VARIANT,
 }
@@ -80,10 +81,10 @@ def _task(words: Sequence[str] | None, line: Line, options: Options) -> tuple[Ta
 
     go, faults = (UciGo(), [server.TOO_LONG]) if words is None else parse_go(words)
     go, faults = sensible(go, faults, line.positions[-1])
-    return task_of(line.positions, go, options.variant, options.overhead / 1000), faults
+    return task_of(line.positions, go, options), faults
 
 
-UCI = Dialect("uci", COMMANDS, OPTIONS, "white", _new_line, _place, _warm_up, _task)
+UCI = Dialect("uci", COMMANDS, OPTIONS, "white", _new_line, _place, _warm_up, _task, "(none)")
 
 
 __all__ = ["lines_of", "serve"]

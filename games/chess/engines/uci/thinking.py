@@ -10,7 +10,7 @@ import numpy as np
 from games.chess.files.fen import START, position
 from games.chess.game import after, in_check, moves_of, result
 from games.chess.rules.movegen import move_name, move_named
-from games.protocol.server import arguments_of_go, legal_names_in
+from games.protocol.server import Options, arguments_of_go, legal_names_in
 from games.protocol.thinking import Line, Task, legal_names, search_among
 from games.search.searcher import Clock, Found, Limits, limits_of, limits_of_move
 
@@ -123,21 +123,21 @@ def warm_up(line: Line) -> Task:
     """Return a short search that calls all compiled functions."""
     line.set(START, ["e2e4"])
     in_check(line.positions[-1])
-    return task_of(line.positions, UciGo(depth=2, searchmoves=("e7e5",)), False, 0.0)
+    return task_of(line.positions, UciGo(depth=2, searchmoves=("e7e5",)), Options(overhead=0))
 
 
-def task_of(line: Sequence[np.ndarray], go: UciGo, chess960: bool, overhead: float) -> Task:
+def task_of(line: Sequence[np.ndarray], go: UciGo, options: Options) -> Task:
     """Return the task of a `go` that is the result of `sensible`; `line`: the positions of the
     game."""
     root = line[-1]
     moves = moves_of(root)
     chosen = list(dict.fromkeys(move_named(root, name) for name in go.searchmoves))
-    limits = limits_of_go(go, not int(root[8]) & 1, overhead)
+    limits = limits_of_go(go, not int(root[8]) & 1, options.overhead / 1000)
     if limits.soft_seconds is not None and len(chosen or moves) == 1:
         limits = replace(limits, depth=min(limits.depth, ONLY_MOVE_DEPTH))
 
     def name(words: np.ndarray, move: int) -> str:
-        return move_name(words, move, chess960)
+        return move_name(words, move, options.variant)
 
     def enough(found: Found) -> bool:
         return go.mate is not None and found.win_in is not None and 0 < found.win_in < 2 * go.mate
@@ -153,5 +153,8 @@ def task_of(line: Sequence[np.ndarray], go: UciGo, chess960: bool, overhead: flo
         answer=None if moves else "bestmove (none)",
         info=f"info depth 0 score {'mate' if in_check(root) else 'cp'} 0",
         enough=enough,
-        search=search_among(chosen, after, lambda line: result(line) == 0),
+        search=search_among(
+            chosen or (moves if options.lines > 1 else []), after, lambda line: result(line) == 0
+        ),
+        lines=options.lines,
     )

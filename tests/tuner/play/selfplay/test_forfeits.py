@@ -1,12 +1,19 @@
 """An opponent that gives up, crashes or breaks a rule loses the game, and nothing else happens."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from games.record import CRASH, Forfeit
 from games.search.searcher import Limits
+from tests.commands.support import done, tuner
+from tests.games.chess.engines.contest import __file__ as contest
 from tuner.evaluation.loading import load_engine
 from tuner.play.openings import Opening
 from tuner.play.selfplay.games import FORFEITED, Plan, play_episode
+
+ENGINES = Path(contest).parent
 
 
 class Quitter:
@@ -39,3 +46,27 @@ def test_an_opponent_that_gives_up_loses(when, first):
     )
     assert (episode.end, episode.outcome) == (FORFEITED, 1 - 2 * first)
     assert len(episode.moves) == len(episode.ply) == (when == "choose" and first == 0)
+
+
+def test_games_lost_by_faults_teach_nothing_and_many_stop_the_run(tmp_path):
+    fake = f"uci:{sys.executable} {ENGINES / 'fake_engine.py'} uci"
+    run = tmp_path / "run"
+    words = [
+        "selfplay",
+        "classic",
+        "--games",
+        "12",
+        "--batch",
+        "4",
+        "--depth",
+        "1",
+        "--plies",
+        "40",
+        "--workers",
+        "1",
+    ]
+    ran = tuner(*words, "--opponent", f"{fake} illegal 2", "--run", run)
+    assert ran.status == 2
+    assert "4 of 4 games were lost by faults of the opponent, such as illegal moves" in ran.err
+    one = done(*words, "--opponent", f"{fake} crash 120", "--run", tmp_path / "other")
+    assert "games that the opponent lost by faults, left out: 1\n" in one.out

@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 
 import chess
 import pytest
@@ -325,6 +326,7 @@ def test_a_wrong_line_is_answered_by_one_line_and_changes_nothing(talk):
             and said[0].isprintable()
         ), line[:80]
     assert talk.ask("", "   ", "\t\r\n") == []
+    assert talk.ask("position startpos moves e2e4") == []
     move, *_ = talk.best("go depth 2")
     assert chess.Move.from_uci(move) in board_of("startpos moves e2e4").legal_moves
 
@@ -398,9 +400,31 @@ def test_a_wrong_go_where_there_is_no_move_has_its_answer_too(talk):
         assert talk.ask() == []
 
 
-def test_a_wrong_position_before_go_leaves_the_old_one_to_answer_from(talk):
-    talk.say("position startpos moves e2e4", "position startpos moves e2e5", "go depth 0")
-    assert_one_answer(talk, board_of("startpos moves e2e4"))
+@pytest.mark.parametrize("moves", ["e2e5", "e2e4 " * LONGEST_LINE])
+def test_a_wrong_position_is_not_answered_by_a_move_of_the_old_one(talk, moves):
+    talk.say("position startpos moves e2e4", f"position startpos moves {moves}", "go depth 1")
+    assert talk.hear("bestmove") == "bestmove (none)"
+    assert talk.ask("eval") == ["info string no position: the last one was refused"] * 2
+    talk.say("position startpos", "go depth 1")
+    assert_one_answer(talk, chess.Board())
+
+
+def test_the_best_lines_are_those_of_searches_of_single_moves(talk):
+    place = "position startpos moves e2e4 e7e5"
+    alone = {}
+    for move in board_of(place.removeprefix("position ")).legal_moves:
+        talk.say("ucinewgame", place, f"go depth 3 searchmoves {move}")
+        talk.hear("bestmove")
+        alone[move.uci()] = int(re.findall(r"score cp (-?\d+)", "\n".join(talk.heard))[-1])
+    talk.say("setoption name MultiPV value 4", "ucinewgame", place, "go depth 3")
+    talk.hear("bestmove")
+    form = r"info depth 3 multipv (\d) score cp (-?\d+) .* pv (\S+)"
+    found = re.findall(form, "\n".join(talk.heard))
+    talk.say("setoption name MultiPV value 1")
+    assert [int(number) for number, *_ in found] == [1, 2, 3, 4]
+    scores = [int(score) for _, score, _ in found]
+    assert scores == sorted(alone.values(), reverse=True)[:4]
+    assert len({move for *_, move in found}) == 4
 
 
 def test_lines_are_cut_whatever_bytes_they_hold():

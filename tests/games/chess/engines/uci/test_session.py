@@ -32,7 +32,15 @@ def test_uci_is_answered_without_making_a_search():
         for line in talk.heard
         if line.startswith("option")
     ]
-    assert options == ["Hash", "Clear Hash", "Ponder", "Move Overhead", "UCI_Chess960", "EvalFile"]
+    assert options == [
+        "Hash",
+        "Clear Hash",
+        "Ponder",
+        "MultiPV",
+        "Move Overhead",
+        "UCI_Chess960",
+        "EvalFile",
+    ]
     assert talk.leave() == []
 
 
@@ -138,8 +146,8 @@ def value(talk: Talk, *lines: str) -> float:
 def test_every_weight_and_constant_of_the_search_is_an_option_by_its_name(settable):
     settable.say("uci")
     settable.hear("uciok")
-    # behind Hash
-    spins = [match.groups() for match in map(SPIN.fullmatch, settable.heard) if match][1:]
+    # behind Hash and MultiPV
+    spins = [match.groups() for match in map(SPIN.fullmatch, settable.heard) if match][2:]
     r = rounded(load_engine("classic")[1])
     assert [(name, int(default)) for name, default, *_ in spins] == [
         *((name, r.weights[s, i]) for name, s, i in each_number(r)),

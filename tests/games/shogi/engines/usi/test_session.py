@@ -116,8 +116,8 @@ def test_weights_are_options_that_change_the_play(talk):
         (
             "setoption name Other value 7",
             (
-                "unknown option 'Other'; expected USI_Hash, USI_Ponder, NetworkDelay, EvalFile or"
-                " one of 38 numbers, such as material.pawn"
+                "unknown option 'Other'; expected USI_Hash, USI_Ponder, MultiPV, NetworkDelay,"
+                " EvalFile or one of 38 numbers, such as material.pawn"
             ),
         ),
         ("setoption name EvalFile value x", "x: no such file"),
