@@ -4,16 +4,15 @@ learning."""
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from games.process import EngineProcess
+from games.protocol.player import Engine, note_ignored, whole_of
 from games.record import (
     ILLEGAL,
     Asked,
@@ -28,7 +27,6 @@ from games.record import (
 )
 from games.streams import InputError
 
-LOG = logging.getLogger(__name__)
 OPTION = re.compile(r"option name (.+?) type (spin|check|combo|button|string)(?: (.*))?")
 FIELD = re.compile(r"(?:^| )(default|min|max|var) (.*?)(?= (?:default|min|max|var) |$)")
 
@@ -45,64 +43,14 @@ def option_of(line: str) -> EngineOption | None:
             choices.append(field[2].strip())
         else:
             fields[field[1]] = field[2].strip()
-    low, high = (_whole(fields.get(key)) for key in ("min", "max"))
+    low, high = (whole_of(fields.get(key)) for key in ("min", "max"))
     if match[2] == "spin" and (
-        low is None or high is None or _whole(fields.get("default")) is None
+        low is None or high is None or whole_of(fields.get("default")) is None
     ):
         return None
     return EngineOption(
         match[1].strip(), match[2], fields.get("default", ""), low, high, tuple(choices)
     )
-
-
-def _whole(text: str | None) -> int | None:
-    with contextlib.suppress(ValueError, TypeError):
-        return int(text or "")
-    return None
-
-
-@cache
-def note_ignored(command: str, line: str) -> None:
-    """Log, once, a line that declares no option, although it should."""
-    LOG.warning(f"{command}: ignored the line {line[:100]!a}, which declares no valid option")
-
-
-def value_of(command: str, options: Mapping[str, EngineOption], name: str, value: object) -> str:
-    """Return the value of an option as its engine reads it; InputError for one that the engine has
-    not declared so."""
-    option, text = options[name], str(value)
-    number = _whole(text)
-
-    def wrong(expected: str) -> InputError:
-        given = text if option.kind == "spin" and number is not None else repr(text[:40])
-        return InputError(f"{command}: option {name!r} is {given}, expected {expected}")
-
-    if "\n" in text or "\r" in text:
-        raise InputError(f"{command}: option {name!r}: a value of several lines")
-    if option.kind == "spin":
-        if number is None:
-            raise wrong("a whole number")
-        assert option.low is not None and option.high is not None
-        if not option.low <= number <= option.high:
-            raise wrong(f"{option.low} to {option.high}")
-    if option.kind == "check":
-        text = text.lower()
-        if text not in ("true", "false"):
-            raise wrong("true or false")
-    if option.kind == "combo":
-        same = [choice for choice in option.choices if choice.lower() == text.lower()]
-        if not same:
-            raise wrong(", ".join(option.choices))
-        text = text if text in same else same[0]
-    return text
-
-
-def declared(command: str, options: Mapping[str, EngineOption], name: str) -> str:
-    """Return the name of an option as its engine wrote it; InputError if there is none."""
-    same = [other for other in options if other.lower() == name.lower()]
-    if not same:
-        raise InputError(f"{command}: has no option {name!r}")
-    return name if name in same else same[0]
 
 
 START_SECONDS = 30.0  # limit of the first answer
@@ -157,8 +105,8 @@ MORE_DEPTH, MORE, MORE_NODES = 3, 4, 20_000
 LEAST_PATIENCE, SLOWEST = 5.0, 5_000  # seconds, nodes a second
 
 
-class EngineClient:
-    """An engine in a process of its own, which plays and searches. An Evaluator and an Engine.
+class EngineClient(Engine):
+    """An engine in a process of its own, which plays and searches. Also an Evaluator.
 
     `values` are options to set at once, `megabytes` is the size of its tables. InputError if it
     does not start."""
@@ -170,7 +118,7 @@ class EngineClient:
         values: Mapping[str, object],
         megabytes: int | None = None,
     ) -> None:
-        self.command, self.name = command, command
+        super().__init__(command)
         self.options = {option.name: option for option in speech.undeclared}
         self._speech = speech
         self._in_variant = self._aborted = False
@@ -186,16 +134,10 @@ class EngineClient:
             self._process.kill()
             raise
 
-    def set(self, values: Mapping[str, object]) -> None:
-        """Set options before the next position. InputError for unknown options and for values out
-        of range."""
-        lines = ""
-        for each, value in values.items():
-            name = declared(self.command, self.options, each)
-            text = value_of(self.command, self.options, name, value)
-            is_button = self.options[name].kind == "button"
-            lines += f"setoption name {name}{'' if is_button else f' value {text}'}\n"
-        self._process.say(lines.encode())
+    def setting(self, option: EngineOption, text: str) -> str:
+        """See `Engine`."""
+        value = "" if option.kind == "button" else f" value {text}"
+        return f"setoption name {option.name}{value}\n"
 
     def require(self, start: np.ndarray) -> None:
         """InputError for a position of a variant that the engine does not play."""
@@ -279,11 +221,7 @@ class EngineClient:
     def abort(self) -> None:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""
         self._aborted = True
-        self._process.kill()
-
-    def close(self) -> None:
-        """End the engine."""
-        self._process.quit()
+        super().abort()
 
     def _introduce(self) -> None:
         """Read the name and the options."""

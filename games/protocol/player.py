@@ -3,12 +3,17 @@ again for the next one."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NoReturn, Protocol
+from functools import cache
+from typing import NoReturn
 
 import numpy as np
 
+from games.process import EngineProcess
 from games.record import (
     CRASH,
     RESIGNS,
@@ -16,35 +21,93 @@ from games.record import (
     Choice,
     Control,
     EngineFault,
+    EngineOption,
     EngineSilent,
     Forfeit,
     SearchLimits,
 )
 from games.streams import InputError
 
+LOG = logging.getLogger(__name__)
 STALL_SECONDS = 60.0  # limit of an answer if no time control applies
 EXTRA_SECONDS = 5.0  # allowed beyond a time limit
 
 
-class Engine(Protocol):
-    """A running engine that is asked for moves."""
+@cache
+def note_ignored(command: str, line: str) -> None:
+    """Log, once, a line that declares no option, although it should."""
+    LOG.warning(f"{command}: ignored the line {line[:100]!a}, which declares no valid option")
 
-    name: str  # by its own account
+
+def whole_of(text: str | None) -> int | None:
+    """Read a whole number; None for another text."""
+    with contextlib.suppress(ValueError, TypeError):
+        return int(text or "")
+    return None
+
+
+def checked(
+    command: str, options: Mapping[str, EngineOption], name: str, value: object
+) -> tuple[EngineOption, str]:
+    """Return an option, whose name may be in another case, and its value as the engine reads it;
+    InputError for what the engine has not declared so."""
+    same = [each for each in options if each.lower() == name.lower()]
+    if not same:
+        raise InputError(f"{command}: has no option {name!r}")
+    option, text = options[name if name in same else same[0]], str(value)
+    number, expected = whole_of(text), ""
+    if option.kind == "spin":
+        if number is None:
+            expected = "a whole number"
+        elif not option.low <= number <= option.high:  # type: ignore[operator]
+            expected = f"{option.low} to {option.high}"
+    elif option.kind == "check":
+        text = text.lower()
+        expected = "" if text in ("true", "false") else "true or false"
+    elif option.kind == "combo":
+        choices = [each for each in option.choices if each.lower() == text.lower()]
+        expected = "" if choices else ", ".join(option.choices)
+        text = text if text in choices or expected else choices[0]
+    elif "\n" in text or "\r" in text:
+        expected = "one line"
+    if expected:
+        given = text if option.kind == "spin" and number is not None else repr(str(value)[:40])
+        raise InputError(f"{command}: option {option.name!r} is {given}, expected {expected}")
+    return option, text
+
+
+class Engine(ABC):
+    """A running engine that is asked for moves, of `command`."""
+
+    _process: EngineProcess
+
+    def __init__(self, command: str) -> None:
+        self.command, self.name = command, ""  # by its own account
+        self.options: dict[str, EngineOption] = {}
 
     def set(self, values: Mapping[str, object]) -> None:
-        """Set options. InputError for unknown ones, and for values out of range."""
+        """Set options before the next position. InputError for unknown options and for values out
+        of range."""
+        found = [checked(self.command, self.options, *each) for each in values.items()]
+        if found:
+            self._process.say("".join(self.setting(*each) for each in found).encode())
 
-    def require(self, start: np.ndarray) -> None:
+    def setting(self, option: EngineOption, text: str) -> str:
+        """Return the line that sets an option."""
+        raise NotImplementedError
+
+    def require(self, start: np.ndarray) -> None:  # noqa: B027
         """InputError for a position that the engine cannot be given."""
 
-    def require_limits(self, limits: SearchLimits, more: int) -> None:
+    def require_limits(self, limits: SearchLimits, more: int) -> None:  # noqa: B027
         """InputError for an engine that does not keep to limits of searches, or searches more than
         `more` plies beyond its depth."""
 
-    def new_game(self, start: np.ndarray) -> None:
+    def new_game(self, start: np.ndarray) -> None:  # noqa: B027
         """Begin a game in a position, and wait until the engine is ready for it. EngineFault if it
         does not get ready, InputError for a position that it cannot be given."""
 
+    @abstractmethod
     def think(
         self,
         line: np.ndarray,
@@ -57,10 +120,12 @@ class Engine(Protocol):
         if none comes within `seconds`."""
 
     def abort(self) -> None:
-        """Kill the engine, from any thread."""
+        """Kill the engine, from any thread: what waits for it raises EngineFault."""
+        self._process.kill()
 
     def close(self) -> None:
         """End the engine."""
+        self._process.quit()
 
 
 class EnginePlayer:
@@ -112,8 +177,7 @@ class EnginePlayer:
         self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
     ) -> Choice:
         """See `games.record.Player`."""
-        if self._engine is None:
-            raise Forfeit(CRASH, "ended before")
+        assert self._engine is not None, "see begin"
         control = self._control.drawn(self._dice)
         patience = STALL_SECONDS
         if left is not None:

@@ -274,7 +274,7 @@ class TeacherProcess:
         if self._engine is None:
             spec = self.spec
             self._engine = evaluator_of(find(spec.game), spec.engine, dict(spec.options))
-            if self._engine.name != spec.name:
+            if (self._engine.name or spec.engine) != spec.name:
                 raise InputError(
                     f"{spec.engine}: is {self._engine.name!r} here and {spec.name!r} there; install"
                     " the same engine on every machine"
@@ -340,7 +340,7 @@ class Teacher:
         given = dict(options or {})
         self._first = evaluator_of(game, engine, given)  # says its name, and prepares positions
         self._first.close()
-        self.name = self._first.name
+        self.name = self._first.name or engine
         self._spec = TeacherSpec(game.name, engine, tuple(given.items()), limits, self.name)
         about = {
             "engine": self.name,

@@ -9,8 +9,8 @@ import shutil
 import socket
 import tempfile
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,8 @@ from games.backgammon.files.notation import parse_move
 from games.backgammon.rules.board import turn_of
 from games.backgammon.rules.play import HIGHEST_POINTS, legal_moves
 from games.process import EngineProcess
-from games.record import ILLEGAL, Choice, Control, EngineFault, EngineSilent, Forfeit, SearchLimits
+from games.protocol.player import Engine
+from games.record import ILLEGAL, Choice, Control, EngineFault, EngineSilent, Forfeit
 from games.streams import InputError
 
 PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
@@ -50,25 +51,8 @@ def gnubg_plies(text: str) -> int:
     return int(text)
 
 
-class BoardEngine(ABC):
-    """A program that is given boards of FIBS and answers with moves. An Engine, see
-    `games.protocol.player`."""
-
-    command = name = ""
-
-    def set(self, values: Mapping[str, object]) -> None:
-        """InputError: there are no options."""
-        for name in values:
-            raise InputError(f"{self.command}: has no option {name!r}; leave it out")
-
-    def require(self, start: np.ndarray) -> None:  # noqa: B027
-        """Do nothing: boards are alike."""
-
-    def require_limits(self, limits: SearchLimits, more: int) -> None:  # noqa: B027
-        """Do nothing: the programs have limits of their own."""
-
-    def new_game(self, start: np.ndarray) -> None:  # noqa: B027
-        """Do nothing: each question has its board."""
+class BoardEngine(Engine):
+    """A program that is given boards of FIBS and answers with moves."""
 
     def think(
         self,
@@ -102,7 +86,7 @@ class UbgiEngine(BoardEngine):
     """A UBGI engine in a process of its own; InputError if it does not start."""
 
     def __init__(self, command: str) -> None:
-        self.command = command
+        super().__init__(command)
         self._process = EngineProcess(command, "a ubgi engine")
         self._process.say(b"ubgi\n")
         try:
@@ -122,20 +106,12 @@ class UbgiEngine(BoardEngine):
         places = BETWEEN.split(reply)
         return " ".join(f"{a}/{b}" for a, b in zip(places[::2], places[1::2], strict=True))
 
-    def abort(self) -> None:
-        """See `games.protocol.player.Engine`."""
-        self._process.kill()
-
-    def close(self) -> None:
-        """See `games.protocol.player.Engine`."""
-        self._process.quit()
-
 
 class GnubgEngine(BoardEngine):
     """GNU Backgammon at a number of plies; InputError if it does not start. Also a Rater."""
 
     def __init__(self, plies: int) -> None:
-        self.command = self.name = f"gnubg:{plies}"
+        super().__init__(f"gnubg:{plies}")
         self._plies = plies
         path = shutil.which(
             "gnubg", path=os.pathsep.join((os.environ.get("PATH", os.defpath), PLACES))
@@ -201,10 +177,6 @@ class GnubgEngine(BoardEngine):
             points = 2 * win - 1 + gammon + backgammon - lost - lost_more
             found[i] = (-points if turn_of(words) else points) / HIGHEST_POINTS
         return found
-
-    def abort(self) -> None:
-        """See `games.protocol.player.Engine`."""
-        self._process.kill()
 
     def close(self) -> None:
         """End the program, which reads no command while it listens to its socket."""

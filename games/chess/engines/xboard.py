@@ -13,13 +13,8 @@ from games.chess.engines.gametext import is_chess960
 from games.chess.files.fen import START, fen
 from games.chess.rules.movegen import move_name, move_named
 from games.process import EngineProcess
-from games.protocol.client import (
-    READY_SECONDS,
-    START_SECONDS,
-    declared,
-    note_ignored,
-    value_of,
-)
+from games.protocol.client import READY_SECONDS, START_SECONDS
+from games.protocol.player import Engine, note_ignored
 from games.record import (
     CLAIM,
     ILLEGAL,
@@ -30,7 +25,6 @@ from games.record import (
     EngineOption,
     EngineSilent,
     Forfeit,
-    SearchLimits,
 )
 from games.streams import InputError
 
@@ -101,8 +95,8 @@ def edited(words: np.ndarray) -> list[str] | None:
     return [*([] if board.turn else ["a2a3"]), "edit", "#", *men[0], "c", *men[1], "."]
 
 
-class XboardEngine:
-    """An xboard engine in a process of its own. An Engine, see `games.protocol.player`.
+class XboardEngine(Engine):
+    """An xboard engine in a process of its own.
 
     `values` are options, `megabytes` is the size of its tables, `control` are the limits of its
     searches. InputError if it does not start, and if it does not know these limits."""
@@ -114,8 +108,7 @@ class XboardEngine:
         control: Control,
         megabytes: int | None = None,
     ) -> None:
-        self.command, self.name = command, command
-        self.options: dict[str, EngineOption] = {}
+        super().__init__(command)
         self._control = control
         self._features: dict[str, str] = {}
         self._pings, self._known = 0, 0  # moves that it knows
@@ -133,25 +126,16 @@ class XboardEngine:
             self._process.kill()
             raise
 
-    def set(self, values: Mapping[str, object]) -> None:
-        """See `games.protocol.player.Engine`."""
-        for each, value in values.items():
-            name = declared(self.command, self.options, each)
-            text = value_of(self.command, self.options, name, value)
-            kind = self.options[name].kind
-            if name in ("memory", "cores"):
-                self._say(f"{name} {text}")
-            elif kind == "button":
-                self._say(f"option {name}")
-            else:
-                self._say(f"option {name}={int(text == 'true') if kind == 'check' else text}")
+    def setting(self, option: EngineOption, text: str) -> str:
+        """See `Engine`."""
+        if option.name in ("memory", "cores"):
+            return f"{option.name} {text}\n"
+        value = int(text == "true") if option.kind == "check" else text
+        return f"option {option.name}{'' if option.kind == 'button' else f'={value}'}\n"
 
     def require(self, start: np.ndarray) -> None:
         """See `games.protocol.player.Engine`."""
         self._set_up(start)
-
-    def require_limits(self, limits: SearchLimits, more: int) -> None:
-        """Do nothing: an engine that does not know them does not start."""
 
     def new_game(self, start: np.ndarray) -> None:
         """See `games.protocol.player.Engine`."""
@@ -207,14 +191,6 @@ class XboardEngine:
             return Choice(move, float(number), None, depth)
         plies = 2 * (abs(number) - MATE)
         return Choice(move, None, plies - 1 if number > 0 else -plies, depth)
-
-    def abort(self) -> None:
-        """See `games.protocol.player.Engine`."""
-        self._process.kill()
-
-    def close(self) -> None:
-        """See `games.protocol.player.Engine`."""
-        self._process.quit()
 
     def _set_up(self, start: np.ndarray) -> list[str]:
         """The commands that begin a game in a position; InputError if there are none."""

@@ -133,7 +133,7 @@ def test_an_engine_that_does_not_start_is_one_line(monkeypatch, command, said):
         ("Alpha", "1.5", "option 'Alpha' is '1.5', expected a whole number"),
         ("OwnBook", 1, "option 'OwnBook' is '1', expected true or false"),
         ("Style", "Wild", "option 'Style' is 'Wild', expected Solid, Very Risky"),
-        ("Alpha", "1\nquit", "a value of several lines"),
+        ("Alpha", "1\nquit", "expected a whole number"),
     ],
 )
 def test_wrong_options_are_refused(start, name, value, said):
