@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from games.record import EngineFault, EngineSilent
 from games.streams import InputError
 
-PIECE = 1 << 16  # bytes
+PIECE = 1 << 13  # bytes
 BULK_PIPE, BULK_SECONDS = 1 << 20, 0.001
 MOST_FORGOTTEN = 64  # pieces
 WATCH_SECONDS = 0.25  # after which a silent engine is looked at: it may have ended
@@ -102,10 +102,10 @@ def kill_group(number: int) -> None:
         os.killpg(number, signal.SIGKILL)  # the group outlives its leader
 
 
-def _read(number: int) -> bytes | None:
+def _read(number: int, size: int = PIECE) -> bytes | None:
     """Read what is there, empty at the end; None if nothing is there."""
     try:
-        return os.read(number, BULK_PIPE)
+        return os.read(number, size)
     except BlockingIOError:
         return None
     except OSError:
@@ -147,7 +147,9 @@ class EngineProcess:
                     fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, BULK_PIPE)
             if number != self._into:
                 self._poll.register(number, select.POLLIN)
+        self._size = BULK_PIPE if bulk else PIECE  # of what is read at once
         self._unsent = b""
+        self._full = False  # standard input takes no more
         self._closing = False  # standard input, after what is unsent
         self._lines: deque[bytes] = deque()  # that were read, but not taken
         self._rest = b""  # the line that is not complete
@@ -271,7 +273,7 @@ class EngineProcess:
         """What the engine has printed, empty if nothing is there; sets the end."""
         if self._bulk:
             time.sleep(BULK_SECONDS)  # most engines write each line by itself
-        piece = _read(self._out)
+        piece = _read(self._out, self._size)
         self._ended = self._ended or piece == b""
         return piece or b""
 
@@ -281,11 +283,13 @@ class EngineProcess:
             while self._unsent:
                 self._unsent = self._unsent[os.write(self._into, self._unsent) :]
         except BlockingIOError:
+            self._full = True
             self._poll.register(self._into, select.POLLOUT)
             return
         except (OSError, ValueError):  # a closed pipe: the end of the output follows
             self._unsent = b""
-        with contextlib.suppress(KeyError, ValueError):  # it is not watched, or closed
+        if self._full:
+            self._full = False
             self._poll.unregister(self._into)
         if self._closing and self._process.stdin is not None:
             self._process.stdin.close()

@@ -94,10 +94,9 @@ class Thought(NamedTuple):
     depth: int
 
 
-# an exact score of the best line, and its depth
+# the score of the best line
 SCORE = re.compile(
-    rb"info (?!string\b)(?!.*?\b(?:lowerbound|upperbound)\b)(?!.*?\bmultipv (?!1\b))"
-    rb".*?\bscore (cp|mate) ([+-]?\d{1,9})\b"
+    rb"info (?!string\b)(?!.*?\bmultipv (?!1\b)).*?\bscore (cp|mate) ([+-]?\d{1,9})\b"
 )
 DEPTH, NODES = re.compile(rb"^info .*?\bdepth (\d{1,5})\b"), re.compile(rb"\bnodes (\d{1,15})\b")
 # engines extend their depth, and look at their nodes now and then
@@ -301,7 +300,7 @@ class EngineClient(Engine):
         """Read the answer to a `go`."""
         scored, line = None, b""
         for line in self._process.lines(b"bestmove", seconds):
-            if b" score " in line:
+            if b" score " in line and b"bound" not in line:
                 scored = SCORE.match(line) or scored
         words = line.decode("utf-8", "replace").split()
         move = words[1] if len(words) > 1 else ""
