@@ -13,13 +13,28 @@ from games import process as processes
 from games.chess.engines.players import external
 from games.protocol import client
 from games.protocol import player as players
-from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
+from games.record import (
+    CLAIM,
+    CRASH,
+    ILLEGAL,
+    PLIES,
+    RESIGNS,
+    STALL,
+    TIME,
+    Choice,
+    Control,
+    Forfeit,
+    find,
+)
 from games.streams import InputError
 from tests.games.chess.engines.client.support import installed
+from tuner.play.game import Course, by_length, by_rules, play_out
+from tuner.play.openings import Opening
 
 GAME = find("chess")
 FAKE = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')}"
 DEPTH = Control(depth=2)
+CLOCK = Control(base=1.0, increment=0.1)
 
 
 @pytest.fixture
@@ -303,3 +318,207 @@ def test_no_process_is_left_behind(engine, monkeypatch):
     with pytest.raises(Forfeit):
         play(player)
     assert ended(process)
+
+
+def script(tmp_path, body: str, options: str = "") -> str:
+    """The command of a UCI engine that plays the first legal move; `body` runs before each answer
+    to the line whose words are `w`."""
+    path = tmp_path / "engine.py"
+    path.write_text(
+        "import sys, time, chess\n"
+        "def say(text): print(text, flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    w = line.split()\n"
+        "    with open(sys.argv[1], 'a') as log: log.write(line)\n"
+        f"    {body}\n"
+        f"    if w[0] == 'uci': say('id name Script\\n{options}uciok')\n"
+        "    if w[0] == 'isready': say('readyok')\n"
+        "    if w[0] == 'position':\n"
+        "        cut = w.index('moves') if 'moves' in w else len(w)\n"
+        "        board = chess.Board() if w[1] == 'startpos' else chess.Board(' '.join(w[2:cut]))\n"
+        "        for move in w[cut + 1:]: board.push_uci(move)\n"
+        "    if w[0] == 'go': say(f'bestmove {next(iter(board.legal_moves))}')\n"
+        "    if w[0] == 'quit': break\n"
+    )
+    return f"{sys.executable} {path} {tmp_path / 'log'}"
+
+
+@pytest.mark.parametrize(
+    ("said", "thought"),
+    [
+        ("depth 8 score cp 20 pv e2e4\\ninfo depth 9 score cp -900 upperbound", (20.0, None, 8)),
+        ("depth 8 score cp 20\\ninfo depth 9 score cp 900 nodes 5 lowerbound", (20.0, None, 8)),
+        ("depth 5 multipv 1 score cp 10\\ninfo depth 5 multipv 2 score cp -900", (10.0, None, 5)),
+        ("depth 5 score cp 10\\ninfo depth 11 currmove e2e4 currmovenumber 3", (10.0, None, 5)),
+        ("depth 7 score mate -2\\ninfo string score cp 5", (None, -4, 7)),
+        ("depth 9 score cp 900 lowerbound", (None, None, 0)),
+    ],
+)
+def test_only_exact_scores_of_the_best_line_count(tmp_path, said, thought):
+    body = f"if w[0] == 'go': say('info {said}')"
+    player = external("uci", script(tmp_path, body), {}, DEPTH, None)
+    try:
+        player.begin("1", GAME.start())
+        assert player.choose(GAME.start()[None], [], None)[1:] == thought
+    finally:
+        player.close()
+
+
+def test_a_new_game_is_announced_and_awaited_before_the_clock_runs(tmp_path):
+    body = "if w[0] == 'ucinewgame': time.sleep(1.5)"
+    players_ = [external("uci", script(tmp_path, body), {}, CLOCK, None) for _ in range(2)]
+    try:
+        course = Course(GAME, Opening(GAME.start()))
+        limited = [by_rules, by_length(6)]
+        ending = play_out(course, players_, limited, lambda: False, ["1", "2"], [CLOCK, CLOCK])
+    finally:
+        for each in players_:
+            each.close()
+    assert ending.end == PLIES
+    log = (tmp_path / "log").read_text().split("\n")
+    assert log.count("ucinewgame") == 2 and log[log.index("ucinewgame") + 1] == "isready"
+
+
+@pytest.mark.parametrize(
+    ("line", "noted"),
+    [
+        ("option name Foo", True),
+        ("option name Foo type spin default 5", True),
+        ("option name Foo type string empty", False),
+        ("option name Foo type spin default 99 min 0 max 5", False),
+        ("option name Foo type combo default solid var Solid var Risky", False),
+        ("option name max depth type spin default 1 min 0 max 9", False),
+    ],
+)
+def test_a_malformed_option_is_ignored_with_a_note(tmp_path, caplog, line, noted):
+    player = external("uci", script(tmp_path, "pass", f"{line}\\n"), {}, DEPTH, None)
+    player.close()
+    assert player.name == "Script"
+    assert ("declares no valid option" in caplog.text) == noted
+
+
+def test_options_take_true_and_false_and_choices_in_any_case(tmp_path):
+    declared = (
+        "option name UCI_LimitStrength type check default false\\n"
+        "option name Style type combo default Solid var Solid var Risky\\n"
+    )
+    options = {"uci_limitstrength": "False", "Style": "risky"}
+    external("uci", script(tmp_path, "pass", declared), options, DEPTH, None).close()
+    log = (tmp_path / "log").read_text()
+    assert "setoption name UCI_LimitStrength value false\n" in log
+    assert "setoption name Style value Risky\n" in log
+    for value in ("0", "off", "no"):
+        with pytest.raises(InputError, match=f"is '{value}', expected true or false"):
+            command = script(tmp_path, "pass", declared)
+            external("uci", command, {"UCI_LimitStrength": value}, DEPTH, None)
+
+
+def test_chess960_is_set_for_its_games_alone_and_refused_without_the_option(tmp_path):
+    start = GAME.position("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1")
+    with pytest.raises(InputError, match="no option UCI_Chess960, and some positions are of"):
+        external("uci", script(tmp_path, "pass"), {}, DEPTH, None).require([start], 3)
+    declared = "option name UCI_Chess960 type check default false\\n"
+    player = external("uci", script(tmp_path, "pass", declared), {}, DEPTH, None)
+    for each in (start, GAME.start()):
+        player.begin("1", each)
+    player.close()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert [line for line in lines if line.startswith("setoption")] == [
+        "setoption name UCI_Chess960 value true",
+        "setoption name UCI_Chess960 value false",
+    ]
+
+
+def test_an_engine_that_takes_long_to_get_ready_is_told_from_one_that_is_none(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(client, "READY_SECONDS", 0.3)
+    command = script(tmp_path, "if w[0] == 'isready': time.sleep(60)")
+    with pytest.raises(InputError, match="no `readyok` within 0.3 s of uciok; a smaller --hash"):
+        external("uci", command, {}, DEPTH, None)
+
+
+def test_a_path_with_blanks_needs_no_quotes(tmp_path):
+    folder = tmp_path / "my engines"
+    folder.mkdir()
+    program = folder / "an engine"
+    program.write_text(f"#!/bin/sh\nexec {FAKE} uci fine\n")
+    program.chmod(0o755)
+    assert play(external("uci", f"{program} with words", {}, DEPTH, None), 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "detail"),
+    [
+        ("1/2-1/2 {Draw by repetition}", CLAIM, "1/2-1/2 {Draw by repetition}"),
+        ("1-0 {White mates}", CLAIM, "1-0 {White mates}"),
+        ("0-1 {White resigns}", RESIGNS, ""),
+        ("resign", RESIGNS, ""),
+        ("Error (unknown command): go", ILLEGAL, "says 'Error (unknown command): go'"),
+        ("move a1a1", ILLEGAL, "a1a1"),
+    ],
+)
+def test_xboard_engines_may_claim_and_resign(tmp_path, answer, kind, detail):
+    player = external("xboard", xboard_script(tmp_path, answer), {}, Control(movetime=1.0), None)
+    try:
+        player.begin("1", GAME.start())
+        with pytest.raises(Forfeit) as fault:
+            player.choose(GAME.start()[None], [], None)
+        assert (fault.value.kind, fault.value.detail) == (kind, detail)
+    finally:
+        player.close()
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (Control(nodes=100), "knows no `nps`, the limit of nodes; use --movetime or --tc"),
+        (Control(depth=3), "knows no `sd`, the limit of plies; use --movetime or --tc"),
+    ],
+)
+def test_limits_that_an_xboard_engine_lacks_are_refused_at_its_start(tmp_path, control, said):
+    with pytest.raises(InputError, match=said):
+        external("xboard", xboard_script(tmp_path, "move e2e4"), {}, control, None)
+
+
+def xboard_script(tmp_path, answer: str) -> str:
+    """The command of an xboard engine without a limit of plies, which answers so to `go`."""
+    path = tmp_path / "xboard.py"
+    path.write_text(
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    w = line.split()\n"
+        "    if w[0] == 'protover': print('feature ping=1 setboard=1 usermove=1 done=1')\n"
+        "    if w[0] == 'ping': print('pong', w[1])\n"
+        "    if w[0] == 'sd': print('Error (unknown command): sd')\n"
+        f"    if w[0] == 'go': print({answer!r})\n"
+        "    sys.stdout.flush()\n"
+    )
+    return f"{sys.executable} {path}"
+
+
+class Late:
+    """A player who takes a while for each move."""
+
+    def begin(self, seed, start):
+        pass
+
+    def choose(self, line, moves, left):
+        time.sleep(0.2)
+        return Choice(GAME.legal_moves(line[-1])[0])
+
+
+@pytest.mark.parametrize(
+    ("fen", "control", "ending"),
+    [
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", Control(base=0.1), (TIME, 0, 0)),
+        ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(base=0.1), (TIME, -1, 0)),
+        ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(movetime=0.1, margin=0.05), (TIME, -1, 0)),
+        ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(movetime=0.01), (PLIES, 0, None)),
+    ],
+)
+def test_late_moves_lose_unless_the_opponent_cannot_win(fen, control, ending):
+    course = Course(GAME, Opening(GAME.position(fen)))
+    judges = [by_rules, by_length(2)]
+    found = play_out(course, [Late(), Late()], judges, lambda: False, ["1", "2"], [control] * 2)
+    assert found[:3] == ending
