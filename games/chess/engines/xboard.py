@@ -37,6 +37,7 @@ KINDS = {
     "save": "button",
     "reset": "button",
 }
+SENT = ("spin", "check", "combo", "string", "button")
 THOUGHT = re.compile(rb"\s*(\d{1,5})\S?\s+([+-]?\d{1,9})\s+\d+\s+\d+\b")  # ply, score, time, nodes
 FAULT = re.compile(rb"\s*(?:error|illegal move)\b", re.IGNORECASE)
 RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
@@ -56,21 +57,16 @@ def option_of(text: str) -> EngineOption | None:
     if match is None:
         return None
     name, given, rest = match.groups()
-    kind = KINDS.get(given, given)
-    try:
-        if kind == "spin":
-            default, low, high = map(int, rest.split())
-            return EngineOption(name, kind, str(default), low, high)
-        if kind == "check":
-            return EngineOption(name, kind, str(bool(int(rest))).lower())
-    except ValueError:
-        return None
-    if kind == "combo":
-        choices = [choice.strip() for choice in rest.split("///")]
-        chosen = next((choice for choice in choices if choice.startswith("*")), choices[0])
-        plain = tuple(choice.removeprefix("*") for choice in choices)
-        return EngineOption(name, kind, chosen.removeprefix("*"), choices=plain)
-    return EngineOption(name, kind, rest) if kind in ("string", "button") else None
+    kind, low, high = KINDS.get(given, given), None, None
+    choices: tuple[str, ...] = ()
+    if kind == "spin":
+        numbers = re.findall(r"-?\d+", rest)
+        if len(numbers) != 3:
+            return None
+        low, high = map(int, numbers[1:])
+    elif kind == "combo":
+        choices = tuple(choice.strip().removeprefix("*") for choice in rest.split("///"))
+    return EngineOption(name, kind, rest, low, high, choices) if kind in SENT else None
 
 
 def edited(words: np.ndarray) -> list[str] | None:

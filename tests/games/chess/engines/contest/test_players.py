@@ -11,6 +11,7 @@ import pytest
 
 from games import process as processes
 from games.chess.engines.players import external
+from games.chess.engines.xboard import option_of
 from games.protocol import client
 from games.protocol import player as players
 from games.record import (
@@ -522,3 +523,22 @@ def test_late_moves_lose_unless_the_opponent_cannot_win(fen, control, ending):
     judges = [by_rules, by_length(2)]
     found = play_out(course, [Late(), Late()], judges, lambda: False, ["1", "2"], [control] * 2)
     assert found[:3] == ending
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("Contempt -spin 0 -100 100", ("Contempt", "spin", -100, 100, ())),
+        ("Own Book -check 1", ("Own Book", "check", None, None, ())),
+        ("Style -combo Solid /// *Risky", ("Style", "combo", None, None, ("Solid", "Risky"))),
+        ("Path -file /tmp/a b", ("Path", "string", None, None, ())),
+        ("Clear -reset", ("Clear", "button", None, None, ())),
+        ("Bad -spin 0 100", None),
+        ("Bad -colour red", None),
+        ("Bad", None),
+    ],
+)
+def test_options_of_xboard_are_read_as_declared(text, option):
+    found = option_of(text)
+    fields = found and (found.name, found.kind, found.low, found.high, found.choices)
+    assert fields == option
