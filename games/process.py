@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import os
+import queue
 import select
 import shlex
 import shutil
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from games.record import EngineFault, EngineSilent
 from games.streams import InputError
 
+POLLS = hasattr(select, "poll")  # Windows cannot wait for pipes
 PIECE = 1 << 13  # bytes
 BULK_PIPE, BULK_SECONDS = 1 << 20, 0.001
 MOST_FORGOTTEN = 64  # pieces
@@ -99,7 +100,10 @@ def split_command(command: str) -> list[str]:
 def kill_group(number: int) -> None:
     """Kill the process of that number, which has a session of its own, and its children."""
     with contextlib.suppress(OSError):
-        os.killpg(number, signal.SIGKILL)  # the group outlives its leader
+        if hasattr(os, "killpg"):
+            os.killpg(number, signal.SIGKILL)  # the group outlives its leader
+        else:
+            os.kill(number, signal.SIGTERM)
 
 
 def _read(number: int, size: int = PIECE) -> bytes | None:
@@ -129,25 +133,16 @@ class EngineProcess:
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if bulk else subprocess.DEVNULL,
+                stderr=subprocess.PIPE if bulk and POLLS else subprocess.DEVNULL,
                 bufsize=0,
                 start_new_session=True,
             )
         except OSError as problem:
             raise InputError(f"{command}: {problem.strerror}; is it {what}?") from None
         alive.add(self)
-        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
-        numbers = [stream.fileno() for stream in streams if stream is not None]
-        self._into, self._out = numbers[:2]
-        self._poll = select.poll()
-        for number in numbers:
-            os.set_blocking(number, False)
-            if bulk and hasattr(fcntl, "F_SETPIPE_SZ"):  # the engine works while we do
-                with contextlib.suppress(OSError):
-                    fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, BULK_PIPE)
-            if number != self._into:
-                self._poll.register(number, select.POLLIN)
         self._size = BULK_PIPE if bulk else PIECE  # of what is read at once
+        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._watch([stream.fileno() for stream in streams if stream is not None])
         self._unsent = b""
         self._full = False  # standard input takes no more
         self._closing = False  # standard input, after what is unsent
@@ -246,6 +241,29 @@ class EngineProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)
 
+    def _watch(self, numbers: list[int]) -> None:
+        """Get ready to read and to write: standard input, output and, if it is kept, error."""
+        self._into, self._out = numbers[:2]
+        if not POLLS:
+            self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+            threading.Thread(target=self._listen, daemon=True).start()
+            return
+        import fcntl
+
+        self._poll = select.poll()
+        for number in numbers:
+            os.set_blocking(number, False)
+            if self._bulk and hasattr(fcntl, "F_SETPIPE_SZ"):  # the engine works while we do
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, BULK_PIPE)
+            if number != self._into:
+                self._poll.register(number, select.POLLIN)
+
+    def _listen(self) -> None:
+        while piece := _read(self._out, self._size):
+            self._pieces.put(piece)
+        self._pieces.put(b"")
+
     def _take(self, piece: bytes) -> None:
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._lines.extend(line.removesuffix(b"\r") for line in whole)
@@ -253,6 +271,8 @@ class EngineProcess:
     def _piece(self, deadline: float) -> bytes:
         """The next piece of the output, empty at its end and at the deadline."""
         while not self._ended and (left := deadline - time.monotonic()) > 0:
+            if not POLLS:
+                return self._read(left)
             # an engine that has ended may leave children that keep its output open
             ready = self._poll.poll(1000 * min(left, WATCH_SECONDS))
             if not ready and self._process.poll() is not None:
@@ -269,11 +289,17 @@ class EngineProcess:
                     self._poll.unregister(number)
         return b""
 
-    def _read(self) -> bytes:
-        """What the engine has printed, empty if nothing is there; sets the end."""
+    def _read(self, seconds: float = 0.0) -> bytes:
+        """What the engine has printed, empty if nothing is there; sets the end. Without polls a
+        thread reads, which is waited for."""
         if self._bulk:
             time.sleep(BULK_SECONDS)  # most engines write each line by itself
-        piece = _read(self._out, self._size)
+        piece = None
+        if POLLS:
+            piece = _read(self._out, self._size)
+        else:
+            with contextlib.suppress(queue.Empty):
+                piece = self._pieces.get(timeout=seconds)
         self._ended = self._ended or piece == b""
         return piece or b""
 

@@ -542,3 +542,16 @@ def test_options_of_xboard_are_read_as_declared(text, option):
     found = option_of(text)
     fields = found and (found.name, found.kind, found.low, found.high, found.choices)
     assert fields == option
+
+
+@pytest.mark.parametrize(("how", "kind"), [("fine", None), ("crash", CRASH), ("hang", STALL)])
+def test_engines_play_where_pipes_cannot_be_polled(engine, monkeypatch, how, kind):
+    monkeypatch.setattr(processes, "POLLS", False)
+    monkeypatch.setattr(players, "STALL_SECONDS", 0.5)
+    player = engine(how, ply=2)
+    if kind is None:
+        assert len(play(player)) == 6
+    else:
+        with pytest.raises(Forfeit) as fault:
+            play(player)
+        assert fault.value.kind == kind
