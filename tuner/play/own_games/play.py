@@ -251,10 +251,9 @@ class Alone:
         self._player: Player | None = None
 
     def ready(self) -> None:
-        """Start the engine, and let it move once. InputError if it does not keep to its limits."""
+        """Start the engine, and let it move once. InputError if it does not."""
         spec = self._spec
         start = self._game.rolled(self._game.start(), Dice(0, 0))
-        require_able([spec], self._game, start[None], MORE_DEPTH)
         player = self._made()
         try:
             player.begin("trial", start)
@@ -476,6 +475,9 @@ def prepared(
     if (named := engine_named(settings.start)) is not None:
         game = find(named.game or DEFAULT_GAME)
         book, recipe = book_of(game, settings, note), engine_recipe(named, game, settings)
+        assert recipe.engine is not None, "see engine_recipe"
+        starts = game.start()[None] if book is None else book.starts
+        require_able([recipe.engine], game, starts, MORE_DEPTH)
         return Prepared(recipe, game, book, None, program_of(named))
     name = folder / START if folder else settings.start
     if start is None:
