@@ -200,7 +200,10 @@ class EngineClient(Engine):
         of_nodes, allowed = limits.depth is None, limits.depth or limits.nodes or 0
         most = MORE * allowed + MORE_NODES if of_nodes else allowed + more
         nodes, depth, within, go = 0, 0, (0, 0), f"go {limits.text}".encode()
-        self._clear()
+        try:
+            self._clear()
+        except EngineFault as problem:
+            self._fail(b"isready", problem.what, 0, 0)
         start = f"position {self._speech.position} {self._speech.start}\n"
         self._process.say(start.encode() + go + b"\n")
         for line in self._until_stopped(go, allowed / SLOWEST if of_nodes else PATIENCE):
