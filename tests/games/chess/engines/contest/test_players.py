@@ -1,6 +1,7 @@
 """External engines: valid moves are played, faults lose the game, and the next game starts
 afresh."""
 
+import itertools
 import resource
 import sys
 import time
@@ -498,14 +499,13 @@ def xboard_script(tmp_path, answer: str) -> str:
     return f"{sys.executable} {path}"
 
 
-class Late:
-    """A player who takes a while for each move."""
+class Mover:
+    """A player of the first legal move."""
 
     def begin(self, seed, start):
         pass
 
     def choose(self, line, moves, left):
-        time.sleep(0.2)
         return Choice(GAME.legal_moves(line[-1])[0])
 
 
@@ -521,7 +521,10 @@ class Late:
 def test_late_moves_lose_unless_the_opponent_cannot_win(fen, control, ending):
     course = Course(GAME, Opening(GAME.position(fen)))
     judges = [by_rules, by_length(2)]
-    found = play_out(course, [Late(), Late()], judges, lambda: False, ["1", "2"], [control] * 2)
+    clock = itertools.count(0.0, 0.2).__next__  # each move takes 0.2 s
+    found = play_out(
+        course, [Mover(), Mover()], judges, lambda: False, ["1", "2"], [control] * 2, clock
+    )
     assert found[:3] == ending
 
 
@@ -547,7 +550,8 @@ def test_options_of_xboard_are_read_as_declared(text, option):
 @pytest.mark.parametrize(("how", "kind"), [("fine", None), ("crash", CRASH), ("hang", STALL)])
 def test_engines_play_where_pipes_cannot_be_polled(engine, monkeypatch, how, kind):
     monkeypatch.setattr(processes, "POLLS", False)
-    monkeypatch.setattr(players, "STALL_SECONDS", 0.5)
+    if kind == STALL:
+        monkeypatch.setattr(players, "STALL_SECONDS", 0.5)
     player = engine(how, ply=2)
     if kind is None:
         assert len(play(player)) == 6
