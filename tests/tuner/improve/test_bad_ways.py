@@ -149,7 +149,7 @@ ENGINES = {
     "hangs after ten moves": Way("stall", how="hang:10"),
     "plays an illegal move": Way("illegal move", how="illegal"),
     "plays 0000": Way("0000", how="null"),
-    "plays (none)": Way("illegal move: no move", how="none"),
+    "plays (none)": Way("illegal move: (none)", how="none"),
     "never moves": Way("did not move within", how="no move"),
     "has no score": Way("score", how="no score", long=True),
     "has always a mate": Way(
