@@ -120,8 +120,9 @@ class EngineProcess:
     """A running engine; InputError, which names `what` was expected, if it cannot be started.
 
     With `bulk` the output is read in large pieces, each a moment late, and the last line of
-    standard error is kept; otherwise at once, and standard error is dropped. Pipes are never waited
-    for: what the engine does not take yet is written while its output is awaited."""
+    standard error is kept; otherwise at once, and standard error is dropped. What the engine does
+    not take yet is written while its output is awaited; where pipes cannot be polled, a thread
+    reads them, and errors are dropped."""
 
     def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
         self.command, self._bulk = command, bulk

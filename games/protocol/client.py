@@ -63,7 +63,7 @@ class Speech:
     """The differences between protocols, and the functions of the game."""
 
     name: str  # the first command; `ok` behind it ends the answer
-    new_game: tuple[bytes, bytes]  # what begins a game: before the answer `readyok`, and after it
+    new_game: tuple[bytes, bytes]  # what begins a game: before `isready`, and after its answer
     position: str  # before the text of a position, behind `position`: fen
     start: str  # the text of the initial position
     text: Callable[[np.ndarray], str]  # of a position
@@ -151,6 +151,12 @@ class EngineClient(Engine):
         self._start = "startpos" if text == speech.start else f"{speech.position} {text}"
         self._names = []
         self._clear()
+
+    def wait_until_ready(self, before: bytes = b"") -> None:
+        """See `Engine`; `before` are commands to begin with."""
+        self._process.say(before + b"isready\n")
+        for _ in self._process.lines(b"readyok", READY_SECONDS):
+            pass
 
     def think(
         self,
@@ -263,11 +269,8 @@ class EngineClient(Engine):
     def _clear(self) -> None:
         """Begin a new game, and wait until the engine is ready for it."""
         before, after = self._speech.new_game
-        self._process.say(before)
-        for _ in self._process.lines(b"readyok", READY_SECONDS):
-            pass
-        if after:
-            self._process.say(after)
+        self.wait_until_ready(before)
+        self._process.say(after)
 
     def _set_variant(self, variant: bool) -> None:
         if variant != self._in_variant:

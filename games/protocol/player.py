@@ -107,6 +107,9 @@ class Engine(ABC):
         """Begin a game in a position, and wait until the engine is ready for it. EngineFault if it
         does not get ready, InputError for a position that it cannot be given."""
 
+    def wait_until_ready(self) -> None:  # noqa: B027
+        """Wait until the engine has done what it was told; EngineFault if it does not."""
+
     @abstractmethod
     def think(
         self,
@@ -160,6 +163,10 @@ class EnginePlayer:
         self._options = {**self._options, **values}  # also for an engine that is started again
         if self._engine is not None:
             self._engine.set(values)
+            try:
+                self._engine.wait_until_ready()
+            except EngineFault:
+                self._end()
 
     def begin(self, seed: str, start: np.ndarray) -> None:
         """See `games.record.Player`."""
@@ -211,6 +218,6 @@ class EnginePlayer:
         raise Forfeit(CRASH, problem.what) from None
 
     def _end(self) -> None:
-        """Kill the engine."""
+        """Kill the engine, and release what belongs to it."""
         self.abort()
-        self._engine = None
+        self.close()

@@ -391,8 +391,9 @@ class Server:
             self._tell("go while searching; the search before it is stopped")
         self.end()
         if self._refused:
+            self._tell(REFUSED)
             self._write(f"bestmove {self._dialect.no_move}")
-            raise ValueError(REFUSED)
+            return
         assert self._searcher is not None and self._line is not None, "Command.searcher"
         if self._changed:
             self._evaluation.bind(self._searcher)

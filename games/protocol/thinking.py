@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -243,7 +243,8 @@ class Thinking:
         """Report a completed depth, and stop at the soft limit or at a result that is enough."""
         self._write_info(found)
         for number, other in enumerate(others[: self._task.lines - 1], 2):
-            self._write(self._info(other, self._task.names(other.pv), number))
+            line = replace(other, nodes=found.nodes, seconds=found.seconds)
+            self._write(self._info(line, self._task.names(other.pv), number))
         soft = self._task.limits.soft_seconds
         if (
             soft is not None

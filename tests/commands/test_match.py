@@ -195,3 +195,13 @@ def test_a_json_result_is_one_object_even_when_all_is_infinite():
     found = json.loads(done("match", "classic", "random", "--depth", 1, "--games", 2, "--json").out)
     assert found["elo"]["value"] is None and found["points"] == 2.0
     assert io.StringIO(json.dumps(found, allow_nan=False))
+
+
+def test_time_that_runs_out_against_a_bare_king_is_a_draw_and_no_fault(tmp_path):
+    openings = tmp_path / "bare.epd"
+    openings.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
+    options = ("--games", 2, "--tc", "0.0001+0", "--openings", openings, "--pgn", tmp_path / "pgn")
+    found = play("material", "zero", *options)
+    assert (found["draws"], found["forfeits"]) == (2, {})
+    said = (tmp_path / "pgn").read_text()
+    assert said.count("{Draw: White runs out of time against a bare king}") == 2

@@ -360,7 +360,6 @@ class WeightsBatch(Batch):
     values: dict[str, float] = field(kw_only=True)
     draws: Count | None = None
     duplicates: Count | None = None
-    forfeits: Count | None = None
     step: Count | None = None
     drift: Count | None = None
     static: Count | None = None

@@ -101,7 +101,7 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
     return found | ({"sources": program()["sources"]} if ours else {})
 
 
-FORMAT = "evaltune scores 1"
+FORMAT = "evaltune scores 2"
 RECORD = np.dtype([("key", "<u8"), ("score", "<f4"), ("mate", "<i2"), ("check", "<u2")])
 NO_MATE = -(1 << 15)
 LONGEST_HEAD = 1 << 20  # bytes

@@ -42,7 +42,7 @@ def _asked(positions: np.ndarray) -> Asked:
 
 UCI = Speech(
     "uci",
-    (b"ucinewgame\nisready\n", b""),
+    (b"ucinewgame\n", b""),
     "fen",
     START,
     fen,

@@ -48,6 +48,7 @@ LIMITS = {
     "nps": ("nodes", "--movetime or --tc"),
     "st": ("seconds a move", "--tc"),
     "level": ("seconds a game", "--movetime"),
+    "time": ("seconds a game", "--movetime"),
 }
 
 
@@ -165,11 +166,11 @@ class XboardEngine(Engine):
         self._process.forget()
         self._say(*lines, "go")
         score = None
-        for text in self._process.lines(b"move", seconds):
+        for text in self._process.lines(b"move ", seconds):
             score = THOUGHT.match(text) or score
             if text.startswith(b"resign"):
                 raise Forfeit(RESIGNS)
-            if FAULT.match(text):
+            if FAULT.match(text) and b"otim" not in text:  # the opponent's time is of no use to all
                 raise Forfeit(ILLEGAL, f"says {text.decode('utf-8', 'replace')[:60]!a}")
             if result := RESULT.match(text.decode("utf-8", "replace")):
                 if result[1] == ("0-1", "1-0")[int(words[8]) & 1]:
@@ -187,6 +188,10 @@ class XboardEngine(Engine):
             return Choice(move, float(number), None, depth)
         plies = 2 * (abs(number) - MATE)
         return Choice(move, None, plies - 1 if number > 0 else -plies, depth)
+
+    def wait_until_ready(self) -> None:
+        """See `Engine`."""
+        self._ping()
 
     def _set_up(self, start: np.ndarray) -> list[str]:
         """The commands that begin a game in a position; InputError if there are none."""
@@ -257,7 +262,7 @@ class XboardEngine(Engine):
 
     def _require_limits(self) -> None:
         """InputError for limits that the engine does not know."""
-        limits = self._limits()
+        limits = self._limits() + ["time 100"] * (self._control.base is not None)
         self._say("new", "force", *limits)
         faults = b" ".join(line for line in self._ping() if FAULT.match(line)).decode(
             "ascii", "replace"

@@ -137,7 +137,7 @@ def evaluator(command: str, values: Mapping[str, object]) -> EngineClient:
 
 USI = Speech(
     "usi",
-    (b"isready\n", b"usinewgame\n"),
+    (b"", b"usinewgame\n"),
     "sfen",
     text(START),
     text,

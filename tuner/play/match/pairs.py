@@ -195,7 +195,7 @@ def _luck_of_a(played: PlayedGame) -> float:
 
 def _forfeit_of(played: PlayedGame) -> str | None:
     """Return the side that lost a game by a fault, and the fault: "b crash"."""
-    if played.end not in FAULTS or played.loser is None:
+    if played.end not in FAULTS or played.loser is None or not played.outcome:
         return None
     return f"{'ab'[played.loser ^ played.named_first]} {played.end}"
 

@@ -219,9 +219,9 @@ class WeightsRun(LearningRun):
             forfeits += len(episodes) - len(finished)
             if forfeits > max(FEWEST_FORFEITS, MOST_FORFEITS * games):
                 raise InputError(
-                    f"{', '.join(self.settings.opponents)}: {forfeits:,} of {games:,} games were"
-                    " lost by faults of the opponent, such as illegal moves and crashes; see what"
-                    " it does in a match"
+                    f"--opponent {' '.join(self.settings.opponents)}: {forfeits:,} of {games:,}"
+                    " games were lost by faults of the opponent, such as illegal moves and crashes;"
+                    " see what it does in a match"
                 )
             line = batch_line(learner, episodes, len(finished) - len(new), watched, games)
             yield (

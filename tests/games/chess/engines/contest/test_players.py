@@ -559,3 +559,28 @@ def test_engines_play_where_pipes_cannot_be_polled(engine, monkeypatch, how, kin
         with pytest.raises(Forfeit) as fault:
             play(player)
         assert fault.value.kind == kind
+
+
+def test_an_engine_that_dies_of_its_options_is_started_again(tmp_path):
+    """With the options: it dies of a change alone."""
+    declared = "option name Size type spin default 1 min 1 max 9\\n"
+    body = "if w[0] == 'go': played = True\n    if w[0] == 'setoption' and 'played' in dir(): break"
+    player = external("uci", script(tmp_path, body, declared), {}, DEPTH, None)
+    try:
+        assert len(play(player, 2)) == 2
+        player.set({"Size": "3"})
+        assert len(play(player, 2)) == 2
+    finally:
+        player.close()
+    assert (tmp_path / "log").read_text().count("setoption name Size value 3") == 2
+
+
+def test_an_xboard_engine_that_knows_no_time_of_its_opponent_plays(tmp_path):
+    lines = "Error (unknown command): otim\nmoves left: 40\nmove e2e4"
+    player = external("xboard", xboard_script(tmp_path, lines), {}, CLOCK, None)
+    try:
+        player.begin("1", GAME.start())
+        choice = player.choose(GAME.start()[None], [], (1.0, 1.0))
+        assert GAME.move_name(GAME.start(), choice.move) == "e2e4"
+    finally:
+        player.close()
