@@ -14,7 +14,7 @@ from tests.games.support import REPOSITORY
 ROOMS = [
     ["games"],
     ["evalterms"],
-    ["tuner.version", "tuner.parallel", "tuner.statistics", "tuner.unit"],
+    ["tuner.version", "tuner.core", "tuner.parallel", "tuner.statistics", "tuner.unit"],
     ["tuner.objectives", "tuner.io"],
     ["tuner.options"],
     ["tuner.cluster", "tuner.parameters"],

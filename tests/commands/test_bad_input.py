@@ -250,46 +250,44 @@ CASES = {
     ),
     "tune classic good.ds -o out.yaml --terms syntax.py": "syntax.py:1: ",
     "tune classic good.ds -o out.yaml --held-out 1": (
-        "argument --held-out: '1' is not a number from 0 to below 1, such as 0.1; see"
+        "held_out is 1, expected a number from 0 to below 1, such as 0.1; see"
     ),
     "tune classic good.ds -o out.yaml --prior -3": (
-        "argument --prior: '-3' is not a number between 0.001 and 1e+06, such as"
+        'prior is "-3", expected centipawns from 0.001 to 1e+06, such as'
     ),
     "tune classic good.ds -o out.yaml --prior=nan": (
-        "argument --prior: 'nan' is not a number between 0.001 and 1e+06, such as 50;"
+        'prior is "nan", expected centipawns from 0.001 to 1e+06, such as 50'
     ),
-    "tune classic good.ds -o out.yaml --prior 1e-200": (
-        "argument --prior: '1e-200' is not a number between"
-    ),
+    "tune classic good.ds -o out.yaml --prior 1e-200": ('prior is "1e-200", expected centipawns'),
     "tune classic good.ds -o out.yaml --scale 0": (
-        "argument --scale: '0' is not a number between 1e-06 and 1, such as 0.00255; see"
+        "scale is 0, expected a number between 1e-06 and 1, such as 0.00255; see"
     ),
     "tune classic good.ds -o out.yaml --scale inf": (
-        "argument --scale: 'inf' is not a number between"
+        "scale is Infinity, expected a number between"
     ),
     "tune classic good.ds -o out.yaml --learning-rate 0": (
-        "argument --learning-rate: '0' is not a positive number; see"
+        "learning_rate is 0, expected a positive number; see"
     ),
     "tune classic good.ds -o out.yaml --learning-rate nan": (
-        "argument --learning-rate: 'nan' is not a positive number"
+        "learning_rate is NaN, expected a positive number"
     ),
     "tune classic good.ds -o out.yaml --iterations 0": (
-        "argument --iterations: '0' is not a whole number of 1 or more; see"
+        "iterations is 0, expected a whole number of 1 or more; see"
     ),
     "tune classic good.ds -o out.yaml --batch 1.5": (
-        "argument --batch: '1.5' is not a whole number of 1 or more"
+        "batch is 1.5, expected a whole number of 1 or more"
     ),
     "tune classic good.ds -o out.yaml --seed -1": (
-        "argument --seed: '-1' is not a whole number of 0 or more"
+        "seed is -1, expected a whole number of 0 or more"
     ),
     f"tune classic good.pgn -o out.yaml --seed {10**30}": (
-        f"argument --seed: '{10**30}' is more than 1,000,000,000,000,000"
+        f"seed is {10**30}, expected at most 1,000,000,000,000,000"
     ),
     f"tune classic good.pgn -o out.yaml --skip-start {10**30}": (
-        f"argument --skip-start: '{10**30}' is more than"
+        f"skip_start is {10**30}, expected at most"
     ),
     f"tune classic good.pgn -o out.yaml --per-game {10**30}": (
-        f"argument --per-game: '{10**30}' is more than"
+        f"per_game is {10**30}, expected at most"
     ),
     "tune classic good.ds -o out.yaml --learner magic": (
         "argument --learner: invalid choice: 'magic' (choose from "
@@ -345,7 +343,7 @@ CASES = {
         "--scale-to 100: a function is applied to the sum of king_danger, which does not"
     ),
     "export classic --format c --scale-to 0": (
-        "argument --scale-to: '0' is not a number between 0 and 1e+06, such as 100;"
+        "scale_to is 0, expected a number between 0 and 1e+06, such as 100;"
     ),
     "export classic --format c --decimals 9": (
         "argument --decimals: invalid choice: 9 (choose from "

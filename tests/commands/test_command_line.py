@@ -79,8 +79,8 @@ def test_help_fits_a_terminal_of_80_columns_and_examples_parse(monkeypatch, comm
         (
             "tune a b --prior plya",
             (
-                "tuner tune: argument --prior: invalid choice: 'plya'; did you mean play? See tuner"
-                " tune --help"
+                'tuner tune: prior is "plya", expected centipawns from 0.001 to 1e+06, such as 50,'
+                " or none, auto, cv or play; see tuner tune --help"
             ),
         ),
         (

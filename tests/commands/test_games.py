@@ -187,8 +187,11 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
         ("nowhere --run new", "nowhere: no such file"),
         ("zero --run new", "all weights are 0"),
         ("tictactoe/classic --run new", "tictactoe has no search"),
-        ("classic --run new --games 0", "'0' is not a whole number of 1 or more"),
-        ("classic --run new --noise -3", "'-3' is not a number of centipawns from 0 to 10,000"),
+        ("classic --run new --games 0", "games is 0, expected a whole number of 1 or more"),
+        (
+            "classic --run new --noise -3",
+            "noise is -3, expected a number of centipawns from 0 to 10,000",
+        ),
         ("classic --run new --resign 600", "--resign 600: unknown, expected movecount=N, score=N"),
         ("classic --run new --resign score=0", "expected a whole number of 1 or more after score="),
         ("classic --run new --draw 10:4", "--draw 10:4: unknown, expected movenumber=N"),

@@ -67,12 +67,12 @@ CASES = {
         "tictactoe reads no openings; --random-plies N makes some"
     ),
     "match classic pesto --games 7": (
-        "--games 7: expected an even number, because games are played in pairs"
+        "games is 7, expected an even number of 2 or more: games are played in pairs"
     ),
     "match classic pesto --games 0": (
-        "--games 0: expected an even number, because games are played in pairs"
+        "games is 0, expected an even number of 2 or more: games are played in pairs"
     ),
-    "match classic pesto --games -2": "argument --games: '-2' is not a whole number of 0 or more",
+    "match classic pesto --games -2": "games is -2, expected an even number of 2 or more",
     "match classic pesto --sprt 5 0": "SPRT from elo0 5 to elo1 0: elo0 must be less than elo1",
     "match classic pesto --sprt 0 5 --alpha 0": (
         "SPRT with alpha 0, beta 0.05: both must be positive"
@@ -85,12 +85,12 @@ CASES = {
         "--depth-a and --nodes-a: both limit a search; leave one out"
     ),
     "match classic pesto --tc fast": (
-        "argument --tc: 'fast' is not a time control in seconds, such as 10+0.1"
+        'tc is "fast", expected a time control in seconds, such as 10+0.1'
     ),
     "match classic pesto --tc 0+1": (
-        "argument --tc: '0+1' is not a time control in seconds, such as 10+0.1"
+        'tc is "0+1", expected a time control in seconds, such as 10+0.1'
     ),
-    "match classic pesto --movetime 0": "argument --movetime: '0' is not a positive number",
+    "match classic pesto --movetime 0": "movetime is 0, expected a positive number",
     "match classic pesto --openings nowhere.epd": "nowhere.epd: no such file",
     "match classic pesto --openings empty.epd": (
         "empty.epd: no openings found; expected lines of EPD"
@@ -121,9 +121,7 @@ CASES = {
     "match classic pesto --run used": (
         "used: contains a run already; continue it with --resume used, or choose another folder"
     ),
-    "match classic pesto --workers 0": (
-        "argument --workers: '0' is not a whole number of 1 or more"
-    ),
+    "match classic pesto --workers 0": ("workers is 0, expected a whole number of 1 or more"),
     "match classic pesto --terms nothing.py": "nothing.py: no such file",
     "match --resume nowhere": (
         "nowhere: contains no match run (no config.yaml); start one with tuner match"

@@ -152,11 +152,11 @@ def test_eval_shows_the_value_and_scores_of_files(learned, tmp_path):
         ),
         (
             "network classic {pgn} -o new.yaml --hidden 8,x",
-            "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096 such as",
+            'hidden is "8,x", expected a list of 1 to 7 whole numbers from 1 to 4096 such as',
         ),
         (
             "network classic {pgn} -o new.yaml --hidden 5000",
-            "'5000' is not a list of 1 to 7 whole numbers",
+            'hidden is "5000", expected a list of 1 to 7 whole numbers',
         ),
         (
             "network classic {pgn} -o new.yaml --held-out 0",

@@ -220,13 +220,13 @@ BAD = {
     "optimize": "optimize: expected PLAYER and --options FILE, or --resume DIR",
     "optimize classic": "optimize: expected --options FILE with the numbers",
     "optimize classic --options none.txt": "none.txt: cannot be read: No such file",
-    "optimize classic --options given.txt --games 61": "--games 61: expected a multiple of 2",
+    "optimize classic --options given.txt --games 61": "games is 61, expected an even number",
     "optimize classic --options given.txt --opponent pesto --games 62": (
         "--games 62: expected a multiple of 4, because games are played in pairs against the"
     ),
-    "optimize classic --options given.txt --match-games 3": "--match-games 3: expected an even",
+    "optimize classic --options given.txt --match-games 3": "match_games is 3, expected an even",
     "optimize classic --options given.txt --method clop": "invalid choice: 'clop'",
-    "optimize classic --options given.txt --gain 0": "'0' is not a positive number",
+    "optimize classic --options given.txt --gain 0": "gain is 0, expected a positive number",
     "optimize classic --options given.txt --run full": "full: contains unrelated files",
     "optimize nobody --options given.txt": "nobody: no such file",
     "optimize random --options given.txt": "random has no options; expected an engine",

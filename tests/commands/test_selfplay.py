@@ -187,7 +187,7 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
     [
         ("selfplay nowhere", "nowhere: no such file"),
         ("selfplay tictactoe/classic", "tictactoe has no search"),
-        ("selfplay --lambda 2", "'2' is not a number from 0 to 1"),
+        ("selfplay --lambda 2", "lambda is 2, expected a number from 0 to 1"),
         (
             "selfplay --method treestrap --nodes 100",
             "--method treestrap: needs searches of fixed depth",

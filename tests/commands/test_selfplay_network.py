@@ -165,7 +165,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay backgammon --hidden 8,x",
-            "'8,x' is not a list of 1 to 7 whole numbers from 1 to 4096",
+            'hidden is "8,x", expected a list of 1 to 7 whole numbers from 1 to 4096',
         ),
         (
             "selfplay backgammon --hidden 8 --random-plies 2",
@@ -200,7 +200,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay backgammon --hidden 8 --measure random --measure-games 7",
-            "--measure-games 7: expected an even number of 6",
+            "measure_games is 7, expected an even number of 6",
         ),
         (
             "selfplay backgammon --hidden 8 --games 200 --learning-rate 1e30",

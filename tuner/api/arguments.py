@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 import numpy as np
 
 from games.streams import InputError, one_line
+from tuner.core.records import convert_fields, types_of
 from tuner.io.terminal import Display
 from tuner.options.option import options_in
 
@@ -40,35 +41,32 @@ def typed(function: Callable[P, R]) -> Callable[P, R]:
 
 def takes(record: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """The same for a function with `**options`: the options of a record are keywords, with their
-    types, defaults and choices.
-
-    It gets those that are given; None in place of another value than the default is as if it was
-    not."""
+    types, defaults and choices. It gets those that are given."""
     assert isinstance(record, type)
-    options, hints = {each.name: each for each in options_in(record)}, get_type_hints(record)
+    names = {each.name for each in options_in(record)}
+    more = [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=each.default,
+            annotation=types_of(record)[each.name],
+        )
+        for each in options_in(record)
+    ]
 
     def decorate(function: Callable[..., Any]) -> Any:
         signature = inspect.signature(function)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        more = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[name]
-            )
-            for name, each in options.items()
-        ]
 
         @functools.wraps(function)
         def chosen(*args: Any, **kwargs: Any) -> Any:
-            for name, each in options.items():
-                if each.choices is not None:
-                    require_choice(function.__name__, name, kwargs.get(name), each.choices)
-            return function(*args, **kwargs)
+            given = {name: kwargs.pop(name) for name in names & set(kwargs)}
+            return function(*args, **kwargs, **convert_fields(given, record, function.__name__))
 
-        full = signature.replace(parameters=[*own, *more])
         return _checked(
             chosen,
-            full,
-            lambda each: get_type_hints(function) | {name: hints[name] for name in options},
+            signature.replace(parameters=[*own, *more]),
+            lambda each: get_type_hints(function),
         )
 
     return decorate

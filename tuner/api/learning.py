@@ -11,12 +11,12 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from games.streams import InputError
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
+from tuner.core.records import to_json
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.findings.records import Result
-from tuner.io.records import to_json
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning

@@ -14,7 +14,7 @@ tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 from __future__ import annotations
 
 from games.streams import InputError
-from tuner.options.kinds import POSITIVE_COUNT
+from tuner.core.records import PositiveCount
 from tuner.options.option import Arguments, OneOf, Option, Table, refuse
 from tuner.options.shared import READING, TERMS, cluster, held_out
 from tuner.options.tune import TEACHER_NODES
@@ -68,10 +68,10 @@ TABLE: Table = (
             Option(
                 ("--nodes",),
                 TEACHER_NODES,
-                POSITIVE_COUNT,
+                PositiveCount,
                 metavar="N",
             ),
-            Option(("--depth",), "its depth in plies", POSITIVE_COUNT, metavar="N"),
+            Option(("--depth",), "its depth in plies", PositiveCount, metavar="N"),
         )
     ),
     Option(

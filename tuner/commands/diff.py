@@ -5,8 +5,12 @@ By default the largest supported changes are shown."""
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
 from games.streams import InputError, one_line
-from tuner.options.kinds import COUNT
+from tuner.core.records import Count
 from tuner.options.option import Arguments, Option, Table
 from tuner.options.shared import TERMS
 
@@ -24,9 +28,10 @@ EXAMPLE = """examples:
 """
 
 
-def shown(text: str) -> str | float:
-    """Parse what is shown: a word, or a number of centipawns."""
-    return text if text in (LARGEST, SUPPORTED, ALL) else COUNT(text)
+Shown = Annotated[
+    Literal["largest", "supported", "all"] | Count,
+    Meta(description="largest, supported, all or a whole number of centipawns"),
+]
 
 
 TABLE: Table = (
@@ -38,7 +43,7 @@ TABLE: Table = (
         " largest of all; supported: all that they support, at a false discovery rate of 5 %%"
         " (Benjamini-Hochberg); all: every number that moved, and the"
         " tables; N: numbers that moved by N centipawns or more, 0 for all numbers",
-        shown,
+        Shown,
         LARGEST,
         metavar="WHAT",
     ),

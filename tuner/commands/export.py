@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from games.streams import InputError, one_line
-from tuner.options.kinds import KeysOf, between
+from tuner.core.records import KeysOf, between
 from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, refuse
 from tuner.options.shared import TERMS, output, params
 

@@ -10,9 +10,10 @@ import shlex
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.kinds import BOARD, INPUTS, POSITIVE, POSITIVE_COUNT, whole, widths
+from tuner.core.records import Positive, PositiveCount, whole
+from tuner.options.kinds import BOARD, Widths, widths
 from tuner.options.option import Arguments, Option, Table, Title, options_in
-from tuner.options.selfplay import ACTIVATIONS
+from tuner.options.selfplay import Activation, Inputs
 from tuner.options.shared import READING, TERMS, device, held_out, output, params
 from tuner.options.tune import ValueOptions
 
@@ -49,18 +50,17 @@ TABLE: Table = (
         ("--inputs",),
         "the squares of the board, counts of the terms of the game, or both (default: board)",
         default=BOARD,
-        choices=INPUTS,
+        kind=Inputs,
     ),
     Option(
         ("--hidden",),
         "units of each hidden layer, 0 for a single neuron (default: 64)",
-        widths,
+        Widths,
         (64,),
+        read=widths,
         metavar="N[,N...]",
     ),
-    Option(
-        ("--activation",), "of hidden layers (default: relu)", default="relu", choices=ACTIVATIONS
-    ),
+    Option(("--activation",), "of hidden layers (default: relu)", kind=Activation, default="relu"),
     Title("learning"),
     Option(
         ("--loss",),
@@ -71,23 +71,23 @@ TABLE: Table = (
     Option(
         ("--repeats",),
         "train N networks from different random weights, and keep the best (default: 1)",
-        POSITIVE_COUNT,
+        PositiveCount,
         1,
         metavar="N",
     ),
     Option(
         ("--epochs",),
         "at most N epochs (default: 60); training stops early if validation does not improve",
-        POSITIVE_COUNT,
+        PositiveCount,
         metavar="N",
     ),
     Option(
-        ("--learning-rate",), "of Adam, at the beginning (default: 0.002)", POSITIVE, metavar="N"
+        ("--learning-rate",), "of Adam, at the beginning (default: 0.002)", Positive, metavar="N"
     ),
     Option(
         ("--batch",),
         "positions per step, of whole games (default: 1024)",
-        POSITIVE_COUNT,
+        PositiveCount,
         metavar="N",
     ),
     Option(
@@ -111,13 +111,13 @@ def run(arguments: Arguments) -> dict:
     from dataclasses import replace
 
     from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.core.records import to_json
     from tuner.evaluation.loading import parameter_path, sources_for
     from tuner.evaluation.networks.evaluation import chosen_encoding
     from tuner.evaluation.networks.files import require_network_writable, write_network
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
     from tuner.io.files import EXPORT, replace_file, require_writable
-    from tuner.io.records import to_json
     from tuner.network import Shape, learned_network, lines_of, read_sample, repeats_line
     from tuner.parameters.reader import game_of
 

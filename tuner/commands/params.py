@@ -21,9 +21,9 @@ from pathlib import Path
 
 from games.record import available, find
 from games.streams import InputError
+from tuner.core.records import PositiveCount
 from tuner.evaluation.loading import load_parameters, make_layout, parameter_path
 from tuner.io.files import LEARNED, require_writable
-from tuner.options.kinds import POSITIVE_COUNT
 from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
 from tuner.options.shared import TERMS, output
 from tuner.parameters.diff import line, summary, terms_line
@@ -114,7 +114,7 @@ TABLE: Table = (
         ("--phases",),
         "--new, --from-rows: steps of your engine's phase, from 0, all last stage, to N, all first"
         " stage (default: 24)",
-        POSITIVE_COUNT,
+        PositiveCount,
         metavar="N",
     ),
     TERMS,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from games.streams import InputError
-from tuner.options.kinds import COUNT
+from tuner.core.records import Count
 from tuner.options.option import Arguments, Option, Table, refuse
 from tuner.options.shared import output
 
@@ -50,16 +50,16 @@ TABLE: Table = (
     Option(
         ("--calibrate",),
         "self-play: check calibration on N new games (default: 2,000 with dice, else 0)",
-        COUNT,
+        Count,
         metavar="N",
     ),
 )
 
 
 def run(arguments: Arguments) -> dict:
+    from tuner.core.records import to_json
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
-    from tuner.io.records import to_json
     from tuner.report.live import PAGES
     from tuner.report.page import render
     from tuner.report.run import read_run, settings_of

@@ -5,7 +5,7 @@ engine then prints a line of JSON for each position; see docs/your-own-engine.md
 
 from __future__ import annotations
 
-from tuner.options.kinds import KeysOf
+from tuner.core.records import KeysOf
 from tuner.options.option import Arguments, Option, Table
 from tuner.options.shared import TERMS, output, params
 

@@ -71,9 +71,9 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
+    from tuner.core.records import to_json
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
-    from tuner.io.records import to_json
     from tuner.learn.methods import settings_for
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuner.options.kinds import whole
+from tuner.core.records import whole
 from tuner.options.option import Arguments, Option, Table
 
 USAGE = "RUN [--port N]"

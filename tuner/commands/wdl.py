@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.kinds import KeysOf
+from tuner.core.records import KeysOf
 from tuner.options.option import Arguments, Option, Table, options_in, refuse
 from tuner.options.shared import Reading, held_out, output
 

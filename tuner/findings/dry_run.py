@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.record import wording_of
+from tuner.core.records import to_json
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
@@ -12,7 +13,6 @@ from tuner.findings.identifiability import identify
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
-from tuner.io.records import to_json
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import quantile
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tuner.io.records import Count, Maybe, Scalar, optional
+from tuner.core.records import Amount, Count, Number, Scalar, optional
 from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 
 
@@ -17,13 +17,13 @@ class Change:
     how much it is the mean. `constant`: before is the loss of a constant, the mean outcome, where
     that predicts better than the starting values."""
 
-    before: float | None = None
-    after: float | None = None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    games: Count | None = None
-    positions: Count | None = None
+    before: Number | None = None
+    after: Number | None = None
+    difference: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    games: Amount | None = None
+    positions: Amount | None = None
     constant: bool | None = optional()
 
 
@@ -32,7 +32,7 @@ class AsGiven:
     """The loss by the starting values as their file has them, and what the fit changed in addition
     to weights."""
 
-    loss: float
+    loss: Number
     by: list[str]
 
 
@@ -41,12 +41,12 @@ class NoiseCost:
     """What sampling noise does to evaluations and to differences of neighboring positions, and its
     price in Elo."""
 
-    evaluations: Count | None = optional()
-    differences: Count | None = optional()
-    of_classic: Count | None = optional()
-    elo: Count | None = optional()
-    low: Count | None = optional()
-    high: Count | None = optional()
+    evaluations: Amount | None = optional()
+    differences: Amount | None = optional()
+    of_classic: Amount | None = optional()
+    elo: Amount | None = optional()
+    low: Amount | None = optional()
+    high: Amount | None = optional()
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Ratio:
 
     parameter: str
     to: str = ""
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
+    ratio: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class PointsError:
     """The error of the expected points of positions, and the deviation of the targets. `constant`:
     before is that deviation, the error of a constant, as the starting values are worse."""
 
-    before: float | None = None
-    after: float | None = None
-    deviation: float | None = None
-    positions: Count | None = None
+    before: Number | None = None
+    after: Number | None = None
+    deviation: Number | None = None
+    positions: Amount | None = None
     held_out: bool = False
     constant: bool | None = optional()
 
@@ -79,11 +79,11 @@ class RoundMatch:
     Elo with half of its 95 % interval, None if all pairs ended alike; how far the round moved
     values, and the change of the loss of the results of held-out games."""
 
-    games: Count
-    score: Count
-    elo: float | None = None
-    error: Count | None = None
-    moved: Count | None = None
+    games: Amount
+    score: Amount
+    elo: Number | None = None
+    error: Amount | None = None
+    moved: Amount | None = None
     held_out: Change | None = None
 
 
@@ -101,13 +101,13 @@ class Choices:
     roll with half of a 95 % interval, and the share of best choices, before and after; over rolls
     that were held out, or else learned from."""
 
-    before: float
-    before_error: float
-    best_before: float
-    after: float
-    after_error: float
-    best_after: float
-    rolls: Count
+    before: Number
+    before_error: Number
+    best_before: Number
+    after: Number
+    after_error: Number
+    best_after: Number
+    rolls: Amount
     held_out: bool
 
 
@@ -116,9 +116,9 @@ class Draws:
     """A model of draws: its width by stage in centipawns."""
 
     model: str | None = None
-    scale: float | None = None
-    width: dict[str, float | None] = field(default_factory=dict)
-    errors: dict[str, float | None] = field(default_factory=dict)
+    scale: Number | None = None
+    width: dict[str, Number | None] = field(default_factory=dict)
+    errors: dict[str, Number | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -139,39 +139,39 @@ class Result:
     method: str | None = None
     targets: str | None = optional()
     teacher: str | None = optional()
-    nodes: Count | None = optional()
-    depth: float | None = optional()
-    lambda_: float | None = optional()
-    max_difference: float | None = optional()
-    score_scale: float | None = optional()
+    nodes: Amount | None = optional()
+    depth: Number | None = optional()
+    lambda_: Number | None = optional()
+    max_difference: Number | None = optional()
+    score_scale: Number | None = optional()
     gradient: str | None = optional()
     step: Scalar | None = optional()
     loss: str | None = None
     learner: str | None = None
-    iterations: Count | None = None
+    iterations: Amount | None = None
     converged: bool | None = None
-    gradient_norm: float | None = None
-    games: Count | None = None
-    positions: Count | None = None
-    loss_before: float | None = None
-    loss_after: float | None = None
-    held_out_games: Count | None = None
-    held_out_positions: Count | None = None
-    held_out_before: float | None = None
-    held_out_after: float | None = None
+    gradient_norm: Number | None = None
+    games: Amount | None = None
+    positions: Amount | None = None
+    loss_before: Number | None = None
+    loss_after: Number | None = None
+    held_out_games: Amount | None = None
+    held_out_positions: Amount | None = None
+    held_out_before: Number | None = None
+    held_out_after: Number | None = None
     held_out_results: Change | None = None
     held_out_as_given: AsGiven | None = optional()
-    scale: float | None = None
-    intercept: list[float] = field(default_factory=list)
+    scale: Number | None = None
+    intercept: list[Number] = field(default_factory=list)
     prior: Scalar | None = None
     file_prior: bool | None = optional()  # whether the parameter file has one, too
-    design_effect: float | None = None
-    null_directions: Count | None = None
-    never_applied: Count | None = None
+    design_effect: Number | None = None
+    null_directions: Amount | None = None
+    never_applied: Amount | None = None
     held_out_change: Change | None = None
     noise: NoiseCost | None = optional()
-    play: dict[str, float] | None = optional()
-    slopes: list[float] | None = optional()
+    play: dict[str, Number] | None = optional()
+    slopes: list[Number] | None = optional()
     draws: Draws | None = optional()
     ratios: list[Ratio] = field(default_factory=list)
     labelled: bool | None = optional()
@@ -185,8 +185,8 @@ class Result:
     compare: str | None = optional()
     match: str | None = optional()
     into: str | None = optional()
-    own_games: Count | None = optional()
-    own_rounds: int | None = optional()
+    own_games: Amount | None = optional()
+    own_rounds: Count | None = optional()
     own_matches: list[RoundMatch] | None = optional()
 
 
@@ -194,12 +194,12 @@ class Result:
 class Bin:
     """Positions of about the same predicted score."""
 
-    predicted: float | None
-    actual: float | None
-    low: float | None
-    high: float | None
-    positions: Count | None = None
-    games: Count | None = None
+    predicted: Number | None
+    actual: Number | None
+    low: Number | None
+    high: Number | None
+    positions: Amount | None = None
+    games: Amount | None = None
 
 
 @dataclass(frozen=True)
@@ -215,11 +215,11 @@ class SquaresChange:
     """Mean squares of results less values before and after a run, and the change with its 95 %
     interval."""
 
-    before: float
-    after: float
-    change: float
-    low: float
-    high: float
+    before: Number
+    after: Number
+    change: Number
+    low: Number
+    high: Number
 
 
 @dataclass(frozen=True)
@@ -233,19 +233,19 @@ class PlayedCalibration:
     won, and `excess` the first less the second, with an interval clustered by game. `squares` are
     known if the initial values are."""
 
-    games: int
-    broken_off: int
-    positions: int
+    games: Count
+    broken_off: Count
+    positions: Count
     bins: list[Bin]
-    error: float
-    low: float
-    high: float
-    by_chance: float
-    favoured: float
-    won: float
-    excess: float
-    excess_low: float
-    excess_high: float
+    error: Number
+    low: Number
+    high: Number
+    by_chance: Number
+    favoured: Number
+    won: Number
+    excess: Number
+    excess_low: Number
+    excess_high: Number
     squares: SquaresChange | None = optional()
 
 
@@ -271,7 +271,7 @@ class Rare:
     """A weight that applies to few positions."""
 
     parameter: str
-    positions: Count | None = None
+    positions: Amount | None = None
 
 
 @dataclass(frozen=True)
@@ -280,17 +280,17 @@ class Collinear:
 
     a: str
     b: str
-    correlation: float | None = None
+    correlation: Number | None = None
 
 
 @dataclass(frozen=True)
 class Identifiability:
     """Which weights the games identify."""
 
-    free: Count | None = None
-    rank: Count | None = None
-    condition: Count | None = None
-    effective: Count | None = None
+    free: Amount | None = None
+    rank: Amount | None = None
+    condition: Amount | None = None
+    effective: Amount | None = None
     null_directions: list[Direction] = field(default_factory=list)
     never: list[str] = field(default_factory=list)
     rare: list[Rare] = field(default_factory=list)
@@ -301,10 +301,10 @@ class Identifiability:
 class Outcomes:
     """Games by their result."""
 
-    win: Count | None = None
-    draw: Count | None = None
-    loss: Count | None = None
-    other: Count | None = optional()
+    win: Amount | None = None
+    draw: Amount | None = None
+    loss: Amount | None = None
+    other: Amount | None = optional()
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,7 @@ class DataSummary:
     """The dataset: games by result, positions by phase."""
 
     results: Outcomes = field(default_factory=Outcomes)
-    phases: list[Count | None] = field(default_factory=list)
+    phases: list[Amount | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -333,22 +333,22 @@ class Findings:
 class Iteration:
     """A line of the history of a fit."""
 
-    iteration: Count
-    objective: Maybe
-    held_out: Maybe | None = None
-    cpu_seconds: Count | None = None
+    iteration: Amount
+    objective: Number | None
+    held_out: Number | None = None
+    cpu_seconds: Amount | None = None
 
 
 @dataclass(frozen=True)
 class Batch:
     """A line of the history of self-play."""
 
-    batch: Count
-    games: Count
-    cpu_seconds: Count | None = None
-    broken_off: Count | None = None
-    plies: Count | None = None
-    squares: Count | None = None
+    batch: Amount
+    games: Amount
+    cpu_seconds: Amount | None = None
+    broken_off: Amount | None = None
+    plies: Amount | None = None
+    squares: Amount | None = None
     measured: MeasuredGames | None = None
     matches: list[MeasuredMatch] | None = None
 
@@ -357,30 +357,30 @@ class Batch:
 class WeightsBatch(Batch):
     """The same where weights are learned; `values` are the weights of the headline."""
 
-    values: dict[str, float] = field(kw_only=True)
-    draws: Count | None = None
-    duplicates: Count | None = None
-    step: Count | None = None
-    drift: Count | None = None
-    static: Count | None = None
+    values: dict[str, Number] = field(kw_only=True)
+    draws: Amount | None = None
+    duplicates: Amount | None = None
+    step: Amount | None = None
+    drift: Amount | None = None
+    static: Amount | None = None
 
 
 @dataclass(frozen=True)
 class NetworkBatch(Batch):
     """The same where a network is learned."""
 
-    by_points: dict[str, Count] | None = None
-    draws: Count | None = None  # without dice
-    rate: Count | None = None
+    by_points: dict[str, Amount] | None = None
+    draws: Amount | None = None  # without dice
+    rate: Amount | None = None
 
 
 @dataclass(frozen=True)
 class Interval:
     """A number with its 95 % interval, None if unknown."""
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    value: Number | None
+    low: Number | None = None
+    high: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -402,11 +402,11 @@ class Gain(ModelLoss):
 class PhaseLoss:
     """Losses of the evaluation and the network in some phases, and the gain there."""
 
-    from_: float
-    to: float
-    positions: Count
-    start: float
-    network: float
+    from_: Number
+    to: Number
+    positions: Amount
+    start: Number
+    network: Number
     gains: list[Gain]
 
 
@@ -420,24 +420,24 @@ class NetworkMeasurement:
     start: str
     values: str
     targets: str | None
-    positions: int
-    games: int
-    held_out_positions: int
-    held_out_games: int
+    positions: Count
+    games: Count
+    held_out_positions: Count
+    held_out_games: Count
     seed: Scalar
     loss: str
     models: list[ModelLoss]
     winners: list[ModelLoss]
     gain: Interval
     epochs: list[dict]
-    best_epoch: int
+    best_epoch: Count
     first_stage: str | None = optional()
     phases: list[PhaseLoss] | None = optional()
     game: str
     encoding: str
-    layers: list[int]
+    layers: list[Count]
     activation: str
-    weights: int
-    learned_positions: int
-    aside_positions: int
-    cpu_seconds: float
+    weights: Count
+    learned_positions: Count
+    aside_positions: Count
+    cpu_seconds: Number

@@ -20,7 +20,7 @@ many of `classic` as it is worth."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
@@ -126,7 +126,7 @@ def deviation(rows: np.ndarray, covariance: np.ndarray) -> float:
     return float(np.sqrt(max(np.einsum("ij,ij->", rows @ covariance, rows) / len(rows), 0.0)))
 
 
-PLAY = "play"  # a prior
+PLAY: Final = "play"  # a prior
 # least useful share, of changes to a good evaluation: measured by matches, see
 # docs/measurements.md
 USEFUL = 0.25

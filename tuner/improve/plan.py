@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar, TypeAlias, get_args, get_type_hints
 
 from games.streams import InputError
-from tuner.io.records import NUMBER, Kind, Scalar, record
+from tuner.core.records import Count, Number, Scalar, Settings, convert
 from tuner.options.parser import nearest
 from tuner.parameters.yaml_tree import YamlNode, plain, read_tree
 
@@ -23,13 +23,7 @@ OWN = {  # options of the commands that a loop sets itself
 }
 FLAGS = {"true": True, "false": False}
 WITH_FLAGS = ("source", "play", "read", "learn")  # elsewhere true and false are texts
-Setting = Annotated[
-    Any,
-    Kind(
-        "a number, a text, true or false",
-        lambda value: isinstance(value, (bool, str)) or NUMBER.holds(value),
-    ),
-]
+Setting: TypeAlias = Scalar | bool
 ROUND_MINUTES = 20  # of a round, if the total is given: fewer games are mostly noise
 USUAL_LIMIT = {"nodes": 5000}
 
@@ -43,7 +37,7 @@ class SourceFiles:
     folder: str = "."
     map: str | None = None
     flip: bool = False
-    decimals: int = 0
+    decimals: Count = 0
 
 
 @dataclass(frozen=True)
@@ -52,11 +46,11 @@ class Matches:
     sequential test between two differences of normalized Elo decides; games against the rest of the
     pool; and those after the rounds, which decide whether the version rated highest is better."""
 
-    games: int = 2000
-    sprt: tuple[float, float] = (0.0, 10.0)
-    pool_games: int = 200
-    verdict_games: int = 4000
-    limit: dict[str, float] | None = None
+    games: Count = 2000
+    sprt: tuple[Number, Number] = (0.0, 10.0)
+    pool_games: Count = 200
+    verdict_games: Count = 4000
+    limit: dict[str, Number] | None = None
     openings: str | None = None
 
 
@@ -73,18 +67,18 @@ class LoopPlan:
     params: str
     source: SourceFiles
     build: str
-    minutes: float | None = None
-    games: int = 4000
-    workers: int | None = None
-    limit: dict[str, float] = field(default_factory=lambda: dict(USUAL_LIMIT))
+    minutes: Number | None = None
+    games: Count = 4000
+    workers: Count | None = None
+    limit: dict[str, Number] = field(default_factory=lambda: dict(USUAL_LIMIT))
     match: Matches = Matches()
-    rounds: int = 4
+    rounds: Count = 4
     against: list[str] = field(default_factory=list)
     options: dict[str, Scalar] = field(default_factory=dict)
     play: dict[str, Setting] = field(default_factory=dict)
     read: dict[str, Setting] = field(default_factory=dict)
     learn: dict[str, Setting] = field(default_factory=dict)
-    seed: int = 1
+    seed: Count = 1
 
     @property
     def match_limit(self) -> dict[str, float]:
@@ -93,7 +87,7 @@ class LoopPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImproveSettings:
+class ImproveSettings(Settings):
     """The settings of a run: the plan as plain data with absolute paths, and the version of the
     program."""
 
@@ -101,12 +95,12 @@ class ImproveSettings:
     plan: dict
     program: str | None = None
 
-    def require_sense(self) -> None:
-        """ValueError for a plan that cannot be followed."""
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
         try:
-            require_possible(record(LoopPlan, self.plan, "plan"), "plan")
+            require_possible(convert(self.plan, LoopPlan, "plan"), "plan")
         except InputError as problem:
-            raise ValueError(str(problem)) from None
+            yield str(problem)
 
 
 def read_plan(path: Path) -> dict:
@@ -124,7 +118,7 @@ def read_plan(path: Path) -> dict:
     place = str(path)
     if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
         found["match"].setdefault("limit", limit)
-    plan = record(LoopPlan, found, place)
+    plan = convert(found, LoopPlan, place)
     require_one_length(found, place)
     if plan.minutes is not None and plan.minutes > 0 and "rounds" not in found:
         found["rounds"] = min(max(int(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
@@ -136,7 +130,7 @@ def read_plan(path: Path) -> dict:
     found |= {"params": str(base / plan.params), "source": source}
     if plan.match.openings is not None:
         found["match"]["openings"] = str(base / plan.match.openings)
-    require_possible(record(LoopPlan, found, place), place)
+    require_possible(convert(found, LoopPlan, place), place)
     return found
 
 

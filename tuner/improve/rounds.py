@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from games.streams import InputError
+from tuner.core.records import Amount, Count, Number, convert
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -34,7 +35,6 @@ from tuner.improve.versions import (
     untouched,
 )
 from tuner.io.files import CONFIG, HISTORY, replace_file
-from tuner.io.records import NUMBER, Kind, record
 from tuner.io.run_folder import kind_of, locked
 from tuner.io.terminal import Display, duration
 from tuner.options.option import OtherCommands
@@ -70,16 +70,16 @@ class LoopStep:
     """A step that was done: of a round, its name, how long it took, the command, and what was
     found."""
 
-    round: int
+    round: Count
     step: str
-    seconds: float
+    seconds: Number
     command: str
-    found: Annotated[dict, Kind("an object", lambda value: isinstance(value, dict))]
+    found: dict
 
 
 def _step_of(plain: dict) -> LoopStep:
     """Read a line; ValueError for a step without the results that the loop uses."""
-    step = record(LoopStep, plain, "the step")
+    step = convert(plain, LoopStep, "the step")
     found, kind = step.found, step.step.rpartition(" ")[2]
     numbers: list[Any] = [found.get(name) for name in ("games", "match")] if kind == PACE else []
     if "match" in step.step.split():
@@ -87,8 +87,7 @@ def _step_of(plain: dict) -> LoopStep:
         numbers = [found.get("games"), *(pairs if isinstance(pairs, list) else [None])]
     if kind == "build" and not isinstance(found.get("changed"), bool):
         raise ValueError("a build that does not say whether it changed")
-    if any(not NUMBER.holds(number) or number < 0 for number in numbers):
-        raise ValueError(f"{step.step!a} without its numbers")
+    convert(numbers, list[Amount], step.step, "numbers")
     return step
 
 
@@ -227,7 +226,7 @@ class ImproveRun(Run):
     ) -> None:
         super().__init__(settings, output, display)
         self._write_anyway = write
-        self.plan = record(LoopPlan, settings.plan, "plan")
+        self.plan = convert(settings.plan, LoopPlan, "plan")
         self._commands = commands
         self._cluster = ["--cluster", cluster] if cluster else []
 

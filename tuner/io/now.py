@@ -17,9 +17,9 @@ from typing import Any
 
 from games.record import ReadReport
 from games.streams import InputError
+from tuner.core.records import Count, Number, read_json, to_json
 from tuner.io.files import NOW as NOW
 from tuner.io.files import replace_file
-from tuner.io.records import read_json, to_json
 from tuner.io.terminal import Display, Pace
 
 RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
@@ -36,7 +36,7 @@ class GameNow:
     game: str
     players: list[str]
     position: str
-    plies: int
+    plies: Count
     last: str = ""
 
 
@@ -44,9 +44,9 @@ class GameNow:
 class CurvePoint:
     """The loss after an iteration of a fit, and that of held-out games, if any are held out."""
 
-    iteration: int
-    loss: float
-    held_out: float | None = None
+    iteration: Count
+    loss: Number
+    held_out: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ class Now:
     process used on average."""
 
     state: str
-    began: float
-    written: float
+    began: Number
+    written: Number
     step: str = ""
     text: str = ""
-    done: int | None = None
-    total: int | None = None
-    left: float | None = None
+    done: Count | None = None
+    total: Count | None = None
+    left: Number | None = None
     note: str = ""
     games: list[GameNow] = field(default_factory=list)
     curve: list[CurvePoint] = field(default_factory=list)
-    cpus: float = 1.0
+    cpus: Number = 1.0
 
 
 def read_now(folder: Path) -> Now | None:

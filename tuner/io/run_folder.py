@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 import os
 import re
 import shlex
@@ -12,10 +11,10 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
-from types import UnionType
-from typing import IO, Any, get_args, get_origin, get_type_hints
+from typing import IO, Any
 
 from games.streams import InputError
+from tuner.core.records import make
 from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
@@ -101,9 +100,8 @@ def read_plain(path: Path) -> Any:
 
 
 def read_config(folder: Path, section: str, kind: type) -> Any:
-    """Read the settings of the run in a folder as the dataclass `kind`, whose `require_sense`
-    raises ValueError for values that the types allow but the command does not. InputError if there
-    are none."""
+    """Read the settings of the run in a folder as a `kind` of settings; InputError if there are
+    none."""
     path = folder / CONFIG
     try:
         plain = read_plain(path)
@@ -122,56 +120,10 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
         raise InputError(
             f"{path}: not the settings of a {section} of this version; start another with --run"
         )
-    hints = get_type_hints(kind)
-    for name, value in found.items():
-        if not fits(value, hints[name]):
-            expected = next(field.type for field in fields(kind) if field.name == name)
-            raise InputError(
-                f"{path}: {name} is {_shown(value)}, expected {expected}; restore it, or start"
-                " another with --run"
-            )
-    settings = kind(
-        **{key: tuple(value) if isinstance(value, list) else value for key, value in found.items()}
-    )
     try:
-        settings.require_sense()
-    except ValueError as problem:
-        raise InputError(f"{path}: {problem}; restore it, or start another with --run") from None
-    return settings
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value of YAML or JSON fits a type hint; lists fit tuples, and whole numbers fit
-    floats."""
-    parts = get_args(hint)
-    if get_origin(hint) is UnionType:
-        return any(fits(value, part) for part in parts)
-    if get_origin(hint) is tuple:
-        hints = parts[:1] * len(value) if parts[-1] is ... and isinstance(value, list) else parts
-        return isinstance(value, list) and len(value) == len(hints) and all(map(fits, value, hints))
-    if get_origin(hint) is dict:
-        return isinstance(value, dict) and all(
-            fits(k, parts[0]) and fits(v, parts[1]) for k, v in value.items()
-        )
-    if hint is float:
-        return (
-            type(value) is int
-            and abs(value) < 1e300
-            or type(value) is float
-            and math.isfinite(value)
-        )
-    return type(value) is hint
-
-
-def _shown(value: Any) -> str:
-    """Show a YAML value in an error, briefly: lists and mappings may be huge."""
-    return (
-        "a list"
-        if type(value) is list
-        else "a mapping"
-        if type(value) is dict
-        else ascii(value)[:40]
-    )
+        return make(kind, found, str(path))
+    except InputError as problem:
+        raise InputError(f"{problem}; restore it, or start another with --run") from None
 
 
 def require_fresh(folder: Path, section: str | None = None) -> None:

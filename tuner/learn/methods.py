@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game
+from tuner.core.records import make
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.engine import STEPS
 from tuner.fit.device.base import Device
@@ -21,7 +22,7 @@ from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, SEARCH_DEPTH, Method
 from tuner.objectives.table import DRAW_MODELS
-from tuner.options.option import no_use, options_in, refuse, refuse_first, sensible
+from tuner.options.option import no_use, options_in, refuse, refuse_first
 from tuner.options.shared import Reading
 from tuner.options.tune import TuneSettings
 from tuner.parallel import available_cpus
@@ -47,7 +48,7 @@ def settings_for(
         "run": None if run is None else Path(run),
         "workers": min(given.get("workers") or available_cpus(), 512),
     }
-    return sensible(TuneSettings(**{**given, **names, **more}), what)
+    return make(TuneSettings, {**given, **names, **more}, what)
 
 
 def fitting_of(settings: TuneSettings, device: Device | None = None) -> FitOptions:
@@ -138,7 +139,11 @@ def resolved(
     device = options.device
     if device == "auto":
         device = "gpu" if wanted and no_gpu is None else "cpu"
-    positions = method.positions if options.positions == "auto" else options.positions
+    positions: Any = options.positions
+    if positions == "auto":
+        positions = method.positions
+    if played:
+        positions = "moves"
     depth = None
     if method.searches:
         depth = options.depth or SEARCH_DEPTH
@@ -156,7 +161,7 @@ def resolved(
         method=name,
         targets=method.targets,
         per_game=few or None,
-        positions="moves" if played else positions,
+        positions=positions,
         quiescence=options.judge,
         depth=depth,
         lambda_=lambda_,

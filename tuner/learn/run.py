@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from games.streams import InputError
+from tuner.core.records import to_json
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.findings.records import Findings, Result
 from tuner.fit.result import FitResult
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
-from tuner.io.records import to_json
 from tuner.io.run_folder import SEARCHES, new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved

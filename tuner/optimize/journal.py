@@ -3,13 +3,15 @@ sides played with and a checksum."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from tuner.io.run_folder import HISTORY, fits
+from msgspec import Meta
+
+from tuner.core.records import Number, convert
+from tuner.io.run_folder import HISTORY
 from tuner.play.journal import GrowingFiles, cut_torn, json_line, read_sealed, sealed
 from tuner.play.match.journal import PairLine
 
@@ -64,13 +66,10 @@ def _short(line: PairLine) -> dict:
 
 def _from_json(plain: dict, numbers: int, opponent: bool, points: int) -> TunedPair:
     """Decode a line of the file; ValueError says what is wrong."""
-    sides = []
-    for name in ("a", "b"):
-        if not fits(plain.get(name), tuple[float, ...]) or len(plain[name]) != numbers:
-            raise ValueError(
-                f"{name} is {json.dumps(plain.get(name))[:40]}, expected {numbers} numbers"
-            )
-        sides.append(tuple(plain[name]))
+    size = Meta(min_length=numbers, max_length=numbers, description=f"{numbers} numbers")
+    sides = [
+        tuple(convert(plain.get(name), Annotated[list[Number], size], "", name)) for name in "ab"
+    ]
     lines = [
         PairLine.from_json(plain[name], points)
         for name in ("line", "other")

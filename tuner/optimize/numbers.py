@@ -13,12 +13,13 @@ import numpy as np
 
 from games.record import EngineOption, Game, find
 from games.streams import InputError, one_line
+from tuner.core.records import make
 from tuner.evaluation.own_numbers import named_weights, weight_places, with_numbers
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
 from tuner.io.files import read_whole
 from tuner.options.optimize import DEFAULT_GAMES, OF_MATCH, OptimizeOptions, OptimizeSettings
-from tuner.options.option import refuse_first, sensible
+from tuner.options.option import refuse_first
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
 from tuner.play.match.settings import settings_for as match_settings_for
@@ -339,11 +340,6 @@ def settings_for(
                 f"--games {games}: expected a multiple of {each}, because games are played in"
                 f" pairs{' against the opponent' if options.opponent else ''}",
             ),
-            (
-                options.match_games % 2,
-                f"--match-games {options.match_games}: expected an even number, because games are"
-                " played in pairs",
-            ),
         )
     )
     file = Path(options.options)
@@ -358,16 +354,15 @@ def settings_for(
     require_settable(numbers, player, file, files)
     name = understood(player).name
     gain = options.gain or GAIN[match.model == "points"]
-    return sensible(
-        OptimizeSettings(
-            **vars(match)
-            | {
-                "names": (name, understood(options.opponent).name if options.opponent else name),
-                "method": options.method,
-                "planned": games // each,
-                "opponent": options.opponent,
-                "match_games": options.match_games,
-                "gain": gain,
-            }
-        )
+    return make(
+        OptimizeSettings,
+        vars(match)
+        | {
+            "names": (name, understood(options.opponent).name if options.opponent else name),
+            "method": options.method,
+            "planned": games // each,
+            "opponent": options.opponent,
+            "match_games": options.match_games,
+            "gain": gain,
+        },
     )

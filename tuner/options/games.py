@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from tuner.options.kinds import CENTIPAWNS, POSITIVE_COUNT, UNIT, whole
-from tuner.options.option import option, require_sense
+from msgspec import Meta
+
+from tuner.core.records import (
+    Centipawns,
+    Count,
+    PositiveCount,
+    Settings,
+    Unit,
+)
+from tuner.options.option import option
 from tuner.options.shared import draw, resign, seed, workers
 
 SECTION = "games"  # of config.yaml
 MAX_PLIES = 10_000  # plies of a game
+Plies = Annotated[int, Meta(ge=0, le=MAX_PLIES, description="a whole number of 0 or more")]
+PositivePlies = Annotated[int, Meta(ge=1, le=MAX_PLIES, description="a whole number of 1 or more")]
 ENGINE_DEPTH, ENGINE_PART, VARY = 6, 20, 0.1  # of games of an engine, by default
 USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
 # a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
@@ -22,38 +33,33 @@ USUAL_DRAW = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class GamesOptions:
+class GamesOptions(Settings):
     """The options of games of an evaluation against its copies, or of an engine. Scores and noise
     are in centipawns. None: not given, and no such limit."""
 
-    games: int = option(
-        "number of games (default: 6000)", POSITIVE_COUNT, 6000, metavar="N", resume=True
-    )
-    depth: int | None = option(
+    games: PositiveCount = option("number of games (default: 6000)", 6000, metavar="N", resume=True)
+    depth: PositiveCount | None = option(
         "plies per search (default: 3, of engines 6; with --nodes no limit)",
-        POSITIVE_COUNT,
         3,
         metavar="N",
     )
-    nodes: int | None = option(
-        "nodes per search; with --depth, whichever is reached first", POSITIVE_COUNT, metavar="N"
+    nodes: PositiveCount | None = option(
+        "nodes per search; with --depth, whichever is reached first", metavar="N"
     )
-    noise: float = option(
+    noise: Centipawns = option(
         "noise of a copy in centipawns, root mean square (default: 10); a new copy plays every two"
         " games",
-        CENTIPAWNS,
         10.0,
         metavar="CP",
     )
-    vary: float | None = option(
+    vary: Unit | None = option(
         "vary the nodes of each move by up to this share, or search this share of the moves one ply"
         " less deep (default: 0.1)",
-        UNIT,
         metavar="SHARE",
         seldom=True,
     )
-    hash: int | None = option(
-        "size of the engine's transposition table (default: its own)", POSITIVE_COUNT, metavar="MB"
+    hash: PositiveCount | None = option(
+        "size of the engine's transposition table (default: its own)", metavar="MB"
     )
     options: tuple[str, ...] = option(
         "option of the engine; may be repeated",
@@ -62,27 +68,25 @@ class GamesOptions:
         metavar="NAME=VALUE",
         action="append",
     )
-    random_plies: int = option(
+    random_plies: Plies = option(
         "begin with N random plies that lead to a balanced position (default: 8)",
-        whole(0, MAX_PLIES),
         8,
         metavar="N",
     )
     openings: str | None = option(
         "openings of this file of positions or games, also .gz, .bz2, .zst, .zip", metavar="FILE"
     )
-    plies: int = option(
-        "end games as draws after N plies (default: 300)", whole(1, MAX_PLIES), 300, metavar="N"
+    plies: PositivePlies = option(
+        "end games as draws after N plies (default: 300)", 300, metavar="N"
     )
     resign: tuple[str, ...] | None = resign(
         "a side wins if all scores of the last 3 moves of both sides are 400 centipawns or more in"
         " its favor (default: movecount=2 score=600, in shogi 3000); off: never"
     )
     draw: tuple[str, ...] | None = draw("movenumber=40 movecount=8 score=10, in shogi off")
-    play_on: float = option(
+    play_on: Unit = option(
         "play this share of the games to their end, to measure how reliable adjudication is"
         " (default: 0.02)",
-        UNIT,
         0.02,
         metavar="SHARE",
         seldom=True,
@@ -91,8 +95,8 @@ class GamesOptions:
         "adjudicate by the Syzygy tablebases in this folder",
         metavar="DIR",
     )
-    seed: int = seed()
-    workers: int | None = workers(
+    seed: Count = seed()
+    workers: PositiveCount | None = workers(
         "games played at once; they are the same for any number", resume=True
     )
 
@@ -123,21 +127,14 @@ class GamesSettings(GamesOptions):
         " part terms evaluation vary hash options"
     )
     RARE: ClassVar = "vary hash options"
-    resign: tuple[float, int] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
-    draw: tuple[float, int, int] | None = USUAL_DRAW  # type: ignore[assignment]
+    resign: tuple[Centipawns, PositivePlies] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
+    draw: tuple[Centipawns, PositivePlies, Plies] | None = USUAL_DRAW  # type: ignore[assignment]
     start: str
-    part: int = 20
+    part: PositiveCount = 20
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
 
-    def require_sense(self) -> None:
-        """ValueError for values out of range."""
-        require_sense(self)
-        whole(1).require("part", self.part)
-        for name, rule in (("resign", self.resign), ("draw", self.draw)):
-            if rule is not None:
-                CENTIPAWNS.require(f"the score of {name}", rule[0])
-                for least, plies in zip((1, 0), rule[1:], strict=False):
-                    whole(least, MAX_PLIES).require(f"the plies of {name}", plies)
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
         if self.depth is None and self.nodes is None and self.vary != 0:  # of engines with dice
-            raise ValueError("depth and nodes are both null, expected one of them")
+            yield "depth and nodes are both null, expected one of them"

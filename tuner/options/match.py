@@ -4,20 +4,27 @@ settings of their runs."""
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from tuner.options.kinds import (
-    COUNT,
-    LARGEST_COUNT,
-    POSITIVE,
-    POSITIVE_COUNT,
-    NumberKind,
-    time_control,
-    whole,
+from msgspec import Meta
+
+from tuner.core.records import (
+    MAX_COUNT,
+    Amount,
+    Count,
+    Number,
+    Positive,
+    PositiveCount,
+    Settings,
 )
-from tuner.options.option import option, require_sense
+from tuner.options.kinds import (
+    TimeControl,
+    time_control,
+)
+from tuner.options.option import option
 from tuner.options.shared import draw, resign, seed, workers
 
 if TYPE_CHECKING:
@@ -28,33 +35,42 @@ SECTION = "match"  # of config.yaml
 DEFAULT_DEPTH = 4
 DEFAULT_GAMES = 100
 DEFAULT_RANDOM_PLIES = 8
+EvenGames = Annotated[
+    int,
+    Meta(
+        ge=2,
+        le=MAX_COUNT,
+        multiple_of=2,
+        description="an even number of 2 or more: games are played in pairs",
+    ),
+]
+Limits: TypeAlias = dict[str, Amount | None]
+LIMITS = {"depth", "nodes", "movetime", "base", "increment", "byoyomi", "margin"}
 SEARCHES = ("depth", "nodes", "movetime", "base")  # limits without which a search has no end
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairsOptions:
+class PairsOptions(Settings):
     """The options that matches and tournaments share. None: not given, and no such limit, file or
     rule."""
 
-    depth: int | None = option(
-        "plies per search of all players (default: 4; with dice 1)", POSITIVE_COUNT, metavar="N"
+    depth: PositiveCount | None = option(
+        "plies per search of all players (default: 4; with dice 1)", metavar="N"
     )
-    nodes: int | None = option("nodes per move of all players", POSITIVE_COUNT, metavar="N")
-    movetime: float | None = option("seconds per move of all players", POSITIVE, metavar="S")
-    tc: tuple[float, float] | None = option(
+    nodes: PositiveCount | None = option("nodes per move of all players", metavar="N")
+    movetime: Positive | None = option("seconds per move of all players", metavar="S")
+    tc: TimeControl | None = option(
         "time control of all players: seconds per game + seconds added after each move",
-        time_control,
+        read=time_control,
         metavar="BASE+INC",
     )
-    byoyomi: float | None = option(
+    byoyomi: Positive | None = option(
         "shogi, with --tc: seconds for each move once the clock is used up",
-        POSITIVE,
         metavar="S",
         seldom=True,
     )
-    timemargin: float | None = option(
+    timemargin: Positive | None = option(
         "seconds by which a move may exceed its time (default: with --tc 0, with --movetime 0.5)",
-        POSITIVE,
         metavar="S",
         seldom=True,
     )
@@ -63,9 +79,8 @@ class PairsOptions:
         " .zip",
         metavar="FILE",
     )
-    book_plies: int | None = option(
+    book_plies: PositiveCount | None = option(
         "with a Polyglot book: openings of N plies, drawn by its weights (default: 8)",
-        POSITIVE_COUNT,
         metavar="N",
         seldom=True,
     )
@@ -77,25 +92,22 @@ class PairsOptions:
     run: str | Path | None = option(
         "keep everything in this folder, so that it can be resumed", metavar="DIR"
     )
-    hash: int | None = option(
-        "size of the transposition table (default: 16)", POSITIVE_COUNT, metavar="MB"
+    hash: PositiveCount | None = option(
+        "size of the transposition table (default: 16)", metavar="MB"
     )
-    order: str = option(
+    order: Literal["random", "sequential"] = option(
         "order of the openings (default: random)",
         default="random",
-        choices=("random", "sequential"),
         seldom=True,
     )
-    random_plies: int = option(
+    random_plies: Count = option(
         "without --openings: balanced positions after N random plies (default: 8; with dice, and in"
         " a match with `random` and --plies, 0)",
-        COUNT,
         metavar="N",
     )
-    plies: int = option(
+    plies: Count = option(
         "adjudicate a draw after N plies (default: never); in a match against `random`, also play"
         " `zero` and `material` against it",
-        COUNT,
         0,
         metavar="N",
     )
@@ -117,25 +129,24 @@ class PairsOptions:
         "restart engines before every pair, so that a resumed match plays the same games",
         action="store_true",
     )
-    seed: int = seed()
-    workers: int | None = workers("games played at once", resume=True)
+    seed: Count = seed()
+    workers: PositiveCount | None = workers("games played at once", resume=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions(PairsOptions):
     """The options of matches."""
 
-    games: int | None = option(
+    games: EvenGames | None = option(
         "number of games, even (default: 100); with --sprt the largest number (default: no limit);"
         " with --resume a larger one",
-        COUNT,
         metavar="N",
         resume=True,
     )
-    depth_a: int | None = option("plies per search of A alone", POSITIVE_COUNT, metavar="N")
-    nodes_a: int | None = option("nodes per move of A alone", POSITIVE_COUNT, metavar="N")
-    depth_b: int | None = option("plies per search of B alone", POSITIVE_COUNT, metavar="N")
-    nodes_b: int | None = option("nodes per move of B alone", POSITIVE_COUNT, metavar="N")
+    depth_a: PositiveCount | None = option("plies per search of A alone", metavar="N")
+    nodes_a: PositiveCount | None = option("nodes per move of A alone", metavar="N")
+    depth_b: PositiveCount | None = option("plies per search of B alone", metavar="N")
+    nodes_b: PositiveCount | None = option("nodes per move of B alone", metavar="N")
     name_a: str | None = option(
         "name of A (default: the `id name` of an engine, or the name of the file)",
         metavar="NAME",
@@ -157,23 +168,20 @@ class MatchOptions(PairsOptions):
     with_b: str | Path | None = option("the same for the engine B", metavar="FILE")
     sprt: tuple[float, float] | None = option(
         "play until the SPRT accepts one of two Elo differences (backgammon: points per game)",
-        float,
         nargs=2,
         metavar=("ELO0", "ELO1"),
     )
-    model: str = option(
-        "Elo model of --sprt (default: normalized)", choices=("normalized", "logistic"), seldom=True
+    model: Literal["normalized", "logistic"] = option(
+        "Elo model of --sprt (default: normalized)", seldom=True
     )
-    alpha: float = option(
+    alpha: Number = option(
         "probability of accepting ELO1 if ELO0 is true (default: 0.05)",
-        float,
         0.05,
         metavar="P",
         seldom=True,
     )
-    beta: float = option(
+    beta: Number = option(
         "probability of accepting ELO0 if ELO1 is true (default: 0.05)",
-        float,
         0.05,
         metavar="P",
         seldom=True,
@@ -186,7 +194,7 @@ class Entrant:
     these, and `copy` names its file in the folder of a run."""
 
     text: str
-    control: dict[str, Any]
+    control: Limits
     options: tuple[str, ...]
     flag: str
     copy: str
@@ -196,17 +204,17 @@ class Entrant:
         """The limits as a record."""
         from games.record import Control
 
-        return Control(**self.control)
+        return Control(**self.control)  # type: ignore[arg-type]  # by name
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairsSettings:
+class PairsSettings(Settings):
     """The settings of all runs of pairs of games, in addition to their options. `names` are the
     names of the players, `controls` their limits, `evaluation` is a hash of the terms and the
     program, `files` are the files that the games depend on, with their sha256."""
 
     names: tuple[str, ...] = ()
-    controls: tuple[dict, ...] = ()
+    controls: tuple[Limits, ...] = ()
     terms: tuple[str, ...] = ()
     files: dict[str, str] = field(default_factory=dict)
     evaluation: str | None = None
@@ -237,27 +245,12 @@ class PairsSettings:
         luck: str | None = getattr(self, "luck", None)
         return None if luck is None else Path(luck).stem
 
-    def require_limits(self) -> None:
-        """ValueError for controls that no player can have."""
-        from games.record import Control
-
-        for control in self.controls:
-            if not control or not set(control) <= {each.name for each in fields(Control)}:
-                raise ValueError("controls are not limits of depth, nodes or time")
-            for name, value in control.items():
-                of_whole = name in ("depth", "nodes")
-                if (
-                    value is not None
-                    and type(value) is not int
-                    and (of_whole or type(value) is not float)
-                ):
-                    raise ValueError(f"{name} of controls is {value!r}, expected a number")
-                if value is not None:
-                    NumberKind(int(of_whole), LARGEST_COUNT, "a number of 0 or more").require(
-                        f"{name} of controls", value
-                    )
-            if not any(control.get(name) for name in SEARCHES):
-                raise ValueError("controls have no limit, expected depth, nodes, movetime or base")
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
+        if not all(any(control.get(name) for name in SEARCHES) for control in self.controls):
+            yield "controls have no limit, expected depth, nodes, movetime or base"
+        if unknown := set().union(*self.controls) - LIMITS:
+            yield f"controls name {unknown.pop()}, expected {', '.join(sorted(LIMITS))}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,23 +266,16 @@ class MatchSettings(MatchOptions, PairsSettings):
     a: str
     b: str
     names: tuple[str, str] = ("", "")
-    model: str = option(
-        "the model of its sequential test, which may be one of points", default="normalized"
-    )
-    controls: tuple[dict, dict] = ({"depth": DEFAULT_DEPTH}, {"depth": DEFAULT_DEPTH})
+    model: str = "normalized"  # type: ignore[assignment]  # a test of points has its own
+    controls: tuple[Limits, Limits] = ({"depth": DEFAULT_DEPTH}, {"depth": DEFAULT_DEPTH})
     openings: str | None = None
-    random_plies: int = DEFAULT_RANDOM_PLIES
+    random_plies: Count = DEFAULT_RANDOM_PLIES
 
-    def require_sense(self) -> None:
-        """ValueError for numbers that no match can have; all other mistakes are found where
-        settings are used."""
-        require_sense(self)
-        whole().require("random_plies", self.random_plies)
-        if self.games is not None and (self.games < 2 or self.games % 2):
-            raise ValueError(f"games is {self.games}, expected an even number")
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
+        yield from super().faults()
         if self.games is None and self.sprt is None:
-            raise ValueError("games and sprt are both null, expected one of them")
-        self.require_limits()
+            yield "games and sprt are both null, expected one of them"
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:
@@ -314,9 +300,8 @@ MOST_PLAYERS = 200
 class TournamentOptions(PairsOptions):
     """The options of tournaments."""
 
-    games: int = option(
+    games: EvenGames = option(
         f"games of each pairing, even (default: {USUAL_GAMES}); with --resume a new number",
-        POSITIVE_COUNT,
         USUAL_GAMES,
         metavar="N",
         resume=True,
@@ -340,12 +325,11 @@ class TournamentOptions(PairsOptions):
         nargs=2,
         metavar=("PLAYER", "LEVELS"),
     )
-    random_plies: int = option(
+    random_plies: Count = option(
         "without --openings: balanced positions after N random plies (default: 8; with dice 0)",
-        COUNT,
         metavar="N",
     )
-    plies: int = option("adjudicate a draw after N plies (default: never)", COUNT, 0, metavar="N")
+    plies: Count = option("adjudicate a draw after N plies (default: never)", 0, metavar="N")
     anchor: tuple[str, ...] = option(
         "fix the rating of a player (default: the mean is 0); may be repeated",
         default=(),
@@ -368,20 +352,16 @@ class TournamentSettings(TournamentOptions, PairsSettings):
     names: tuple[str, ...] = ()
     options: tuple[tuple[str, ...], ...] = ()
     openings: str | None = None
-    random_plies: int = DEFAULT_RANDOM_PLIES
+    random_plies: Count = DEFAULT_RANDOM_PLIES
 
-    def require_sense(self) -> None:
-        """ValueError for numbers that no tournament can have."""
-        require_sense(self)
-        whole().require("random_plies", self.random_plies)
-        if self.games % 2:
-            raise ValueError(f"games is {self.games}, expected an even number")
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
+        yield from super().faults()
         number = len(self.players)
         if not 2 <= number <= MOST_PLAYERS:
-            raise ValueError(f"{number} players, expected 2 to {MOST_PLAYERS}")
+            yield f"{number} players, expected 2 to {MOST_PLAYERS}"
         if {len(self.names), len(self.controls), len(self.options)} != {number}:
-            raise ValueError("players, names, controls and options are not of one length")
-        self.require_limits()
+            yield "players, names, controls and options are not of one length"
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from tuner.options.kinds import COUNT, POSITIVE, POSITIVE_COUNT, whole
-from tuner.options.match import MatchOptions, MatchSettings
+from msgspec import Meta
+
+from tuner.core.records import (
+    MAX_COUNT,
+    Count,
+    Positive,
+    PositiveCount,
+    Settings,
+)
+from tuner.options.match import EvenGames, MatchOptions, MatchSettings
 from tuner.options.option import as_field, option, options_in
 
 SECTION = "optimize"  # of config.yaml
 DEFAULT_GAMES = 20_000
 DEFAULT_MATCH_GAMES = 10_000
+EvenOrNone = Annotated[
+    int, Meta(ge=0, le=MAX_COUNT, multiple_of=2, description="an even number of 0 or more")
+]
 OF_MATCH = (
     "depth nodes movetime tc byoyomi timemargin openings book_plies order random_plies plies"
     " resign draw syzygy hash restart seed workers"
@@ -25,7 +36,7 @@ def _of_match(name: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizeOptions:
+class OptimizeOptions(Settings):
     """The options of an optimization. None: not given, and no such limit, file or rule."""
 
     options: str | Path | None = option(
@@ -33,32 +44,28 @@ class OptimizeOptions:
         " the JSON of weather-factory",
         metavar="FILE",
     )
-    games: int | None = option(
+    games: EvenGames | None = option(
         f"number of games, even (default: {DEFAULT_GAMES:,}); with --resume a larger total",
-        POSITIVE_COUNT,
         metavar="N",
         resume=True,
     )
-    method: str = option(
+    method: Literal["local", "spsa"] = option(
         "local (default): a local model of strength, with intervals; spsa: SPSA as in fishtest and"
         " OpenBench",
         default="local",
-        choices=("local", "spsa"),
     )
     opponent: str | None = option(
         "both sides of a pair play two games each against this player (default: one another)",
         metavar="PLAYER",
     )
-    match_games: int = option(
+    match_games: EvenOrNone = option(
         f"largest number of games of the final match (default: {DEFAULT_MATCH_GAMES:,}); 0: none",
-        COUNT,
         DEFAULT_MATCH_GAMES,
         metavar="N",
     )
-    gain: float = option(
+    gain: Positive = option(
         "the Elo gain that the final SPRT tests for (default: 5); in points a game"
         " where games win several points (default: 0.05)",
-        POSITIVE,
         metavar="N",
     )
     depth: int | None = _of_match("depth")
@@ -77,8 +84,8 @@ class OptimizeOptions:
     syzygy: str | None = _of_match("syzygy")
     hash: int | None = _of_match("hash")
     restart: bool | None = _of_match("restart")
-    seed: int = _of_match("seed")
-    workers: int | None = _of_match("workers")
+    seed: Count = _of_match("seed")
+    workers: PositiveCount | None = _of_match("workers")
     run: str | Path | None = option(
         "keep everything in this folder (default: optimize-1, ...)", metavar="DIR"
     )
@@ -90,21 +97,16 @@ class OptimizeSettings(MatchSettings):
     the pairs that its schedule was `planned` for, the `opponent`, and the match at the end."""
 
     ORDER: ClassVar = f"{MatchSettings.ORDER} method planned opponent match_games gain"
-    method: str = option("the method", default="local", choices=("local", "spsa"))
-    planned: int = 1
+    method: Literal["local", "spsa"] = option(
+        "the method",
+        default="local",
+    )
+    planned: PositiveCount = 1
     opponent: str | None = None
-    match_games: int = DEFAULT_MATCH_GAMES
-    gain: float = 5.0
+    match_games: EvenOrNone = DEFAULT_MATCH_GAMES
+    gain: Positive = 5.0
 
     @property
     def each(self) -> int:
         """The games that are played with the same two settings of the numbers."""
         return 2 if self.opponent is None else 4
-
-    def require_sense(self) -> None:
-        """ValueError for numbers that no run can have."""
-        super().require_sense()
-        whole(1).require("planned", self.planned)
-        if self.match_games % 2:
-            raise ValueError(f"match_games is {self.match_games}, expected an even number")
-        POSITIVE.require("gain", self.gain)

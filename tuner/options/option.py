@@ -14,20 +14,22 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from games.streams import InputError
+from tuner.core.records import Number, choices_of, expected, has_numbers, parse, shown, types_of
 
 
 @dataclass(frozen=True)
 class Option:
     """An option, or an argument if its first name has no dashes.
 
-    `kind` turns a text into a value; `default` is the value if it is not typed, unless a command
-    computes another one; `dest` is the name of its value, `resume`: it may be given with --resume;
+    `kind` is the type of its values, and `read` turns a text into one where the type does not say
+    how, or raises ValueError; `default` is the value if it is not typed, unless a command computes
+    another one; `dest` is the name of its value, `resume`: it may be given with --resume;
     `seldom`: only --help-all shows it; `former`: an earlier name, which no help shows. The
     the other fields are those of argparse."""
 
     names: tuple[str, ...]
     help: str
-    kind: Callable[[str], Any] | None = None
+    kind: Any = str
     default: Any = None
     metavar: str | tuple[str, ...] | None = None
     choices: Collection[Any] | None = None
@@ -38,6 +40,7 @@ class Option:
     dest: str = ""
     seldom: bool = False
     former: str = ""
+    read: Callable[[str], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -48,7 +51,7 @@ class Option:
         """Add it to a parser, without its default: what is not typed has no value there. Its help
         is shown unless it is a seldom-used option and `everything` is False."""
         wanted = {
-            "type": self.kind,
+            "type": None if "store" in (self.action or "") else self.value_of,
             "metavar": self.metavar,
             "choices": self.choices,
             "nargs": self.nargs,
@@ -65,12 +68,18 @@ class Option:
         if self.former:
             group.add_argument(self.former, help=argparse.SUPPRESS, **keywords)
 
-    def require(self, value: Any) -> None:
-        """ValueError for a value that the option cannot have, though it is of its type."""
-        if self.choices is not None and value not in self.choices:
-            raise ValueError(f"{self.name} is {value!r}, expected one of {', '.join(self.choices)}")
-        if require := getattr(self.kind, "require", None):
-            require(self.name, value)
+    def value_of(self, text: str) -> Any:
+        """Return the value of a word of the command line; InputError for one that it cannot
+        have."""
+        name, kind = self.names[-1].strip("-").replace("-", "_"), self.kind
+        if self.action == "append" or self.nargs is not None:  # one of several words
+            kind = Number if has_numbers(kind) else str
+        if self.read is None:
+            return text if self.choices is not None else parse(text, kind, name)
+        try:
+            return self.read(text)
+        except ValueError:
+            raise InputError(f"{name} is {shown(text)}, expected {expected(kind)}") from None
 
 
 @dataclass(frozen=True)
@@ -91,30 +100,25 @@ class Title:
 
 def flag(name: str, help: str) -> Option:
     """Return an option without a value: True if it is given."""
-    return Option((name,), help, default=False, action="store_true")
+    return Option((name,), help, bool, False, action="store_true")
 
 
 Table: TypeAlias = Sequence["Option | OneOf | Title"]
 
 
-def option(
-    help: str,
-    kind: Callable[[str], Any] | None = None,
-    default: Any = None,
-    flags: str = "",
-    **others: Any,
-) -> Any:
+def option(help: str, default: Any = None, flags: str = "", **others: Any) -> Any:
     """Return a field of a record that is an option, named after the field unless it has `flags`:
-    `-o --output`."""
+    `-o --output`. Its kind is the type of the field."""
     return field(
         default=default,
         metadata={
-            "option": lambda name: Option(
+            "option": lambda name, kind: Option(
                 tuple(flags.split()) or (f"--{name.strip('_').replace('_', '-')}",),
                 help,
                 kind,
                 default,
                 dest=name,
+                choices=choices_of(kind),
                 **others,
             )
         },
@@ -123,35 +127,20 @@ def option(
 
 def as_field(known: Option) -> Any:
     """Return an option as a field of a record."""
-    return field(default=known.default, metadata={"option": lambda name: known})
+    return field(default=known.default, metadata={"option": lambda name, kind: known})
 
 
 def options_in(record: type, names: str = "") -> list[Option]:
     """Return the options among the fields of a record: all, or those named."""
     known: dict[str, Option] = {}
+    kinds = types_of(record)
     for kind in reversed(
         record.__mro__
     ):  # a settings record may give a field a type and default that it has once it is known
         for each in vars(kind).get("__dataclass_fields__", {}).values():
             if "option" in each.metadata:
-                known[each.name] = each.metadata["option"](each.name)
+                known[each.name] = each.metadata["option"](each.name, kinds[each.name])
     return [known[name] for name in names.split()] if names else list(known.values())
-
-
-def require_sense(settings: Any) -> None:
-    """ValueError for a value of a record that its option cannot have."""
-    for each in options_in(type(settings)):
-        if (value := getattr(settings, each.name)) is not None:
-            each.require(value)
-
-
-def sensible(settings: Any, what: str = "") -> Any:
-    """Return the same settings. InputError for values out of range; `what` asks for them."""
-    try:
-        settings.require_sense()
-    except ValueError as problem:
-        raise InputError(f"{what}{problem}") from None
-    return settings
 
 
 def all_in(table: Table) -> Iterator[Option]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Help(argparse.HelpFormatter):
@@ -31,6 +31,14 @@ class Parser(argparse.ArgumentParser):
 
         see = " See" if message.endswith("?") else "; see"
         self.exit(2, one_line(f"{self.prog}: {message}{see} {self.prog} --help") + "\n")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a word; an error with the sentence of the type for one that it does
+        not have."""
+        try:
+            return (action.type or str)(arg_string)  # type: ignore[operator]
+        except ValueError as problem:
+            self.error(str(problem))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """An error for an empty value, or one that is none of the choices, with the nearest one or

@@ -5,38 +5,48 @@ Evaluations learn from batches of games, a network of a game with dice after eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
+from msgspec import Meta
+
+from tuner.core.records import (
+    MAX_COUNT,
+    Count,
+    KeysOf,
+    Positive,
+    PositiveCount,
+    Settings,
+    Share,
+    Unit,
+)
 from tuner.options.kinds import (
     BOARD,
-    COUNT,
-    INPUTS,
-    POSITIVE,
-    POSITIVE_COUNT,
-    SHARE,
-    UNIT,
-    KeysOf,
-    NumberKind,
+    PliesRange,
+    Widths,
     plies_range,
-    whole,
     widths,
 )
-from tuner.options.option import option, require_sense
-from tuner.options.shared import gradient, seed, step, workers
+from tuner.options.option import option
+from tuner.options.shared import Gradient, Step, gradient, seed, step, workers
 
 SECTION, NETWORK_SECTION = "selfplay", "network"  # of config.yaml
-ACTIVATIONS = ("relu", "tanh", "sigmoid")
+Inputs: TypeAlias = Literal["board", "terms", "both"]
+Activation: TypeAlias = Literal["relu", "tanh", "sigmoid"]
+Noise = Annotated[float, Meta(ge=0, le=1e4, description="a number between 0 and 10000, such as 2")]
+MeasuredGames = Annotated[
+    int, Meta(ge=6, le=MAX_COUNT, multiple_of=2, description="an even number of 6 or more")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningOptions:
+class LearningOptions(Settings):
     """The options of weights and of networks. `trace` is --lambda, and `rate` is --learning-rate,
     which halves within `decay` and never falls below `floor` times itself."""
 
-    games: int = option(
+    games: PositiveCount = option(
         "number of games (default: 1000, of networks with dice 200,000)",
-        POSITIVE_COUNT,
         metavar="N",
         resume=True,
     )
@@ -51,15 +61,14 @@ class LearningOptions:
         default=False,
         action="store_true",
     )
-    trace: float | None = option(
+    trace: Unit | None = option(
         "weight of later values, per ply: 0 for the next value alone, 1 for the result alone; 0.7"
         " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks with"
         " dice 0)",
-        UNIT,
         flags="--lambda",
         metavar="L",
     )
-    rate: float | None = option(
+    rate: Positive | None = option(
         "adam: centipawns, or hundredths of a point, of a typical step of a weight; adagrad: of the"
         " first; sgd: for an error of 1 of a position whose v changes by its scale a centipawn, and"
         " coherence at most that (KnightCap 0.1, EXchess 0.255; default: adam 3, with dice 1;"
@@ -67,20 +76,18 @@ class LearningOptions:
         " a new one 0.005;"
         " the rest 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
         " hidden units 0.1)",
-        POSITIVE,
         flags="--learning-rate",
         metavar="N",
     )
-    decay: float = option(
+    decay: Positive = option(
         "half-life of the learning rate, in batches (networks: games); it never falls below a tenth"
         " (default: 200"
         " batches, 20,000 games)",
-        POSITIVE,
         metavar="N",
         seldom=True,
     )
-    floor: float = 0.1
-    seed: int = seed()
+    floor: Unit = 0.1
+    seed: Count = seed()
     measure: tuple[str, ...] = option(
         "play matches against PLAYER during the run and keep checkpoints; with dice PLAYER is"
         " pubeval, random, a parameter file or a network, without dice also an engine; may be"
@@ -89,36 +96,25 @@ class LearningOptions:
         metavar="PLAYER",
         action="append",
     )
-    measure_games: int = option(
+    measure_games: MeasuredGames = option(
         "games of each measurement, in pairs from one opening, or with the same dice (default: 100,"
         " with dice 1000)",
-        POSITIVE_COUNT,
         metavar="N",
         seldom=True,
     )
-    measure_every: int = option(
+    measure_every: PositiveCount = option(
         "measure after every N games of training (default: 20 times a run)",
-        POSITIVE_COUNT,
         metavar="N",
         seldom=True,
     )
-    measure_plies: int | None = option(
+    measure_plies: PositiveCount | None = option(
         "without dice: draw measured games after N plies (default: never)",
-        POSITIVE_COUNT,
         metavar="N",
         seldom=True,
     )
-    workers: int | None = workers(
+    workers: PositiveCount | None = workers(
         "threads that play; the result is the same for any number; a network has one", resume=True
     )
-
-    def require_sense(self) -> None:
-        """ValueError for numbers and words out of range."""
-        require_sense(self)
-        UNIT.require("floor", self.floor)
-        whole(6).require("measure_games", self.measure_games)
-        if self.measure_games % 2:
-            raise ValueError(f"measure_games is {self.measure_games}, expected an even number")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,24 +122,24 @@ class SelfplayOptions(LearningOptions):
     """The options of weights. `gated` is not --noisy, `rule` is --learner. None marks unused
     options."""
 
-    depth: int | None = option(
-        "search each move N plies deep (default: 3; with dice 1)", POSITIVE_COUNT, metavar="N"
+    depth: PositiveCount | None = option(
+        "search each move N plies deep (default: 3; with dice 1)", metavar="N"
     )
-    nodes: int | None = option(
-        "play the move of the deepest search completed within N nodes", POSITIVE_COUNT, metavar="N"
+    nodes: PositiveCount | None = option(
+        "play the move of the deepest search completed within N nodes", metavar="N"
     )
     openings: str | None = option(
         "openings: a file of positions or of games, or one position", metavar="FILE|FEN"
     )
-    from_ply: tuple[int, int] | None = option(
+    from_ply: PliesRange | None = option(
         "with a file of games as --openings: leave each game at a random ply from FIRST to LAST, or"
         " earlier if it ends, and play on from there",
-        plies_range,
+        read=plies_range,
         metavar="FIRST:LAST",
         seldom=True,
     )
-    random_plies: int = option(
-        "begin with N random plies (default: 4; with --openings or dice 0)", COUNT, metavar="N"
+    random_plies: Count = option(
+        "begin with N random plies (default: 4; with --openings or dice 0)", metavar="N"
     )
     balanced: bool = option(
         "keep only balanced random openings",
@@ -151,14 +147,13 @@ class SelfplayOptions(LearningOptions):
         action="store_true",
         seldom=True,
     )
-    explore: float = option("share of random moves (default: 0)", SHARE, 0.0, metavar="P")
-    plies: int = option(
-        "stop games after N plies (default: 160; with dice 2000)", POSITIVE_COUNT, metavar="N"
+    explore: Share = option("share of random moves (default: 0)", 0.0, metavar="P")
+    plies: PositiveCount = option(
+        "stop games after N plies (default: 160; with dice 2000)", metavar="N"
     )
-    truncated: str = option(
+    truncated: Literal["value", "draw"] = option(
         "result of games that reach --plies: the last evaluation (default) or a draw",
         default="value",
-        choices=("value", "draw"),
         seldom=True,
     )
     opponents: tuple[str, ...] = option(
@@ -169,24 +164,21 @@ class SelfplayOptions(LearningOptions):
         metavar="PLAYER",
         action="append",
     )
-    blunders: str = option(
+    blunders: Literal["ignore", "keep"] = option(
         "td and td-leaf against an --opponent that is not the learner: ignore (default, KnightCap's"
         " rule) or keep errors after mistakes of the opponent that the search did not predict",
         default="ignore",
-        choices=("ignore", "keep"),
         seldom=True,
     )
-    method: str = option(
+    method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS")] = option(
         "rootstrap (default; with dice td-leaf): move the positions played towards the scores of"
         " later searches; td: towards the values of later positions; td-leaf: the same between the"
         " leaves of principal variations; treestrap: move all positions of the search tree towards"
         " their scores and bounds",
-        choices=KeysOf("tuner.play.selfplay.learner", "BACKUPS"),
     )
-    loss: str = option(
+    loss: Literal["mse", "cross-entropy"] = option(
         "of the errors of values (default: mse, their mean square)",
         default="mse",
-        choices=("mse", "cross-entropy"),
         seldom=True,
     )
     fixed: tuple[str, ...] = option(
@@ -202,48 +194,42 @@ class SelfplayOptions(LearningOptions):
         action="store_false",
         seldom=True,
     )
-    noise: float = option(
+    noise: Noise = option(
         "standard deviation of random noise added to the starting weights, in their unit"
         " (default: 0)",
-        NumberKind(0, 1e4, "a number between 0 and 10000, such as 2"),
         0.0,
         metavar="CP",
         seldom=True,
     )
-    gradient: str = gradient()
-    step: float | None = step()
-    rule: str = option(
+    gradient: Gradient = gradient()
+    step: Step | None = step()
+    rule: Annotated[str, KeysOf("tuner.fit.learners.steps", "RULES")] = option(
         "default: adam",
         default="adam",
         flags="--learner",
-        choices=KeysOf("tuner.fit.learners.steps", "RULES"),
         seldom=True,
     )
-    largest_step: float | None = option(
+    largest_step: Positive | None = option(
         "change no weight by more than CP centipawns, or hundredths of a point, at a step "
         "(default: no limit)",
-        POSITIVE,
         metavar="CP",
         seldom=True,
     )
-    average: float = option(
+    average: Share = option(
         "moving average of the weights that play: share of the old average kept per batch"
         " (default: 0.99, of new networks 0)",
-        SHARE,
         0.99,
         metavar="SHARE",
         seldom=True,
     )
-    batch: int = option(
+    batch: PositiveCount = option(
         "games per step (default: 8, of new networks 2)",
-        POSITIVE_COUNT,
         8,
         metavar="N",
         seldom=True,
     )
-    lag: int = option(
+    lag: Count = option(
         "batches played ahead of the learner (default: 1)",
-        COUNT,
         1,
         metavar="N",
         seldom=True,
@@ -263,32 +249,30 @@ class SelfplaySettings(SelfplayOptions):
         " measure_plies evaluation"
     )
     start: str
-    games: int = 1000
-    depth: int | None = 3
-    random_plies: int = 4
-    plies: int = 160
-    method: str = "rootstrap"
-    trace: float | None = 0.7
-    decay: float = 200.0
-    measure_games: int = 100
-    measure_every: int = 50
+    games: PositiveCount = 1000
+    depth: PositiveCount | None = 3
+    random_plies: Count = 4
+    plies: PositiveCount = 160
+    method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS")] = "rootstrap"
+    trace: Unit | None = 0.7
+    decay: Positive = 200.0
+    measure_games: MeasuredGames = 100
+    measure_every: PositiveCount = 50
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
 
-    def require_sense(self) -> None:
-        """ValueError for numbers and words out of range, and for options that exclude one
-        another."""
-        super().require_sense()
+    def faults(self) -> Iterator[str]:
+        """See `Settings`."""
         if self.from_ply is not None and (
             self.openings is None or self.from_ply[0] > self.from_ply[1]
         ):
-            raise ValueError("from_ply needs openings, and its first ply is not above the last")
+            yield "from_ply needs openings, and its first ply is not above the last"
         if self.depth is None and self.nodes is None:
-            raise ValueError("depth and nodes are both null, expected one of them")
+            yield "depth and nodes are both null, expected one of them"
         if (self.gradient == "analytic") != (self.step is None):
-            raise ValueError(f"step is {self.step} with {self.gradient} gradients")
+            yield f"step is {self.step} with {self.gradient} gradients"
         if not self.opponents:
-            raise ValueError("opponents is empty, expected one or more")
+            yield "opponents is empty, expected one or more"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,19 +285,18 @@ class NetworkOptions(LearningOptions):
         " shogi, perspective196 for backgammon; docs/networks.md lists them)",
         metavar="NAME",
     )
-    inputs: str = option(
+    inputs: Inputs = option(
         "the squares or points of the board, counts of the terms of the game, or both (default:"
         " board)",
         default=BOARD,
-        choices=INPUTS,
     )
-    hidden: tuple[int, ...] = option(
+    hidden: Widths = option(
         "units of each hidden layer, 0 for a single neuron (default: 40)",
-        widths,
+        read=widths,
         metavar="N[,N...]",
     )
-    activation: str | None = option(
-        "of hidden layers (default: relu, with dice sigmoid)", choices=ACTIVATIONS
+    activation: Activation | None = option(
+        "of hidden layers (default: relu, with dice sigmoid)",
     )
 
 
@@ -328,17 +311,12 @@ class NetworkSettings(NetworkOptions):
         " measure_games measure_every program"
     )
     start: str
-    games: int
-    hidden: tuple[int, ...]
-    trace: float = 0.0
-    rate: float
-    decay: float = 20_000.0
-    batch: int
-    measure_games: int = 1000
-    measure_every: int = 1000
+    games: PositiveCount
+    hidden: Widths
+    trace: Unit = 0.0
+    rate: Positive
+    decay: Positive = 20_000.0
+    batch: PositiveCount
+    measure_games: MeasuredGames = 1000
+    measure_every: PositiveCount = 1000
     program: str
-
-    def require_sense(self) -> None:
-        """ValueError for numbers out of range."""
-        super().require_sense()
-        POSITIVE_COUNT.require("batch", self.batch)

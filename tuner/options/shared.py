@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+from msgspec import Meta
+
+from tuner.core.records import (
+    Count,
+    KeysOf,
+    Settings,
+    Share,
+    Unit,
+)
 from tuner.io.files import QUIESCENCE
-from tuner.options.kinds import COUNT, POSITIVE_COUNT, SHARE, UNIT, KeysOf, between
 from tuner.options.option import Option, Table, Title, option, options_in
 
 if TYPE_CHECKING:
@@ -47,12 +55,12 @@ def resume(what: str, more: str = "") -> Option:
 
 def held_out(what: str, share: float) -> Option:
     """Return --held-out, by default a `share`; `what` is held out."""
-    return Option(("--held-out",), f"{what} (default: {share:g})", SHARE, share, metavar="SHARE")
+    return Option(("--held-out",), f"{what} (default: {share:g})", Share, share, metavar="SHARE")
 
 
 def seed() -> Any:
     """Return --seed as a field of a record."""
-    return option("seed of all random choices (default: 1)", COUNT, 1, metavar="N")
+    return option("seed of all random choices (default: 1)", 1, metavar="N")
 
 
 def device(default: str, what: str) -> Option:
@@ -60,7 +68,8 @@ def device(default: str, what: str) -> Option:
     return Option(
         ("--device",),
         f"{what}: cpu, gpu (needs CuPy), or auto: a GPU if one is available (default: {default})",
-        default=default,
+        str,
+        default,
         choices=KeysOf("tuner.fit.device.choose", "DEVICES", "auto"),
     )
 
@@ -76,13 +85,18 @@ def cluster(what: str) -> Option:
     )
 
 
+Gradient: TypeAlias = Literal["analytic", "finite-difference", "forward-difference"]
+Step = Annotated[
+    float, Meta(gt=1e-6, lt=1e4, description="a number between 1e-06 and 10000, such as 1")
+]
+
+
 def gradient() -> Any:
     """Return --gradient as a field of a record."""
     return option(
         "analytic (default), or differences of the evaluation itself, slow, a check of the analytic"
         " ones: finite-difference (central) or forward-difference",
         default="analytic",
-        choices=("analytic", "finite-difference", "forward-difference"),
         seldom=True,
     )
 
@@ -91,60 +105,54 @@ def step() -> Any:
     """Return --step as a field of a record."""
     return option(
         "step of the differences in centipawns (default: central 0.01, forward 1)",
-        between(1e-6, 1e4, "1"),
         metavar="CP",
         seldom=True,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Settings):
     """The options that choose games and positions."""
 
-    positions: str = option(
+    positions: Literal["auto", "all", "quiet", "resolve"] = option(
         "quiet: those whose quiescence search changes nothing; resolve: where the quiescence search"
         " ends; auto (default): the game's choice, for chess quiet positions of games and all"
         " labeled positions",
         default="auto",
-        choices=("auto", "all", "quiet", "resolve"),
     )
     quiescence: str | None = option(
         f"parameter file of that quiescence search (default: {QUIESCENCE})",
         metavar="PARAMS",
         seldom=True,
     )
-    min_elo: int = option("skip games if a player's Elo is below N", COUNT, 0, metavar="N")
-    skip_start: int | None = option(
+    min_elo: Count = option("skip games if a player's Elo is below N", 0, metavar="N")
+    skip_start: Count | None = option(
         "skip the first N plies of each game (default: the game's choice, 8 for chess)",
-        COUNT,
         metavar="N",
     )
-    skip_end: int = option("skip the last N plies of each game (default: 0)", COUNT, 0, metavar="N")
-    from_share: float = option(
+    skip_end: Count = option("skip the last N plies of each game (default: 0)", 0, metavar="N")
+    from_share: Unit = option(
         "skip the first SHARE of the plies of each game, 0 to 1 (default: 0)",
-        UNIT,
         0.0,
         metavar="SHARE",
         seldom=True,
     )
-    ended: str = option(
+    ended: Literal["any", "won", "mate"] = option(
         "any game (default), games that were won, or that were won by the rules, as by mate",
         default="any",
-        choices=("any", "won", "mate"),
         seldom=True,
     )
-    per_game: int | None = option(
-        "keep at most N positions of each game, chosen at random", COUNT, metavar="N"
+    per_game: Count | None = option(
+        "keep at most N positions of each game, chosen at random", metavar="N"
     )
-    duplicates: str = option(
+    duplicates: Literal["keep", "games", "positions"] = option(
         "remove repeated games (default), repeated positions too, or keep all",
         default="games",
-        choices=("keep", "games", "positions"),
     )
     strict: bool = option(
         "stop at the first bad game instead of skipping it", default=False, action="store_true"
     )
-    seed: int = seed()
+    seed: Count = seed()
 
     @property
     def judge(self) -> str:
@@ -176,7 +184,7 @@ READING: Table = (Title("which games and positions to read"), *options_in(Readin
 
 def workers(what: str = "threads", resume: bool = False) -> Any:
     """Return --workers as a field of a record, by default one per CPU."""
-    return option(f"{what} (default: one per CPU)", POSITIVE_COUNT, metavar="N", resume=resume)
+    return option(f"{what} (default: one per CPU)", metavar="N", resume=resume)
 
 
 def resign(when: str) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from games.streams import InputError
+from tuner.core.records import Count, Number, read_lines
 from tuner.evaluation.loading import load_parameters
-from tuner.io.records import read_lines
 from tuner.io.run_folder import HISTORY
 from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.page import page_of
@@ -26,44 +26,44 @@ FINAL = "final"  # the step that decides
 class EloInterval:
     """A value with half of its 95 % interval; None where a match shows no spread."""
 
-    value: float | None = None
-    error: float | None = None
+    value: Number | None = None
+    error: Number | None = None
 
 
 @dataclass(frozen=True)
 class CostOfNoise:
     """What the sampling noise of learned weights costs."""
 
-    elo: float | None = None
+    elo: Number | None = None
 
 
 @dataclass(frozen=True)
 class StepFound:
     """What a step found; each has a few of these."""
 
-    games: float | None = None
-    positions: float | None = None
-    loss_before: float | None = None
-    loss_after: float | None = None
+    games: Number | None = None
+    positions: Number | None = None
+    loss_before: Number | None = None
+    loss_after: Number | None = None
     noise: CostOfNoise | None = None
-    pentanomial: list[float] | None = None
+    pentanomial: list[Number] | None = None
     elo: EloInterval | None = None
-    difference: float | None = None
-    error: float | None = None
-    los: float | None = None
+    difference: Number | None = None
+    error: Number | None = None
+    los: Number | None = None
     version: str = ""
     text: str = ""
     kept: bool | None = None
-    ratings: dict[str, list[float]] = field(default_factory=dict)
+    ratings: dict[str, list[Number]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StepLine:
     """A step of the history."""
 
-    round: int
+    round: Count
     step: str
-    seconds: float
+    seconds: Number
     command: str
     found: StepFound
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.io.records import read_lines
+from tuner.core.records import Number, read_lines
 from tuner.io.run_folder import CONFIG
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of
@@ -27,12 +27,12 @@ class NumberNow:
     the change is worth; None where there was no finite value."""
 
     name: str
-    given: float
-    best: float | None = None
-    low: float | None = None
-    high: float | None = None
-    worth: float | None = None
-    error: float | None = None
+    given: Number
+    best: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    worth: Number | None = None
+    error: Number | None = None
     verdict: str = ""
 
 
@@ -41,14 +41,14 @@ class EstimateLine:
     """What the games said at a time; strength in the unit. `forfeits` are games lost by faults of
     each kind and side, such as `a crash`."""
 
-    games: float
+    games: Number
     unit: str = "Elo"
-    gain: float | None = None
-    gain_error: float | None = None
-    left: float | None = None
-    left_later: float | None = None
+    gain: Number | None = None
+    gain_error: Number | None = None
+    left: Number | None = None
+    left_later: Number | None = None
     doubt: str = ""
-    forfeits: dict[str, float] = field(default_factory=dict)
+    forfeits: dict[str, Number] = field(default_factory=dict)
     numbers: list[NumberNow] = field(default_factory=list)
 
 
@@ -173,11 +173,11 @@ def _moved(value: float | None, error: float | None, times: float) -> float | No
 def _chart(
     title: str,
     label: str,
-    games: list[float],
-    values: list[float | None],
-    low: list[float | None],
-    high: list[float | None],
-    level: float,
+    games: list[Number],
+    values: list[Number | None],
+    low: list[Number | None],
+    high: list[Number | None],
+    level: Number,
 ) -> Chart:
     y, below, above = (
         [math.nan if value is None else value for value in each] for each in (values, low, high)

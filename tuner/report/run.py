@@ -13,6 +13,7 @@ from typing import Any
 
 from games.record import Game, Wording, available, find
 from games.streams import InputError
+from tuner.core.records import Amount, Number, Scalar, convert, read_json, read_lines
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
@@ -24,7 +25,6 @@ from tuner.findings.records import (
     Result,
     WeightsBatch,
 )
-from tuner.io.records import Count, Scalar, read_json, read_lines, record
 from tuner.io.run_folder import CONFIG, HISTORY, read_config, read_plain
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parameters.diff import Comparison, aligned, compare
@@ -178,10 +178,10 @@ class Choices:
     seed: Scalar | None = None
     terms: list[str] = field(default_factory=list)
     method: str | None = None
-    depth: Count | None = None
-    nodes: Count | None = None
-    games: Count | None = None
-    trace: float | None = None
+    depth: Amount | None = None
+    nodes: Amount | None = None
+    games: Amount | None = None
+    trace: Number | None = None
     wins: bool = False
 
 
@@ -202,7 +202,7 @@ class ShownRun:
     @cached_property
     def chosen(self) -> Choices:
         """Its settings, of a run that learned; InputError for one of another kind."""
-        return record(Choices, self.settings, str(self.folder / CONFIG), self.kind)
+        return convert(self.settings, Choices, str(self.folder / CONFIG), self.kind)
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class ShownLearningRun(ShownRun):
         """The result of the fit: from its findings, or else from the learned file."""
         learned = self.learned.learned
         return self.findings.result or (
-            record(Result, learned, str(self.folder / LEARNED), "learned")
+            convert(learned, Result, str(self.folder / LEARNED), "learned")
             if self.kind == TUNE and isinstance(learned, dict)
             else Result()
         )

@@ -125,16 +125,16 @@ def test_numbers_have_names_stages_and_shapes():
         (lambda: tuner.tune("classic", "nothing.pgn"), "nothing.pgn"),
         (
             lambda: tuner.tune("classic", [], loss="texel"),
-            "loss is 'texel', expected one of cross-entropy, mse",
+            'loss is "texel", expected one of cross-entropy, mse',
         ),
         (
             lambda: tuner.tune("classic", [], method="magic"),
-            "method is 'magic', expected one of",
+            'method is "magic", expected one of',
         ),
-        (lambda: tuner.tune("classic", [], prior="none"), "prior is 'none', expected centipawns"),
+        (lambda: tuner.tune("classic", [], prior="none"), 'prior is "none", expected centipawns'),
         (
             lambda: tuner.tune("classic", [], positions="some"),
-            "positions is 'some', expected one of",
+            'positions is "some", expected one of',
         ),
         (lambda: tuner.tune("classic", [], run="run"), "run needs output"),
         (
@@ -367,16 +367,19 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         ),
         (
             lambda: tuner.tune("classic", "samples", workers="2"),
-            "tune: workers is '2', expected int or None",
+            'tune: workers is "2", expected a whole number of 1 or more',
         ),
         (
             lambda: tuner.tune("classic", "samples", held_out="a"),
-            "tune: held_out is 'a', expected float",
+            'tune: held_out is "a", expected a number from 0 to below 1',
         ),
-        (lambda: tuner.tune("classic", "samples", strict=1), "tune: strict is 1, expected bool"),
+        (
+            lambda: tuner.tune("classic", "samples", strict=1),
+            "tune: strict is 1, expected true or false",
+        ),
         (
             lambda: tuner.tune("classic", "samples", depth=True),
-            "tune: depth is True, expected int or None",
+            "tune: depth is true, expected a whole number of 1 or more",
         ),
         (
             lambda: tuner.tune("samples", "classic"),
@@ -384,11 +387,11 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         ),
         (
             lambda: tuner.play_games("classic", "new", resign=3),
-            "play_games: resign is 3, expected several of str or None",
+            "play_games: resign is 3, expected a list",
         ),
         (
             lambda: tuner.play_match("classic", "zero", depth="4"),
-            "play_match: depth is '4', expected int or None",
+            'play_match: depth is "4", expected a whole number of 1 or more',
         ),
         (lambda: tuner.open_dataset(None), "open_dataset: path is None, expected str or Path"),
         (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path"),

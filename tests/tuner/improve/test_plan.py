@@ -7,14 +7,14 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.improve.support import write_engine
+from tuner.core.records import convert
 from tuner.improve.plan import LoopPlan, command_in, read_plan, words_of
-from tuner.io.records import record
 
 
 def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     plan = write_engine(tmp_path / "mine")
     monkeypatch.chdir(tmp_path)
-    found = record(LoopPlan, read_plan(plan.relative_to(tmp_path)), "plan")
+    found = convert(read_plan(plan.relative_to(tmp_path)), LoopPlan, "plan")
     mine = tmp_path / "mine"
     assert found.params == str(mine / "start.yaml")
     assert found.source.folder == str(mine / "engine")
@@ -23,10 +23,10 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
 
 
 def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
-    both = record(LoopPlan, read_plan(write_engine(tmp_path / "a", limit={"nodes": 900})), "plan")
+    both = convert(read_plan(write_engine(tmp_path / "a", limit={"nodes": 900})), LoopPlan, "plan")
     assert both.match_limit == both.limit == {"nodes": 900}
     plan = write_engine(tmp_path / "b", limit={"nodes": 900}, match={"limit": {"depth": 3}})
-    own = record(LoopPlan, read_plan(plan), "plan")
+    own = convert(read_plan(plan), LoopPlan, "plan")
     assert own.match_limit == {"depth": 3} and own.limit == {"nodes": 900}
 
 
@@ -101,7 +101,7 @@ def test_a_plan_whose_sources_are_gone_is_not_resumed(tmp_path):
 
 def test_true_and_false_are_flags_of_commands_and_texts_of_engines(tmp_path):
     plan = write_engine(tmp_path, options={"Book": False}, read={"strict": True})
-    found = record(LoopPlan, read_plan(plan), "plan")
+    found = convert(read_plan(plan), LoopPlan, "plan")
     assert found.options == {"Book": "false"} and words_of(found.read) == ["--strict"]
 
 

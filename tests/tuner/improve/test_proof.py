@@ -5,11 +5,11 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.improve.small import write_small
+from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
 from tuner.improve import proof
 from tuner.improve.plan import LoopPlan, read_plan
 from tuner.improve.versions import Version, build, copy_folder, touch_sources
-from tuner.io.records import record
 from tuner.parameters.writer import write_parameters
 
 # `play.o` does not depend on the numbers, as an object whose header the makefile does not know;
@@ -33,7 +33,7 @@ def versions(folder, build_command: str, change: int) -> tuple[Version, Version]
     write_small(folder, build=build_command, plays="./myengine play", rows="./myrows rows")
     (folder / "engine" / "Makefile").write_text(MAKEFILE)
     (folder / "engine" / "src" / "engine.c").write_text("// stands for the source of the object\n")
-    plan = record(LoopPlan, read_plan(folder / "improve.yaml"), "plan")
+    plan = convert(read_plan(folder / "improve.yaml"), LoopPlan, "plan")
     before, after = (Version(name, folder / name, plan) for name in ("before", "after"))
     for version in (before, after):
         version.folder.mkdir()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
+from tuner.core.records import convert
 from tuner.findings.records import Sides
-from tuner.io.records import record
 from tuner.play.match.results import HALVES, Difference
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
 from tuner.report.run import read_match, read_run
@@ -59,7 +59,7 @@ def all_charts(folder) -> list:
         *health_charts(history),
         *watched_charts(history),
         *match_charts(read_match(match)),
-        *calibration_charts(record(Sides, {"before": BINS, "after": BINS}, "bins")),
+        *calibration_charts(convert({"before": BINS, "after": BINS}, Sides, "bins")),
         phase_chart(findings()["summary"]["phases"]),
         strength_curve([(100.0, elo), (900.0, replace(elo, high=None))]),
         bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1]),

@@ -7,7 +7,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
-from tuner.io.records import read_lines
+from tuner.core.records import read_lines
 from tuner.play.match.journal import PairLine, read_pairs
 from tuner.report.page import render
 from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_run
@@ -103,5 +103,5 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
                 ), (at, value)
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
         path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
-        with pytest.raises(InputError, match=r"history\.jsonl:2: damaged"):
+        with pytest.raises(InputError, match=r"history\.jsonl:2: (damaged|lacks)"):
             read()

@@ -10,9 +10,9 @@ import yaml
 
 from games.streams import InputError
 from tests.tuner.report.support import match_run, selfplay_run, tune_run
+from tuner.core.records import to_json
 from tuner.io.files import replace_file
 from tuner.io.now import NOW, CurvePoint, GameNow, Now
-from tuner.io.records import to_json
 from tuner.report import live
 from tuner.report.live import LivePage
 

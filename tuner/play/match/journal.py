@@ -4,20 +4,21 @@ its games in their file."""
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, get_type_hints
+from typing import IO, Annotated, Any
+
+from msgspec import Meta
 
 from games.streams import InputError
+from tuner.core.records import Count, convert
 from tuner.io.files import replace_file, replaced
-from tuner.io.run_folder import HISTORY, fits, keep_beside, write_all
+from tuner.io.run_folder import HISTORY, keep_beside, write_all
 from tuner.play.journal import (
     CHECK,
-    LARGEST_NUMBER,
     GrowingFiles,
     is_count,
     json_line,
@@ -26,7 +27,8 @@ from tuner.play.journal import (
 
 BEGINNING = b'{"leg":'
 MOST_TORN = 1 << 16  # bytes: all lines are shorter
-MOST_LUCK = 1e9  # points
+Points = Annotated[float, Meta(ge=-1e9, le=1e9, description="a number of points")]
+Forfeit = Annotated[str, Meta(pattern="^[ab] ", description="'a ...' or 'b ...'")]
 Session = Callable[[], Callable[[str], str]]  # see games.record.Files
 
 
@@ -37,17 +39,17 @@ class PairLine:
     `luck` the points that the dice gave a; `opening` is the place where a generator found the
     opening, `at` the offset of their texts in the file of games, `bytes` the size of each."""
 
-    leg: int
-    pair: int
+    leg: Count
+    pair: Count
     outcomes: tuple[int, int]
-    plies: tuple[int, int]
+    plies: tuple[Count, Count]
     ends: tuple[str, str]
     reasons: tuple[str, str] | None = None
-    forfeits: tuple[str | None, str | None] = (None, None)
-    luck: tuple[float, float] | None = None
-    opening: tuple[int, int] | None = None
-    at: int | None = None
-    bytes: tuple[int, int] | None = None
+    forfeits: tuple[Forfeit | None, Forfeit | None] = (None, None)
+    luck: tuple[Points, Points] | None = None
+    opening: tuple[Count, Count] | None = None
+    at: Count | None = None
+    bytes: tuple[Count, Count] | None = None
 
     @property
     def size(self) -> int:
@@ -66,50 +68,15 @@ class PairLine:
     def from_json(cls, plain: dict[str, Any], points: int) -> PairLine:
         """Read a line of a game that wins at most a number of points; ValueError describes a
         fault."""
-        for name, value in plain.items():
-            if name not in HINTS:
-                raise ValueError(f"unknown {name[:20]!a}")
-            if not fits(value, HINTS[name]):
-                raise ValueError(f"{name} is {json.dumps(value)[:40]}, expected {TYPES[name]}")
-        if lacking := [name for name in NEEDED if name not in plain]:
-            raise ValueError(f"lacks {', '.join(lacking)}")
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in plain.items()
-        }
-        line = cls(**values)
-        line._require_sense(points)
-        return line
-
-    def _require_sense(self, points: int) -> None:
-        if (self.at is None) != (self.bytes is None):
-            raise ValueError("lacks bytes" if self.bytes is None else "lacks at")
-        for name in ("leg", "pair", "plies", "opening", "at", "bytes"):
-            value = getattr(self, name)
-            if value is not None and not all(
-                map(is_count, value if isinstance(value, tuple) else [value])
-            ):
-                raise ValueError(
-                    f"{name} is {value!s:.40}, expected whole numbers from 0 to {LARGEST_NUMBER:,}"
-                )
-        if max(map(abs, self.outcomes)) > points:
+        line: PairLine = convert(plain, cls, "")
+        if (line.at is None) != (line.bytes is None):
+            raise ValueError("lacks bytes" if line.bytes is None else "lacks at")
+        if max(map(abs, line.outcomes)) > points:
             raise ValueError(
-                f"outcomes is {self.outcomes!s:.40}, expected whole numbers from -{points} to"
+                f"outcomes is {line.outcomes!s:.40}, expected whole numbers from -{points} to"
                 f" {points}"
             )
-        if any(
-            forfeit is not None and forfeit[:2] not in ("a ", "b ") for forfeit in self.forfeits
-        ):
-            raise ValueError(
-                f"forfeits is {self.forfeits!s:.40}, expected two of null, 'a ...' and 'b ...'"
-            )
-        if max(map(abs, self.luck or (0,))) > MOST_LUCK:
-            raise ValueError(f"luck is {self.luck!s:.40}, expected two numbers of points")
-
-
-HINTS = get_type_hints(PairLine)
-TYPES = {field.name: field.type for field in fields(PairLine)}
-NEEDED = ("leg", "pair", "outcomes", "plies", "ends")
+        return line
 
 
 def encoded(line: PairLine, games: bytes) -> bytes:

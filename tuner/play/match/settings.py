@@ -3,7 +3,6 @@ otherwise the usual values of the game."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from games.streams import InputError
+from tuner.core.records import Positive, PositiveCount, make, parse
 from tuner.evaluation.loading import games_path
 from tuner.io.files import require_other
 from tuner.io.run_folder import CHECKPOINTS
-from tuner.options.kinds import POSITIVE, POSITIVE_COUNT, time_control
+from tuner.options.kinds import time_control
 from tuner.options.match import (
     DEFAULT_GAMES,
     MatchOptions,
@@ -23,7 +23,7 @@ from tuner.options.match import (
     TournamentOptions,
     TournamentSettings,
 )
-from tuner.options.option import refuse_first, sensible
+from tuner.options.option import refuse_first
 from tuner.play.match.setup import (
     AnySettings,
     game_of_players,
@@ -55,10 +55,6 @@ def settings_for(
     refuse_first(
         (
             (
-                games is not None and (games % 2 or games <= 0),
-                f"--games {games}: expected an even number, because games are played in pairs",
-            ),
-            (
                 options.openings is not None and options.random_plies is not None,
                 "--random-plies and --openings: both choose openings; leave one out",
             ),
@@ -77,8 +73,9 @@ def settings_for(
     usual = usual_of(game)
     ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
     random_plies = 0 if ladder else usual.random_plies
-    settings = MatchSettings(
-        **{
+    settings = make(
+        MatchSettings,
+        {
             **vars(options),
             **paths_of(options, game.name),
             "a": a,
@@ -102,9 +99,9 @@ def settings_for(
             ),
             "terms": tuple(os.path.abspath(path) for path in terms),
             "luck": options.luck or usual.luck,
-        }
+        },
     )
-    require_suitable(sensible(settings), game)
+    require_suitable(settings, game)
     require_suitable_test(settings, game)
     test_of(settings, game)
     return with_files(settings)
@@ -152,10 +149,10 @@ def _options_of(
 
 
 LIMITS = {
-    "depth": POSITIVE_COUNT,
-    "nodes": POSITIVE_COUNT,
-    "movetime": POSITIVE,
-    "byoyomi": POSITIVE,
+    "depth": PositiveCount,
+    "nodes": PositiveCount,
+    "movetime": Positive,
+    "byoyomi": Positive,
 }
 OPTION, CLOCK, NAME = "option.", "tc", "name"
 RATED, LIMITED = "UCI_Elo", "UCI_LimitStrength"  # options of UCI: a rating, and whether it applies
@@ -181,7 +178,7 @@ def seat_of(words: Sequence[str]) -> Seat:
         key, separator, value = word.partition("=")
         try:
             if key in LIMITS:
-                control[key] = LIMITS[key](value)
+                control[key] = parse(value, LIMITS[key], key)
             elif key == CLOCK:
                 control["base"], control["increment"] = time_control(value)
             elif key == NAME and value:
@@ -193,7 +190,7 @@ def seat_of(words: Sequence[str]) -> Seat:
                     f"--player {text} {word}: expected name=NAME, option.NAME=VALUE, tc=BASE+INC or"
                     f" one of {', '.join(f'{limit}=N' for limit in LIMITS)}"
                 )
-        except argparse.ArgumentTypeError as problem:
+        except ValueError as problem:
             raise InputError(f"--player {text} {word}: {problem}") from None
     return Seat(text, name, control, tuple(options))
 
@@ -241,11 +238,6 @@ def tournament_settings(
     refuse_first(
         (
             (
-                options.games % 2,
-                f"--games {options.games}: expected an even number, because games are played in"
-                " pairs",
-            ),
-            (
                 options.openings is not None and options.random_plies is not None,
                 "--random-plies and --openings: both choose openings; leave one out",
             ),
@@ -267,8 +259,9 @@ def tournament_settings(
     usual_names = names_of([introduced(one, game) for one in named])
     names = tuple(seat.name or usual_names[i] for i, seat in enumerate(seats))
     anchors = (*options.anchor, *(anchor for _, anchor in levels if anchor))
-    settings = TournamentSettings(
-        **{
+    settings = make(
+        TournamentSettings,
+        {
             **vars(options),
             **paths_of(options, game.name),
             "players": tuple(seat.text for seat in seats),
@@ -282,12 +275,12 @@ def tournament_settings(
             ),
             "terms": tuple(os.path.abspath(path) for path in terms),
             "luck": options.luck or usual.luck,
-        }
+        },
     )
     if double := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{double}: the name of two players; name them with --player and name=")
     anchors_of(settings)
-    require_suitable(sensible(settings), game)
+    require_suitable(settings, game)
     return with_files(settings)
 
 

@@ -133,7 +133,7 @@ def require_suitable(settings: AnySettings, game: Game) -> None:
     if game.contest.deepest is not None:
         for side, control in enumerate(settings.controls):
             limits = {limit for limit, value in control.items() if value}
-            if limits != {"depth"} or control["depth"] > game.contest.deepest:
+            if limits != {"depth"} or (control["depth"] or 0) > game.contest.deepest:
                 raise InputError(
                     f"{name} supports --depth 1 to {game.contest.deepest} only, not"
                     f" {settings.control(side).text}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from games.record import Game, find
 from games.streams import InputError
+from tuner.core.records import make
 from tuner.evaluation.loading import games_path, parameter_path
 from tuner.io.run_folder import read_config
 from tuner.options.games import (
@@ -22,7 +23,7 @@ from tuner.options.games import (
     VARY,
     GamesSettings,
 )
-from tuner.options.option import refuse, sensible
+from tuner.options.option import refuse
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import heading_of
 from tuner.play.game import Draw, Resign, rule_of
@@ -82,7 +83,7 @@ def settings_for(
         values["openings"] = os.path.abspath(games_path(str(values["openings"]), name))
     if values["syzygy"] is not None:
         values["syzygy"] = os.path.abspath(os.path.expanduser(values["syzygy"]))
-    return sensible(GamesSettings(**values, start=start, terms=paths))
+    return make(GamesSettings, {**values, "start": start, "terms": paths})
 
 
 def _of_engine(game: Game) -> dict[str, Any]:

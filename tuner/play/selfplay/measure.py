@@ -13,9 +13,9 @@ from typing import Any
 
 from games.record import Game
 from games.streams import InputError
+from tuner.core.records import Amount, Count, Number
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
-from tuner.io.records import Count
 from tuner.options.option import refuse
 from tuner.options.selfplay import LearningOptions
 from tuner.play.players import EVALUATION, Named, understood
@@ -32,9 +32,9 @@ class MeasuredGames:
     games played."""
 
     opponent: str
-    points: float
-    error: Count
-    games: Count
+    points: Number
+    error: Amount
+    games: Amount
 
     @property
     def plain(self) -> dict:
@@ -55,10 +55,10 @@ class MeasuredMatch:
     """Games against an opponent, and the plies of each that was won."""
 
     opponent: str
-    games: Count
-    wins: Count
-    draws: Count
-    plies: list[int]
+    games: Amount
+    wins: Amount
+    draws: Amount
+    plies: list[Count]
 
     @property
     def interval(self) -> tuple[float, float]:

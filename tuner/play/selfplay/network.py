@@ -14,6 +14,7 @@ import numpy as np
 
 from games.record import Game, available, find, in_points
 from games.streams import InputError
+from tuner.core.records import make
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
@@ -35,7 +36,7 @@ from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import HISTORY
 from tuner.io.run_folder import CONFIG, read_plain
 from tuner.io.terminal import Display
-from tuner.options.option import no_use, refuse, sensible
+from tuner.options.option import no_use, refuse
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START, Expected
@@ -246,7 +247,7 @@ def settings_for(
         "program": program(),
     }
     batch = min(max(values["games"] // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
-    return sensible(NetworkSettings(**with_measuring({**values, "batch": batch}, WITH_DICE))), start
+    return make(NetworkSettings, with_measuring({**values, "batch": batch}, WITH_DICE)), start
 
 
 class NetworkRun(LearningRun):

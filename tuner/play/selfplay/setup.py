@@ -15,6 +15,7 @@ import numpy as np
 from games.record import Control, Game, Openings, Player, UsualSettings, available, find
 from games.search.searcher import UNLIMITED, Limits, Searcher
 from games.streams import InputError
+from tuner.core.records import make
 from tuner.evaluation.engine import STEPS
 from tuner.evaluation.evaluation import (
     PlainEvaluation,
@@ -23,7 +24,7 @@ from tuner.evaluation.evaluation import (
     quiescence_of,
 )
 from tuner.evaluation.loading import games_path, parameter_path
-from tuner.options.option import no_use, refuse, refuse_first, sensible
+from tuner.options.option import no_use, refuse, refuse_first
 from tuner.options.selfplay import SelfplayOptions, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.parameters.parameters import DEFAULT_GAME
@@ -329,7 +330,7 @@ def settings_for(
         "terms": tuple(os.path.abspath(path) for path in terms),
     }
     measured = WITH_DICE if find(game).has_dice else WITHOUT_DICE
-    return sensible(SelfplaySettings(**with_measuring(values, measured)))
+    return make(SelfplaySettings, with_measuring(values, measured))
 
 
 def with_measuring(values: dict[str, Any], usual_games: int) -> dict[str, Any]:
@@ -438,7 +439,7 @@ def _from_ply(
 ) -> Callable[[int], Opening]:
     """Return the openings that leave given games at a random ply."""
     assert settings.openings is not None and settings.from_ply is not None, (
-        "see SelfplaySettings.require_sense"
+        "see SelfplaySettings.faults"
     )
     games = GivenGames(openings, settings.openings, *settings.from_ply, settings.seed)
     if games.left_out:
