@@ -4,7 +4,6 @@ parameters."""
 from __future__ import annotations
 
 from tuner.commands.serving import serve, serving_table
-from tuner.core.records import whole
 from tuner.options.option import Arguments, Option
 
 USAGE = "[PARAMS] [--depth N] [--terms FILE]"
@@ -12,7 +11,7 @@ EXAMPLE = """examples:
   tuner ubgi learned.yaml --depth 2
   tuner match "ubgi:tuner ubgi learned.yaml" gnubg:0
 """
-DEPTH = Option(("--depth",), "plies of each search (default: 1)", whole(1, 3), 1)
+DEPTH = Option(("--depth",), "plies of each search (default: 1)", int, 1, choices=(1, 2, 3))
 TABLE = (*serving_table("backgammon/classic"), DEPTH)
 
 

@@ -47,13 +47,18 @@ class Option:
         """The name of the value."""
         return self.dest or self.names[-1].lstrip("-").replace("-", "_")
 
+    @property
+    def words(self) -> Collection[Any] | None:
+        """The texts or numbers that may be given, if others may not."""
+        return choices_of(self.kind) if self.choices is None else self.choices
+
     def add_to(self, group: argparse._ActionsContainer, everything: bool = True) -> None:
         """Add it to a parser, without its default: what is not typed has no value there. Its help
         is shown unless it is a seldom-used option and `everything` is False."""
         wanted = {
             "type": None if "store" in (self.action or "") else self.value_of,
             "metavar": self.metavar,
-            "choices": self.choices,
+            "choices": self.words,
             "nargs": self.nargs,
             "action": self.action,
         }
@@ -75,7 +80,8 @@ class Option:
         if self.action == "append" or self.nargs is not None:  # one of several words
             kind = Number if has_numbers(kind) else str
         if self.read is None:
-            return text if self.choices is not None else parse(text, kind, name)
+            texts = self.words is not None and not has_numbers(kind)
+            return text if texts else parse(text, kind, name)
         try:
             return self.read(text)
         except ValueError:
@@ -118,7 +124,6 @@ def option(help: str, default: Any = None, flags: str = "", **others: Any) -> An
                 kind,
                 default,
                 dest=name,
-                choices=choices_of(kind),
                 **others,
             )
         },
