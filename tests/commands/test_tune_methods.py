@@ -111,7 +111,10 @@ def test_the_file_records_what_was_used_and_nothing_else(small_pgn, tmp_path, ar
     note = yaml.safe_load(out.read_text())["learned"]
     assert {key: note[key] for key in ("depth", "lambda") if key in note} == expected
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
-    assert (options["depth"], options["trace"]) == (expected.get("depth"), expected.get("lambda"))
+    assert (options.get("depth"), options.get("lambda_")) == (
+        expected.get("depth"),
+        expected.get("lambda"),
+    )
     assert options["method"] == note["method"] == arguments[1] and options["device"] == "cpu"
 
 

@@ -117,11 +117,8 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     )
     assert learned["score_scale"] == pytest.approx(0.0025 / UNIT, rel=0.002)
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
-    assert (options["method"], options["targets"], options["max_difference"]) == (
-        "scores",
-        "scores",
-        None,
-    )
+    assert (options["method"], options["targets"]) == ("scores", "scores")
+    assert "max_difference" not in options
     assert json.loads((run / "findings.json").read_text())["result"]["method"] == "scores"
     done("report", run)
 

@@ -37,6 +37,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 # of texts with bytes that are no UTF-8, where msgspec says that they are of another type
 NOT_VALID = (msgspec.ValidationError, UnicodeEncodeError)
+NOTHING = (None, ())  # what an option that was not given has
 MAX_COUNT = 10**15  # beyond it counters of compiled code could overflow
 MAX_NUMBER = 1e15  # no number of a run is larger; charts fail beyond
 
@@ -55,7 +56,7 @@ def between(low: float, high: float, example: str) -> Any:
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT, description="a whole number of 0 or more")]
 PositiveCount = Annotated[int, Meta(ge=1, le=MAX_COUNT, description="a whole number of 1 or more")]
 Positive = Annotated[float, Meta(gt=0, lt=sys.float_info.max, description="a positive number")]
-Unit = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1, such as 0.7")]
+Unit = Annotated[float, Meta(ge=0, le=1.0, description="a number from 0 to 1, such as 0.7")]
 Share = Annotated[float, Meta(ge=0, lt=1, description="a number from 0 to below 1, such as 0.1")]
 Centipawns = Annotated[
     float, Meta(ge=0, le=1e4, description="a number of centipawns from 0 to 10,000, such as 10")
@@ -112,6 +113,25 @@ def convert(value: object, kind: Any, place: str, where: str = "") -> Any:
 class Settings:
     """A record of options, and of what follows from them. A field whose default None is not of its
     type is known once the run begins."""
+
+    @classmethod
+    def recorded(cls) -> dict[str, Any]:
+        """Return the names of what a run depends on, with their defaults: not where it is, nor what
+        a resumed run may be given anew."""
+        return {each.name: each.default for each in fields(cls) if not each.metadata.get("anew")}
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What a run depends on as plain data, without what has no value."""
+        values = {
+            name: value
+            for name, usual in self.recorded().items()
+            if (value := getattr(self, name)) not in NOTHING or value != usual
+        }
+        return cast(
+            "dict[str, Any]",
+            to_json({n: str(v) if isinstance(v, Path) else v for n, v in values.items()}),
+        )
 
     def faults(self) -> Iterator[str]:
         """Yield a sentence for each two values that do not go together."""

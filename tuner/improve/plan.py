@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, get_args, get_type_hints
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from games.streams import InputError
 from tuner.core.records import Count, Number, Scalar, Settings, convert
@@ -91,7 +91,6 @@ class ImproveSettings(Settings):
     """The settings of a run: the plan as plain data with absolute paths, and the version of the
     program."""
 
-    ORDER: ClassVar = "plan program"
     plan: dict
     program: str | None = None
 
@@ -140,7 +139,7 @@ def require_known(node: YamlNode, kind: type, path: Path, what: str = "the plan"
         raise InputError(f"{path}:{node.line}: {what} is not a mapping; see tuner improve --help")
     hints = get_type_hints(kind)
     for key, value in node.value.items():
-        if key not in hints or key == "ORDER":
+        if key not in hints:
             names = [each.name for each in fields(kind)]
             raise InputError(
                 f"{path}:{value.line}: {what} has no key {key!r}{nearest(key, names)}; expected"

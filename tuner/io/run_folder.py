@@ -9,16 +9,16 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from games.streams import InputError
-from tuner.core.records import make
+from tuner.core.records import NOTHING, Settings, make
 from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
+S = TypeVar("S", bound=Settings)
 CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
 SEARCHES = "searches"  # of a run that was interrupted
 # folder of a run of tune for its files until it is complete, and the file there that says so
@@ -38,23 +38,20 @@ COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with differ
 MAX_BYTES, MAX_NESTING = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
 
 
-def write_config(folder: Path, section: str, settings: Any, command: str | None = None) -> None:
-    """Write the settings, the fields of a dataclass in their `ORDER` under the name `section`. They
-    are written last: a folder without them is not a run. Without a command, the command of the
-    existing settings is kept, except its number of games."""
+def write_config(
+    folder: Path, section: str, settings: Settings, command: str | None = None
+) -> None:
+    """Write the settings under the name `section`. They are written last: a folder without them is
+    not a run. Without a command, the command of the existing settings is kept, except its number of
+    games."""
     import yaml
 
-    values = asdict(settings)
+    plain = settings.plain
     if command is None:
         command = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["command"]
-        games = f"--games {values['games']}"
+        games = f"--games {plain['games']}"
         command, found = re.subn(r"--games[ =]\S+", games, command)
-        command += "" if found or values["games"] is None else f" {games}"
-    plain = {
-        name: list(values[name]) if isinstance(values[name], tuple) else values[name]
-        for name in _names(settings)
-        if name not in _rare(settings) or values[name] not in (None, ())
-    }
+        command += "" if found else f" {games}"
     replace_file(
         folder / CONFIG,
         yaml.safe_dump(
@@ -63,16 +60,6 @@ def write_config(folder: Path, section: str, settings: Any, command: str | None 
             allow_unicode=True,
         ),
     )
-
-
-def _names(kind: Any) -> list[str]:
-    """Return the names of the settings that are recorded, in order."""
-    return kind.ORDER.split() if hasattr(kind, "ORDER") else [each.name for each in fields(kind)]
-
-
-def _rare(kind: Any) -> list[str]:
-    """Return the names of the settings that are recorded only where they have a value."""
-    return getattr(kind, "RARE", "").split()
 
 
 def read_plain(path: Path) -> Any:
@@ -99,7 +86,7 @@ def read_plain(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
 
 
-def read_config(folder: Path, section: str, kind: type) -> Any:
+def read_config(folder: Path, section: str, kind: type[S]) -> S:
     """Read the settings of the run in a folder as a `kind` of settings; InputError if there are
     none."""
     path = folder / CONFIG
@@ -115,8 +102,9 @@ def read_config(folder: Path, section: str, kind: type) -> Any:
         if isinstance(plain, dict) and isinstance(plain.get("command"), str)
         else None
     )
-    names = set(_names(kind))
-    if not isinstance(found, dict) or not names - set(_rare(kind)) <= set(found) <= names:
+    known = kind.recorded()
+    needed = {name for name, usual in known.items() if usual not in NOTHING}
+    if not isinstance(found, dict) or not needed <= set(found) <= set(known):
         raise InputError(
             f"{path}: not the settings of a {section} of this version; start another with --run"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -119,14 +119,8 @@ class GamesOptions(Settings):
 class GamesSettings(GamesOptions):
     """The options with everything that games depend on. `resign` is (score, plies) and `draw` is
     (score, plies, first ply), None: no such rule; `start` is PARAMS as the user named it, `part` is
-    the number of games in a file, and `evaluation` is a hash of the terms and the program. A run
-    records what `ORDER` names."""
+    the number of games in a file, and `evaluation` is a hash of the terms and the program."""
 
-    ORDER: ClassVar = (
-        "start games depth nodes noise random_plies openings plies resign draw play_on syzygy seed"
-        " part terms evaluation vary hash options"
-    )
-    RARE: ClassVar = "vary hash options"
     resign: tuple[Centipawns, PositivePlies] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
     draw: tuple[Centipawns, PositivePlies, Plies] | None = USUAL_DRAW  # type: ignore[assignment]
     start: str

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -86,11 +86,12 @@ class PairsOptions(Settings):
     )
     pgn: str | Path | None = option(
         "write the games to this file; sorted when the match ends",
+        anew=True,
         metavar="OUT",
         resume=True,
     )
     run: str | Path | None = option(
-        "keep everything in this folder, so that it can be resumed", metavar="DIR"
+        "keep everything in this folder, so that it can be resumed", anew=True, metavar="DIR"
     )
     hash: PositiveCount | None = option(
         "size of the transposition table (default: 16)", metavar="MB"
@@ -255,14 +256,8 @@ class PairsSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings(MatchOptions, PairsSettings):
-    """All that the games of a match depend on, and how they are played. A run records what `ORDER`
-    names."""
+    """All that the games of a match depend on, and how they are played."""
 
-    ORDER: ClassVar = (
-        "a b names games sprt model alpha beta controls openings order random_plies seed plies"
-        " resign draw hash option_a option_b terms files evaluation luck restart syzygy book_plies"
-    )
-    RARE: ClassVar = "restart syzygy book_plies"
     a: str
     b: str
     names: tuple[str, str] = ("", "")
@@ -341,13 +336,8 @@ class TournamentOptions(PairsOptions):
 @dataclass(frozen=True, kw_only=True)
 class TournamentSettings(TournamentOptions, PairsSettings):
     """All that the games of a tournament depend on, and how they are played: `players` as they were
-    named, `options` of their engines. A run records what `ORDER` names."""
+    named, `options` of their engines."""
 
-    ORDER: ClassVar = (
-        "players names games gauntlet ladder anchor controls options openings order random_plies"
-        " seed plies resign draw hash terms files evaluation luck restart syzygy book_plies"
-    )
-    RARE: ClassVar = "ladder luck restart syzygy book_plies"
     players: tuple[str, ...]
     names: tuple[str, ...] = ()
     options: tuple[tuple[str, ...], ...] = ()

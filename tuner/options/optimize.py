@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -87,7 +87,7 @@ class OptimizeOptions(Settings):
     seed: Count = _of_match("seed")
     workers: PositiveCount | None = _of_match("workers")
     run: str | Path | None = option(
-        "keep everything in this folder (default: optimize-1, ...)", metavar="DIR"
+        "keep everything in this folder (default: optimize-1, ...)", anew=True, metavar="DIR"
     )
 
 
@@ -96,7 +96,6 @@ class OptimizeSettings(MatchSettings):
     """The settings of a run and of its games, in which a and b are the same player; `method`,
     the pairs that its schedule was `planned` for, the `opponent`, and the match at the end."""
 
-    ORDER: ClassVar = f"{MatchSettings.ORDER} method planned opponent match_games gain"
     method: Literal["local", "spsa"] = option(
         "the method",
         default="local",

@@ -112,12 +112,15 @@ def flag(name: str, help: str) -> Option:
 Table: TypeAlias = Sequence["Option | OneOf | Title"]
 
 
-def option(help: str, default: Any = None, flags: str = "", **others: Any) -> Any:
+def option(
+    help: str, default: Any = None, flags: str = "", anew: bool = False, **others: Any
+) -> Any:
     """Return a field of a record that is an option, named after the field unless it has `flags`:
-    `-o --output`. Its kind is the type of the field."""
+    `-o --output`. Its kind is the type of the field. `anew`: a run does not record it."""
     return field(
         default=default,
         metadata={
+            "anew": anew,
             "option": lambda name, kind: Option(
                 tuple(flags.split()) or (f"--{name.strip('_').replace('_', '-')}",),
                 help,
@@ -125,7 +128,7 @@ def option(help: str, default: Any = None, flags: str = "", **others: Any) -> An
                 default,
                 dest=name,
                 **others,
-            )
+            ),
         },
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -51,10 +51,14 @@ class LearningOptions(Settings):
         resume=True,
     )
     output: str | None = option(
-        "write the learned file here too", flags="-o --output", metavar="OUT", resume=True
+        "write the learned file here too",
+        flags="-o --output",
+        anew=True,
+        metavar="OUT",
+        resume=True,
     )
     run: str | None = option(
-        "folder of the run (default: selfplay-1, or the next free number)", metavar="DIR"
+        "folder of the run (default: selfplay-1, or the next free number)", anew=True, metavar="DIR"
     )
     wins: bool = option(
         "games that win several points: every win counts as one point (default: points)",
@@ -238,16 +242,9 @@ class SelfplayOptions(LearningOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplaySettings(SelfplayOptions):
-    """The settings of a run that learns weights: every option that changes its result, as `ORDER`
-    names them for `config.yaml`. `start` is PARAMS, `evaluation` is a hash of the terms and the
-    program."""
+    """The settings of a run that learns weights. `start` is PARAMS, `evaluation` is a hash of the
+    terms and the program."""
 
-    ORDER: ClassVar = (
-        "start games depth nodes random_plies openings from_ply balanced explore plies opponents"
-        " method trace loss gradient step gated blunders truncated wins rule rate largest_step"
-        " decay floor average batch lag fixed noise seed terms measure measure_games measure_every"
-        " measure_plies evaluation"
-    )
     start: str
     games: PositiveCount = 1000
     depth: PositiveCount | None = 3
@@ -302,14 +299,10 @@ class NetworkOptions(LearningOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings(NetworkOptions):
-    """The settings of a run that learns a network, as `ORDER` names them for `config.yaml`. `start`
+    """The settings of a run that learns a network. `start`
     is PARAMS, a network file or the name of a game. `batch` is how many games a line of the history
     is about: it changes nothing that is learned. `program` is a hash of the compiled code."""
 
-    ORDER: ClassVar = (
-        "start games encoding hidden activation wins trace rate decay floor batch seed measure"
-        " measure_games measure_every program"
-    )
     start: str
     games: PositiveCount
     hidden: Widths

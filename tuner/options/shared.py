@@ -184,7 +184,7 @@ READING: Table = (Title("which games and positions to read"), *options_in(Readin
 
 def workers(what: str = "threads", resume: bool = False) -> Any:
     """Return --workers as a field of a record, by default one per CPU."""
-    return option(f"{what} (default: one per CPU)", metavar="N", resume=resume)
+    return option(f"{what} (default: one per CPU)", metavar="N", anew=True, resume=resume)
 
 
 def resign(when: str) -> Any:

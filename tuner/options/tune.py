@@ -4,9 +4,9 @@ does."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -183,15 +183,9 @@ class TuneSettings(TuneOptions):
     """The options with everything that a run depends on, as given or resolved.
 
     Resolved by `tuner.learn.methods.resolved`, every value is the one that is used, and None marks
-    what the method does not use. The `config.yaml` of a run, what `ORDER` names, and the learned
-    file are written from resolved settings."""
+    what the method does not use. The `config.yaml` of a run and the learned file are written from
+    resolved settings."""
 
-    ORDER: ClassVar = (
-        "reading quiescence terms method targets depth per_game lambda_ blend rounds max_difference"
-        " teacher nodes own_games own_rounds own_results own_scores not_linear workers device"
-        " no_gpu loss learner gradient step learning_rate iterations batch held_out prior fixed"
-        " only scale untapered intercept seed run"
-    )
     fixed: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
@@ -202,24 +196,6 @@ class TuneSettings(TuneOptions):
     own_scores: bool = False
     no_gpu: str | None = None  # why "auto" chose the CPU
     run: Path | None = None
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The settings as plain data for `config.yaml`."""
-        values = {name: getattr(self, name) for name in self.ORDER.split()}
-        values["reading"] = {
-            name: value for name, value in asdict(self.reading).items() if name != "evaluation"
-        }
-        return {
-            "trace" if name == "lambda_" else name: (  # the key that readers of runs know
-                str(value)
-                if isinstance(value, Path)
-                else list(value)
-                if isinstance(value, tuple)
-                else value
-            )
-            for name, value in values.items()
-        }
 
 
 @dataclass(frozen=True, kw_only=True)

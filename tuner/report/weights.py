@@ -95,8 +95,10 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     ):
         return None
     rule, random = RULES[settings["rule"]], np.random.default_rng(SEED)
-    given: dict[str, Any] = {name: settings.get(name) for name in SelfplaySettings.ORDER.split()}
-    schedule = SelfplaySettings(**given)
+    given: dict[str, Any] = {
+        name: settings.get(name) for name in ("decay", "floor", "average", "rate", "rule")
+    }
+    schedule = SelfplaySettings(start="", **given)
     state = {name: np.zeros(WALKS) for name in rule.names}
     rate = rule.rate if schedule.rate is None else schedule.rate
     weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)

@@ -20,7 +20,6 @@ from tuner.io.run_folder import HISTORY, keep_beside, write_all
 from tuner.play.journal import (
     CHECK,
     GrowingFiles,
-    is_count,
     json_line,
     json_object,
 )
@@ -98,11 +97,8 @@ def torn(raw: bytes) -> bool:
 
 def decoded(raw: bytes, games: IO[bytes] | None, points: int = 1) -> PairLine:
     """Decode a line of the file; ValueError says what is wrong with it or with its games in the
-    file `games`. Lines of versions without checksums are not checked. `points` are the most that a
-    game wins."""
+    file `games`. `points` are the most that a game wins."""
     plain = json_object(raw)
-    if not is_count(plain.get(CHECK, 0)):
-        raise ValueError(f"{CHECK} is {plain[CHECK]!s:.40}, expected a checksum")
     check, text = plain.pop(CHECK, None), b""
     line = PairLine.from_json(plain, points)
     if line.at is not None and games is not None:
@@ -110,10 +106,9 @@ def decoded(raw: bytes, games: IO[bytes] | None, points: int = 1) -> PairLine:
             raise ValueError(f"its games, {line.size:,} bytes from {line.at:,} on, are incomplete")
         games.seek(line.at)
         text = games.read(line.size)
-    if check is not None:
-        written = f',"{CHECK}":{check}}}\n'.encode()
-        if _check(raw.removesuffix(written) + b"}", text) != written:
-            raise ValueError("its checksum is wrong: the line or its games were changed")
+    written = f',"{CHECK}":{check}}}\n'.encode()
+    if _check(raw.removesuffix(written) + b"}", text) != written:
+        raise ValueError("its checksum is wrong: the line or its games were changed")
     return line
 
 

@@ -4,6 +4,7 @@ is cut off."""
 import json
 import random
 import re
+import zlib
 
 import pytest
 
@@ -119,6 +120,13 @@ def test_games_without_a_history_are_kept_beside(tmp_path, missing):
 
 
 FIRST = b'{"leg":0,"pair":0,"outcomes":[1,0],"plies":[3,4],"ends":["a","b"]'
+
+
+def sealed(body: bytes) -> bytes:
+    """A line without games, with its checksum."""
+    return body + b',"crc":%d}\n' % zlib.crc32(body + b"}")
+
+
 WRONG = {
     "not a line of JSON": (
         b"{...\n",
@@ -143,7 +151,7 @@ WRONG = {
         FIRST.replace(b"[1,0]", b"[2,0]") + b"}\n",
         FIRST.replace(b"[1,0]", b"[0]") + b"}\n",
     ),
-    "plies[0] is": (
+    "plies": (
         FIRST.replace(b"[3,4]", b"[-3,4]") + b"}\n",
         FIRST.replace(b"[3,4]", b"null") + b"}\n",
     ),
@@ -157,10 +165,10 @@ WRONG = {
     ),
     "its games": (FIRST + b',"at":0,"bytes":[1,99999999999999]}\n',),
     "is not part of this match": (
-        FIRST.replace(b'"leg":0', b'"leg":7') + b"}\n",
-        FIRST.replace(b'"pair":0', b'"pair":800') + b"}\n",
+        sealed(FIRST.replace(b'"leg":0', b'"leg":7')),
+        sealed(FIRST.replace(b'"pair":0', b'"pair":800')),
     ),
-    "pair 1 is there twice": (FIRST.replace(b'"pair":0', b'"pair":1') + b"}\n",),
+    "pair 1 is there twice": (sealed(FIRST.replace(b'"pair":0', b'"pair":1')),),
     "its checksum is wrong": (FIRST + b',"crc":1}\n', FIRST + b',"at":0,"bytes":[1,2],"crc":5}\n'),
 }
 
