@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +19,8 @@ from tuner.evaluation.own_numbers import named_weights, weight_places, with_numb
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
 from tuner.io.files import read_whole
-from tuner.options.optimize import DEFAULT_GAMES, OF_MATCH, OptimizeOptions, OptimizeSettings
+from tuner.options.match import GameOptions
+from tuner.options.optimize import DEFAULT_GAMES, OptimizeOptions, OptimizeSettings
 from tuner.options.option import refuse_first
 from tuner.options.parser import nearest
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters
@@ -139,7 +141,7 @@ def _of_json(path: Path, text: str) -> Iterator[tuple[str, Number]]:
         raise InputError(f"{path}: a number has too many digits; write a shorter one") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deeply; expected an object of numbers") from None
-    for name, fields in plain.items():
+    for name, values in plain.items():
         place = f"{path}: {one_line(name)}"
         if not isinstance(fields, dict) or set(fields) != set(KEYS):
             raise InputError(f"{place}: expected an object with {', '.join(KEYS)}")
@@ -348,7 +350,8 @@ def settings_for(
     match = match_settings_for(
         player,
         options.opponent or player,
-        {name: given[name] for name in OF_MATCH.split() if name in given} | {"games": games},
+        {each.name: given[each.name] for each in fields(GameOptions) if each.name in given}
+        | {"games": games},
         files,
     )
     require_settable(numbers, player, file, files)
@@ -356,13 +359,11 @@ def settings_for(
     gain = options.gain or GAIN[match.model == "points"]
     return make(
         OptimizeSettings,
-        vars(match)
+        vars(options)
+        | vars(match)
         | {
             "names": (name, understood(options.opponent).name if options.opponent else name),
-            "method": options.method,
             "planned": games // each,
-            "opponent": options.opponent,
-            "match_games": options.match_games,
             "gain": gain,
         },
     )

@@ -50,9 +50,8 @@ SEARCHES = ("depth", "nodes", "movetime", "base")  # limits without which a sear
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairsOptions(Settings):
-    """The options that matches and tournaments share. None: not given, and no such limit, file or
-    rule."""
+class GameOptions(Settings):
+    """The options of games between players. None: not given, and no such limit, file or rule."""
 
     depth: PositiveCount | None = option(
         "plies per search of all players (default: 4; with dice 1)", metavar="N"
@@ -84,15 +83,6 @@ class PairsOptions(Settings):
         metavar="N",
         seldom=True,
     )
-    pgn: str | Path | None = option(
-        "write the games to this file; sorted when the match ends",
-        anew=True,
-        metavar="OUT",
-        resume=True,
-    )
-    run: str | Path | None = option(
-        "keep everything in this folder, so that it can be resumed", anew=True, metavar="DIR"
-    )
     hash: PositiveCount | None = option(
         "size of the transposition table (default: 16)", metavar="MB"
     )
@@ -121,17 +111,32 @@ class PairsOptions(Settings):
         "chess: adjudicate by the Syzygy tablebases in this folder",
         metavar="DIR",
     )
-    luck: str | None = option(
-        "with dice: parameter file or network for luck adjustment (default: the best bundled one)",
-        metavar="FILE",
-        seldom=True,
-    )
     restart: bool | None = option(
         "restart engines before every pair, so that a resumed match plays the same games",
         action="store_true",
     )
     seed: Count = seed()
     workers: PositiveCount | None = workers("games played at once", resume=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(GameOptions):
+    """The options that matches and tournaments share."""
+
+    pgn: str | Path | None = option(
+        "write the games to this file; sorted when the match ends",
+        anew=True,
+        metavar="OUT",
+        resume=True,
+    )
+    run: str | Path | None = option(
+        "keep everything in this folder, so that it can be resumed", anew=True, metavar="DIR"
+    )
+    luck: str | None = option(
+        "with dice: parameter file or network for luck adjustment (default: the best bundled one)",
+        metavar="FILE",
+        seldom=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from tuner.core.records import (
     MAX_COUNT,
-    Count,
     Positive,
     PositiveCount,
-    Settings,
 )
-from tuner.options.match import EvenGames, MatchOptions, MatchSettings
-from tuner.options.option import as_field, option, options_in
+from tuner.options.match import EvenGames, GameOptions, MatchSettings
+from tuner.options.option import option
 
 SECTION = "optimize"  # of config.yaml
 DEFAULT_GAMES = 20_000
@@ -24,19 +22,10 @@ DEFAULT_MATCH_GAMES = 10_000
 EvenOrNone = Annotated[
     int, Meta(ge=0, le=MAX_COUNT, multiple_of=2, description="an even number of 0 or more")
 ]
-OF_MATCH = (
-    "depth nodes movetime tc byoyomi timemargin openings book_plies order random_plies plies"
-    " resign draw syzygy hash restart seed workers"
-)
-
-
-def _of_match(name: str) -> Any:
-    """Return an option of matches as a field."""
-    return as_field(options_in(MatchOptions, name)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizeOptions(Settings):
+class OptimizeOptions(GameOptions):
     """The options of an optimization. None: not given, and no such limit, file or rule."""
 
     options: str | Path | None = option(
@@ -68,42 +57,17 @@ class OptimizeOptions(Settings):
         " where games win several points (default: 0.05)",
         metavar="N",
     )
-    depth: int | None = _of_match("depth")
-    nodes: int | None = _of_match("nodes")
-    movetime: float | None = _of_match("movetime")
-    tc: tuple[float, float] | None = _of_match("tc")
-    byoyomi: float | None = _of_match("byoyomi")
-    timemargin: float | None = _of_match("timemargin")
-    openings: str | Path | None = _of_match("openings")
-    book_plies: int | None = _of_match("book_plies")
-    order: str = _of_match("order")
-    random_plies: int | None = _of_match("random_plies")
-    plies: int = _of_match("plies")
-    resign: tuple[str, ...] | None = _of_match("resign")
-    draw: tuple[str, ...] | None = _of_match("draw")
-    syzygy: str | None = _of_match("syzygy")
-    hash: int | None = _of_match("hash")
-    restart: bool | None = _of_match("restart")
-    seed: Count = _of_match("seed")
-    workers: PositiveCount | None = _of_match("workers")
     run: str | Path | None = option(
         "keep everything in this folder (default: optimize-1, ...)", anew=True, metavar="DIR"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizeSettings(MatchSettings):
-    """The settings of a run and of its games, in which a and b are the same player; `method`,
-    the pairs that its schedule was `planned` for, the `opponent`, and the match at the end."""
+class OptimizeSettings(OptimizeOptions, MatchSettings):
+    """The settings of a run and of its games, in which a and b are the same player; `planned` is
+    the number of pairs that its schedule was made for."""
 
-    method: Literal["local", "spsa"] = option(
-        "the method",
-        default="local",
-    )
     planned: PositiveCount = 1
-    opponent: str | None = None
-    match_games: EvenOrNone = DEFAULT_MATCH_GAMES
-    gain: Positive = 5.0
 
     @property
     def each(self) -> int:

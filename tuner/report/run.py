@@ -73,7 +73,8 @@ def read_match(folder: Path) -> Match:
     """Read the match in a folder so far; InputError if there is none or a line is damaged."""
     settings = read_config(folder, SECTION, MatchSettings)
     path = folder / HISTORY
-    test, names, conditions, openings, game = _read_settings(folder, settings)
+    names, game = settings.names, game_of_folder(settings, folder)
+    test = test_of(settings, game)
     lines = read_pairs(path, game.points) if path.exists() else []
     tally = Tally(test, game.points)
     running: list[tuple[float, ...]] = []
@@ -101,8 +102,8 @@ def read_match(folder: Path) -> Match:
     return Match(
         folder,
         names,
-        conditions,
-        openings,
+        settings.conditions,
+        openings_text(settings, game),
         settings.seed,
         "\n".join(block),
         plain,
@@ -116,35 +117,6 @@ def read_match(folder: Path) -> Match:
         (a, b),
         (_games_learned(a) if a else None, _games_learned(b) if b else None),
     )
-
-
-def _read_settings(
-    folder: Path, settings: MatchSettings
-) -> tuple[Sprt | None, tuple[str, str], str, str, Game]:
-    """Return the test, the names of the players, the conditions, the openings and the game;
-    InputError for damaged settings."""
-    path = folder / CONFIG
-    try:
-        names = settings.names
-        if not (
-            isinstance(names, tuple)
-            and len(names) == 2
-            and all(isinstance(name, str) for name in names)
-        ):
-            raise TypeError("names are not two texts")
-        conditions = settings.conditions
-        game = game_of_folder(settings, folder)
-        return test_of(settings, game), names, conditions, openings_text(settings, game), game
-    except InputError as problem:
-        raise InputError(f"{path}: {problem}") from None
-    except (
-        TypeError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        OverflowError,
-    ) as problem:  # whatever a wrong type causes
-        raise InputError(f"{path}: damaged settings of a match: {problem}") from None
 
 
 def _games_learned(path: Path) -> float | None:
