@@ -139,8 +139,7 @@ def make_parser(
                 epilog=module.EXAMPLE,
                 formatter_class=Help,
             )
-            from tuner.options.option import OtherCommands, add_to, all_in
-            from tuner.options.shared import JSON
+            from tuner.options.option import JSON, OtherCommands, add_to, all_in
 
             table = module.TABLE if name in SERVERS else (*module.TABLE, JSON)
             if any(each.seldom for each in all_in(module.TABLE)):

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from games.streams import InputError
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
-from tuner.core.records import to_json
+from tuner.core.records import InputError, to_json
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
@@ -21,7 +20,7 @@ from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
 from tuner.learn.result import found_lines
-from tuner.options.shared import Reading
+from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
 from tuner.parameters.writer import write_parameters
 

@@ -13,10 +13,18 @@ tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 
 from __future__ import annotations
 
-from games.streams import InputError
-from tuner.core.records import PositiveCount
-from tuner.options.option import Arguments, OneOf, Option, Table, refuse
-from tuner.options.shared import READING, TERMS, cluster, held_out
+from tuner.core.records import InputError, PositiveCount
+from tuner.options.option import (
+    READING,
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    cluster,
+    held_out,
+    refuse,
+)
 from tuner.options.tune import TEACHER_NODES
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"

@@ -38,8 +38,7 @@ from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
-from tuner.options.option import Arguments, options_in, refuse
-from tuner.options.shared import Reading
+from tuner.options.option import Arguments, Reading, options_in, refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Place
 
 

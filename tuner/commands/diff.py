@@ -11,8 +11,7 @@ from msgspec import Meta
 
 from games.streams import InputError, one_line
 from tuner.core.records import Count
-from tuner.options.option import Arguments, Option, Table
-from tuner.options.shared import TERMS
+from tuner.options.option import TERMS, Arguments, Option, Table
 
 LARGEST, SUPPORTED, ALL = "largest", "supported", "all"
 MIN_CHANGE = 1  # centipawns, of ALL

@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.option import Arguments, Option, Table, flag
-from tuner.options.shared import TERMS, device, params
+from tuner.options.option import TERMS, Arguments, Option, Table, device, flag, params
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError, one_line
 from tuner.core.records import KeysOf, between
-from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, refuse
-from tuner.options.shared import TERMS, output, params
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    Title,
+    flag,
+    output,
+    params,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from tuner.export.numbers import Rounded

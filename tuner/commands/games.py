@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from games.streams import InputError
 from tuner.options.games import GamesOptions
-from tuner.options.option import Arguments, Option, Table, Title, options_in
-from tuner.options.shared import TERMS, cluster, resume
+from tuner.options.option import TERMS, Arguments, Option, Table, Title, cluster, options_in, resume
 
 USAGE = "PARAMS|ENGINE --run DIR [--games N] [options]"
 EXAMPLE = """examples:

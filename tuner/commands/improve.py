@@ -11,8 +11,7 @@ import functools
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.option import Arguments, Option, Table
-from tuner.options.shared import cluster, resume
+from tuner.options.option import Arguments, Option, Table, cluster, resume
 
 USAGE = "PLAN [--run DIR]"
 EXAMPLE = """examples:

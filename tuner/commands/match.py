@@ -12,8 +12,17 @@ from pathlib import Path
 
 from games.streams import InputError
 from tuner.options.match import MatchOptions
-from tuner.options.option import Arguments, OneOf, Option, Table, Title, options_in
-from tuner.options.shared import TERMS, cluster, resume
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    Title,
+    cluster,
+    options_in,
+    resume,
+)
 
 USAGE = "A B [--games N] [options]"
 EXAMPLE = """examples:

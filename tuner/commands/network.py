@@ -9,12 +9,23 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from games.streams import InputError
-from tuner.core.records import Positive, PositiveCount, whole
-from tuner.options.kinds import BOARD, Widths, widths
-from tuner.options.option import Arguments, Option, Table, Title, options_in
-from tuner.options.selfplay import Activation, Inputs
-from tuner.options.shared import READING, TERMS, device, held_out, output, params
+from tuner.core.records import InputError, Positive, PositiveCount, whole
+from tuner.options.option import (
+    READING,
+    TERMS,
+    Arguments,
+    Option,
+    Table,
+    Title,
+    Widths,
+    device,
+    held_out,
+    options_in,
+    output,
+    params,
+    widths,
+)
+from tuner.options.selfplay import BOARD, Activation, Inputs
 from tuner.options.tune import ValueOptions
 
 USAGE = "PARAMS GAMES [GAMES ...] -o NET.yaml [options]"

@@ -14,8 +14,18 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.options.optimize import OptimizeOptions
-from tuner.options.option import Arguments, OneOf, Option, Table, Title, flag, options_in
-from tuner.options.shared import TERMS, cluster, resume
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    Title,
+    cluster,
+    flag,
+    options_in,
+    resume,
+)
 
 if TYPE_CHECKING:
     from tuner.play.run import RunResult

@@ -20,12 +20,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from games.record import available, find
-from games.streams import InputError
-from tuner.core.records import PositiveCount
+from tuner.core.records import InputError, PositiveCount
 from tuner.evaluation.loading import load_parameters, make_layout, parameter_path
 from tuner.io.files import LEARNED, require_writable
-from tuner.options.option import Arguments, OneOf, Option, Table, flag, no_use, refuse
-from tuner.options.shared import TERMS, output
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    flag,
+    no_use,
+    output,
+    refuse,
+)
 from tuner.parameters.diff import line, summary, terms_line
 from tuner.parameters.parameters import (
     PHASES,

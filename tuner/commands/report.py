@@ -9,10 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from games.streams import InputError
-from tuner.core.records import Count
-from tuner.options.option import Arguments, Option, Table, refuse
-from tuner.options.shared import output
+from tuner.core.records import Count, InputError
+from tuner.options.option import Arguments, Option, Table, output, refuse
 
 if TYPE_CHECKING:
     from tuner.findings.records import PlayedCalibration

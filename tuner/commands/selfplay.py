@@ -9,9 +9,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tuner.options.option import Arguments, OneOf, Option, Table, Title, all_in, options_in, refuse
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    Title,
+    all_in,
+    cluster,
+    options_in,
+    refuse,
+    resume,
+)
 from tuner.options.selfplay import LearningOptions, NetworkOptions, SelfplayOptions
-from tuner.options.shared import TERMS, cluster, resume
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:

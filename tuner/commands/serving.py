@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.option import Arguments, Option, Table, flag
-from tuner.options.shared import TERMS
+from tuner.options.option import TERMS, Arguments, Option, Table, flag
 
 
 def serving_table(default: str, weight: str = "") -> Table:

@@ -6,8 +6,7 @@ engine then prints a line of JSON for each position; see docs/your-own-engine.md
 from __future__ import annotations
 
 from tuner.core.records import KeysOf
-from tuner.options.option import Arguments, Option, Table
-from tuner.options.shared import TERMS, output, params
+from tuner.options.option import TERMS, Arguments, Option, Table, output, params
 
 USAGE = "PARAMS --language LANGUAGE [-o FILE]"
 EXAMPLE = """examples:

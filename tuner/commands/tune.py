@@ -10,8 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.option import Arguments, Option, Table, Title, options_in, refuse
-from tuner.options.shared import READING, TERMS, cluster, output, params, resume
+from tuner.options.option import (
+    READING,
+    TERMS,
+    Arguments,
+    Option,
+    Table,
+    Title,
+    cluster,
+    options_in,
+    output,
+    params,
+    refuse,
+    resume,
+)
 from tuner.options.tune import TuneOptions
 
 if TYPE_CHECKING:

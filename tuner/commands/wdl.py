@@ -9,10 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from games.streams import InputError
-from tuner.core.records import KeysOf
-from tuner.options.option import Arguments, Option, Table, options_in, refuse
-from tuner.options.shared import Reading, held_out, output
+from tuner.core.records import InputError, KeysOf
+from tuner.options.option import (
+    Arguments,
+    Option,
+    Reading,
+    Table,
+    held_out,
+    options_in,
+    output,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from tuner.export.text import WdlCode

@@ -31,7 +31,8 @@ from typing import (
 import msgspec
 from msgspec import Meta
 
-from games.streams import InputError, one_line
+from games.streams import InputError as InputError
+from games.streams import one_line
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")

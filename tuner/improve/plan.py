@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_type_hints
 
-from games.streams import InputError
-from tuner.core.records import Count, Number, Scalar, Settings, convert
+from tuner.core.records import Count, InputError, Number, Scalar, Settings, convert
 from tuner.options.parser import nearest
 from tuner.parameters.yaml_tree import YamlNode, plain, read_tree
 

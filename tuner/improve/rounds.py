@@ -18,8 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from games.streams import InputError
-from tuner.core.records import Amount, Count, Number, convert
+from tuner.core.records import Amount, Count, InputError, Number, convert
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights

@@ -16,8 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from games.record import ReadReport
-from games.streams import InputError
-from tuner.core.records import Count, Number, read_json, to_json
+from tuner.core.records import Count, InputError, Number, read_json, to_json
 from tuner.io.files import NOW as NOW
 from tuner.io.files import replace_file
 from tuner.io.terminal import Display, Pace

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from games.streams import InputError
-from tuner.core.records import NOTHING, Settings, make
+from tuner.core.records import NOTHING, InputError, Settings, make
 from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file, replaced
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__

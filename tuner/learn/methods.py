@@ -22,8 +22,7 @@ from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, SEARCH_DEPTH, Method
 from tuner.objectives.table import DRAW_MODELS
-from tuner.options.option import no_use, options_in, refuse, refuse_first
-from tuner.options.shared import Reading
+from tuner.options.option import Reading, no_use, options_in, refuse, refuse_first
 from tuner.options.tune import TuneSettings
 from tuner.parallel import available_cpus
 from tuner.parameters.parameters import Parameters

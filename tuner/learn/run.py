@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from games.streams import InputError
-from tuner.core.records import to_json
+from tuner.core.records import InputError, to_json
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.findings.records import Findings, Result

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from games.record import EngineOption, Game, find
 from games.streams import InputError, one_line
-from tuner.core.records import make
+from tuner.core import records
+from tuner.core.records import convert, make
 from tuner.evaluation.own_numbers import named_weights, weight_places, with_numbers
 from tuner.export.numbers import rounded
 from tuner.export.text import spsa_text
@@ -30,7 +31,6 @@ from tuner.play.players import EVALUATION, OURS, Named, understood
 NUMBERS = "numbers.txt"  # the file in the folder of a run
 LARGEST_FILE, MOST = 1 << 20, 1000  # bytes, and numbers
 FORM = "name, int or float, value, min, max, c_end, r_end"
-KEYS = ("value", "min_value", "max_value", "step")
 USUAL_RATE = 0.002  # r_end where a file has none, as OpenBench proposes
 TRIES = 100  # to round two sides apart
 SHOWN_DIGITS = 3  # digits of a step that a value that is no whole number keeps
@@ -69,6 +69,16 @@ class Number(NamedTuple):
         )
         kind = "int" if self.whole else "float"
         return f"{self.name}, {kind}, {self.text(value)}, {limits}, {self.step:g}, {self.rate:g}"
+
+
+@dataclass(frozen=True)
+class JsonNumber:
+    """A number in the JSON of weather-factory."""
+
+    value: records.Number
+    min_value: records.Number
+    max_value: records.Number
+    step: records.Number
 
 
 def read_numbers(path: Path) -> tuple[Number, ...]:
@@ -143,16 +153,10 @@ def _of_json(path: Path, text: str) -> Iterator[tuple[str, Number]]:
         raise InputError(f"{path}: nested too deeply; expected an object of numbers") from None
     for name, values in plain.items():
         place = f"{path}: {one_line(name)}"
-        if not isinstance(fields, dict) or set(fields) != set(KEYS):
-            raise InputError(f"{place}: expected an object with {', '.join(KEYS)}")
-        for key in KEYS:
-            if type(fields[key]) not in (int, float):
-                raise InputError(f"{place}: {key} is {fields[key]!s:.40}, expected a number")
-        whole = all(type(fields[key]) is int for key in KEYS[:3])
-        try:
-            yield place, Number(name, whole, *(float(fields[key]) for key in KEYS))
-        except OverflowError:
-            raise InputError(f"{place}: a number is too large") from None
+        given: JsonNumber = convert(values, JsonNumber, place)
+        limits = astuple(given)
+        whole = all(isinstance(each, int) for each in limits[:3])
+        yield place, Number(name, whole, *map(float, limits))
 
 
 def _faults(number: Number) -> Iterator[str]:

@@ -15,8 +15,7 @@ from tuner.core.records import (
     Settings,
     Unit,
 )
-from tuner.options.option import option
-from tuner.options.shared import draw, resign, seed, workers
+from tuner.options.option import draw, option, resign, seed, workers
 
 SECTION = "games"  # of config.yaml
 MAX_PLIES = 10_000  # plies of a game

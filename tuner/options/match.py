@@ -20,12 +20,15 @@ from tuner.core.records import (
     PositiveCount,
     Settings,
 )
-from tuner.options.kinds import (
+from tuner.options.option import (
     TimeControl,
+    draw,
+    option,
+    resign,
+    seed,
     time_control,
+    workers,
 )
-from tuner.options.option import option
-from tuner.options.shared import draw, resign, seed, workers
 
 if TYPE_CHECKING:
     from games.record import Control

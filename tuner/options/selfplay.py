@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
@@ -21,18 +21,23 @@ from tuner.core.records import (
     Share,
     Unit,
 )
-from tuner.options.kinds import (
-    BOARD,
+from tuner.options.option import (
+    Gradient,
     PliesRange,
+    Step,
     Widths,
+    gradient,
+    option,
     plies_range,
+    seed,
+    step,
     widths,
+    workers,
 )
-from tuner.options.option import option
-from tuner.options.shared import Gradient, Step, gradient, seed, step, workers
 
 SECTION, NETWORK_SECTION = "selfplay", "network"  # of config.yaml
 Inputs: TypeAlias = Literal["board", "terms", "both"]
+BOARD, TERMS, BOTH = get_args(Inputs)
 Activation: TypeAlias = Literal["relu", "tanh", "sigmoid"]
 Noise = Annotated[float, Meta(ge=0, le=1e4, description="a number between 0 and 10000, such as 2")]
 MeasuredGames = Annotated[

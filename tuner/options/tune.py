@@ -18,8 +18,18 @@ from tuner.core.records import (
     Unit,
     parse,
 )
-from tuner.options.option import as_field, option
-from tuner.options.shared import Gradient, Reading, Step, device, gradient, held_out, step, workers
+from tuner.options.option import (
+    Gradient,
+    Reading,
+    Step,
+    as_field,
+    device,
+    gradient,
+    held_out,
+    option,
+    step,
+    workers,
+)
 
 ENGINE = "take scores from searches of this engine, such as uci:stockfish"
 TEACHER_NODES = "nodes per search of the teacher (default: 5000)"

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from games.streams import InputError
-from tuner.core.records import Count, Number, read_lines
+from tuner.core.records import Count, InputError, Number, read_lines
 from tuner.evaluation.loading import load_parameters
 from tuner.io.run_folder import HISTORY
 from tuner.report.charts import number, points_chart, signed, whole

@@ -7,8 +7,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from games.streams import InputError
-from tuner.core.records import Number, read_lines
+from tuner.core.records import InputError, Number, read_lines
 from tuner.io.run_folder import CONFIG
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of

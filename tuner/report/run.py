@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game, Wording, available, find
-from games.streams import InputError
-from tuner.core.records import Amount, Number, Scalar, convert, read_json, read_lines
+from tuner.core.records import Amount, InputError, Number, Scalar, convert, read_json, read_lines
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile

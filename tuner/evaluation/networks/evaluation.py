@@ -32,8 +32,8 @@ from tuner.evaluation.networks.players import NetworkPlayer
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.fit.learners.steps import RULES
 from tuner.io.terminal import show_lines
-from tuner.options.kinds import BOARD, BOTH, TERMS
 from tuner.options.option import refuse
+from tuner.options.selfplay import BOARD, BOTH, TERMS
 from tuner.parameters.parameters import DEFAULT_GAME
 
 NET = "net.yaml"  # in the folder of a run

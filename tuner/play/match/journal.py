@@ -13,8 +13,7 @@ from typing import IO, Annotated, Any
 
 from msgspec import Meta
 
-from games.streams import InputError
-from tuner.core.records import Count, convert
+from tuner.core.records import Count, InputError, convert
 from tuner.io.files import replace_file, replaced
 from tuner.io.run_folder import HISTORY, keep_beside, write_all
 from tuner.play.journal import (

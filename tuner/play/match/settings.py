@@ -9,12 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from games.streams import InputError
-from tuner.core.records import Positive, PositiveCount, make, parse
+from tuner.core.records import InputError, Positive, PositiveCount, make, parse
 from tuner.evaluation.loading import games_path
 from tuner.io.files import require_other
 from tuner.io.run_folder import CHECKPOINTS
-from tuner.options.kinds import time_control
 from tuner.options.match import (
     DEFAULT_GAMES,
     MatchOptions,
@@ -23,7 +21,7 @@ from tuner.options.match import (
     TournamentOptions,
     TournamentSettings,
 )
-from tuner.options.option import refuse_first
+from tuner.options.option import refuse_first, time_control
 from tuner.play.match.setup import (
     AnySettings,
     game_of_players,

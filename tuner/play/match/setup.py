@@ -18,9 +18,8 @@ from tuner.evaluation.evaluation import (
 )
 from tuner.evaluation.own_numbers import require_terms
 from tuner.io.files import bundled, sha256_of
-from tuner.options.kinds import named_values
 from tuner.options.match import Entrant, MatchSettings, TournamentSettings
-from tuner.options.option import no_use, refuse
+from tuner.options.option import named_values, no_use, refuse
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.openings import JUDGE, Book, Generator, start_of
 from tuner.play.players import (

@@ -42,8 +42,7 @@ from tuner.evaluation.evaluation import (
 from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import sha256_of
 from tuner.options.games import GamesSettings
-from tuner.options.kinds import named_values
-from tuner.options.option import no_use
+from tuner.options.option import named_values, no_use
 from tuner.parallel import Job
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.play.game import (

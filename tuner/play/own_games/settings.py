@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game, find
-from games.streams import InputError
-from tuner.core.records import make
+from tuner.core.records import InputError, make
 from tuner.evaluation.loading import games_path, parameter_path
 from tuner.io.run_folder import read_config
 from tuner.options.games import (

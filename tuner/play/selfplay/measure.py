@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.record import Game
-from games.streams import InputError
-from tuner.core.records import Amount, Count, Number
+from tuner.core.records import Amount, Count, InputError, Number
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
 from tuner.options.option import refuse

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from games.record import Game, available, find, in_points
-from games.streams import InputError
-from tuner.core.records import make
+from tuner.core.records import InputError, make
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (

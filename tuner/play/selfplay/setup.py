@@ -14,8 +14,7 @@ import numpy as np
 
 from games.record import Control, Game, Openings, Player, UsualSettings, available, find
 from games.search.searcher import UNLIMITED, Limits, Searcher
-from games.streams import InputError
-from tuner.core.records import make
+from tuner.core.records import InputError, make
 from tuner.evaluation.engine import STEPS
 from tuner.evaluation.evaluation import (
     PlainEvaluation,
