@@ -19,6 +19,7 @@ from typing import (
     Annotated,
     Any,
     Literal,
+    NamedTuple,
     TypeAlias,
     TypeVar,
     Union,
@@ -107,7 +108,29 @@ def convert(value: object, kind: Any, place: str, where: str = "") -> Any:
         return msgspec.convert(value, kind)
     except NOT_VALID:
         about = f"{place}: " if place else ""
-        raise InputError(about + fault(value, kind, where)) from None
+        raise InputError(about + find_fault(value, kind, where).sentence) from None
+
+
+class Fault(NamedTuple):
+    """What is wrong with plain data: the keys and indices that lead there, and a sentence."""
+
+    keys: tuple[str | int, ...]
+    sentence: str
+
+
+def find_fault(value: Any, kind: Any, where: str = "") -> Fault:
+    """Return what is wrong with plain data that is not of a type, such as "games is 0, expected a
+    whole number of 1 or more"."""
+    for key, part, inner in _parts(value, kind):
+        if part is MISSING:
+            return Fault((), f"{where}{' ' if where else ''}lacks {key!r}")
+        try:
+            msgspec.convert(part, inner)
+        except NOT_VALID:
+            at = f"{where}[{key}]" if isinstance(key, int) else f"{where}.{key}" if where else key
+            found = find_fault(part, inner, at)
+            return Fault((key, *found.keys), found.sentence)
+    return Fault((), f"{where or 'it'} is {shown(value)}, expected {expected(kind, value)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,21 +199,7 @@ def choices_of(kind: Any) -> Collection[str] | None:
     return known[0] if known else choices_of(inner[0]) if types.NoneType in inner else None
 
 
-def fault(value: Any, kind: Any, where: str = "") -> str:
-    """Return what is wrong with plain data that is not of a type, such as "games is 0, expected a
-    whole number of 1 or more"."""
-    for name, part, inner in _parts(value, kind):
-        at = f"{where}{name}" if not where or name.startswith("[") else f"{where}.{name}"
-        if part is MISSING:
-            return f"{where}{' ' if where else ''}lacks {name!r}"
-        try:
-            msgspec.convert(part, inner)
-        except NOT_VALID:
-            return fault(part, inner, at)
-    return f"{where or 'it'} is {shown(value)}, expected {expected(kind, value)}"
-
-
-def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
     """Yield the name, value and type of each part of a value whose form is that of a type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated and get_origin(inner[0]) is not None:
@@ -211,7 +220,7 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         several = inner[0:1] * len(value) if origin is list or inner[-1] is ... else inner
         if len(several) == len(value):
             for i, (part, of) in enumerate(zip(value, several, strict=True)):
-                yield f"[{i}]", part, of
+                yield i, part, of
 
 
 @functools.cache

@@ -6,13 +6,23 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_type_hints
+from typing import Any, TypeAlias
 
-from tuner.core.records import Count, InputError, Number, Scalar, Settings, convert
-from tuner.options.parser import nearest
-from tuner.parameters.yaml_tree import YamlNode, plain, read_tree
+from tuner.core.records import (
+    Count,
+    InputError,
+    Number,
+    Positive,
+    PositiveCount,
+    Scalar,
+    Settings,
+    convert,
+)
+from tuner.options.match import EvenGames
+from tuner.options.optimize import EvenOrNone
+from tuner.parameters.yaml_tree import convert_tree, plain, read_tree
 
 LIMITS = ("depth", "nodes", "movetime")
 OWN = {  # options of the commands that a loop sets itself
@@ -45,10 +55,10 @@ class Matches:
     sequential test between two differences of normalized Elo decides; games against the rest of the
     pool; and those after the rounds, which decide whether the version rated highest is better."""
 
-    games: Count = 2000
+    games: EvenGames = 2000
     sprt: tuple[Number, Number] = (0.0, 10.0)
-    pool_games: Count = 200
-    verdict_games: Count = 4000
+    pool_games: EvenOrNone = 200
+    verdict_games: EvenGames = 4000
     limit: dict[str, Number] | None = None
     openings: str | None = None
 
@@ -66,12 +76,12 @@ class LoopPlan:
     params: str
     source: SourceFiles
     build: str
-    minutes: Number | None = None
-    games: Count = 4000
-    workers: Count | None = None
+    minutes: Positive | None = None
+    games: PositiveCount = 4000
+    workers: PositiveCount | None = None
     limit: dict[str, Number] = field(default_factory=lambda: dict(USUAL_LIMIT))
     match: Matches = Matches()
-    rounds: Count = 4
+    rounds: PositiveCount = 4
     against: list[str] = field(default_factory=list)
     options: dict[str, Scalar] = field(default_factory=dict)
     play: dict[str, Setting] = field(default_factory=dict)
@@ -105,7 +115,7 @@ def read_plan(path: Path) -> dict:
     """Read a plan as plain data, its paths made absolute: they are relative to the file, and those
     of sources to their folder. InputError names file and line."""
     tree = read_tree(path)
-    require_known(tree, LoopPlan, path)
+    plan: LoopPlan = convert_tree(tree, LoopPlan, path)
     found = plain(tree)
     for name in WITH_FLAGS:
         if isinstance(part := found.get(name), dict):
@@ -116,9 +126,8 @@ def read_plan(path: Path) -> dict:
     place = str(path)
     if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
         found["match"].setdefault("limit", limit)
-    plan = convert(found, LoopPlan, place)
     require_one_length(found, place)
-    if plan.minutes is not None and plan.minutes > 0 and "rounds" not in found:
+    if plan.minutes is not None and "rounds" not in found:
         found["rounds"] = min(max(int(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
     base = Path(os.path.abspath(path)).parent
     folder = base / plan.source.folder
@@ -130,25 +139,6 @@ def read_plan(path: Path) -> dict:
         found["match"]["openings"] = str(base / plan.match.openings)
     require_possible(convert(found, LoopPlan, place), place)
     return found
-
-
-def require_known(node: YamlNode, kind: type, path: Path, what: str = "the plan") -> None:
-    """InputError, with the line, for a key that the record has no field for."""
-    if not isinstance(node.value, dict):
-        raise InputError(f"{path}:{node.line}: {what} is not a mapping; see tuner improve --help")
-    hints = get_type_hints(kind)
-    for key, value in node.value.items():
-        if key not in hints:
-            names = [each.name for each in fields(kind)]
-            raise InputError(
-                f"{path}:{value.line}: {what} has no key {key!r}{nearest(key, names)}; expected"
-                f" {', '.join(names)}"
-            )
-        inner = next(
-            (one for one in (hints[key], *get_args(hints[key])) if is_dataclass(one)), None
-        )
-        if isinstance(inner, type):
-            require_known(value, inner, path, key)
 
 
 def require_one_length(found: dict[str, Any], place: str) -> None:
@@ -184,18 +174,6 @@ def require_possible(plan: LoopPlan, place: str) -> None:
             short = str(name).strip("-").replace("-", "_")
             if any(each.startswith(short) for each in own.split()):
                 raise InputError(f"{place}: {key}: the loop itself sets {name}; leave it out")
-    least = {"games": plan.games, "rounds": plan.rounds, "match.games": plan.match.games}
-    for name, number in least.items():
-        if number < 1:
-            raise InputError(f"{place}: {name} is {number}, expected 1 or more")
-    if plan.minutes is not None and not plan.minutes > 0:
-        raise InputError(f"{place}: minutes is {plan.minutes:g}, expected more than 0")
-    for name in ("games", "pool_games", "verdict_games"):
-        if (number := getattr(plan.match, name)) % 2:
-            raise InputError(
-                f"{place}: match.{name} is {number}, expected an even number: games are played in"
-                " pairs"
-            )
     if not plan.source.files:
         raise InputError(f"{place}: source.files is empty, expected the files with the numbers")
     folder = Path(plan.source.folder)

@@ -15,15 +15,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast, get_args
 
+import msgspec
 import yaml
 
 from games.record import Wording
-from games.streams import InputError
+from tuner.core.records import NOT_VALID, InputError, find_fault, types_of
 from tuner.io.files import read_whole
+from tuner.options.parser import nearest
 
 MAX_BYTES = 4 << 20
 KEPT = 1 << 18  # letters of a file whose tree is kept
@@ -215,6 +217,36 @@ def plain(node: YamlNode) -> Any:
         if abs(value) < (LARGEST_WHOLE if kind is int else math.inf):
             return value
     return node.value
+
+
+def convert_tree(tree: YamlNode, kind: Any, path: Path) -> Any:
+    """Return a tree as a record. InputError names the line of a key that the record has no field
+    for, and of a value that a field cannot have."""
+    require_known(tree, kind, path)
+    found = plain(tree)
+    try:
+        return msgspec.convert(found, kind)
+    except NOT_VALID:
+        fault, node = find_fault(found, kind), tree
+    for key in fault.keys:
+        node = cast(Any, node.value)[key]
+    raise InputError(f"{path}:{node.line}: {fault.sentence}")
+
+
+def require_known(node: YamlNode, kind: Any, path: Path, what: str = "") -> None:
+    """InputError, with the line, for a key that the record has no field for; `what` is the key of
+    the record itself."""
+    if not isinstance(node.value, dict):
+        raise InputError(f"{path}:{node.line}: {what or 'the file'} is not a mapping")
+    for key, value in node.value.items():
+        if key not in (names := types_of(kind)):
+            raise InputError(
+                f"{path}:{value.line}: {what and what + ' has '}no key {key[:40]!r}"
+                f"{nearest(key, list(names))}; expected {', '.join(names)}"
+            )
+        inner = [one for one in (names[key], *get_args(names[key])) if is_dataclass(one)]
+        if inner:
+            require_known(value, inner[0], path, key)
 
 
 ValuePlace = tuple[str | int, ...]

@@ -11,13 +11,14 @@ float64."""
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from evalterms.framework.encoding import Encoding
 from games.record import find
@@ -32,13 +33,26 @@ from tuner.io.files import (
     require_other,
     require_writable,
 )
-from tuner.parameters.yaml_tree import YamlNode, read_tree
+from tuner.parameters.yaml_tree import convert_tree, read_tree
 from tuner.version import __version__
 
-KEYS = ("game", "encoding", "layers", "points", "origin")
-SCALE = "scale"
-LARGEST_SCALE = 1.0  # 1 / centipawns
-LARGEST_WIDTH, MOST_LAYERS = 4096, 8
+LayerText = Annotated[
+    str,
+    Meta(
+        pattern=rf"^([1-9]\d{{0,2}}|[1-3]\d{{3}}|40[0-8]\d|409[0-6]) +({'|'.join(ACTIVATIONS)})$",
+        description=f"a width up to 4096 and one of {', '.join(ACTIVATIONS)}",
+    ),
+]
+MOST_LAYERS = 8
+Layers = Annotated[
+    list[LayerText],
+    Meta(
+        min_length=1,
+        max_length=MOST_LAYERS,
+        description=f"1 to {MOST_LAYERS} layers such as [40 sigmoid, 1 sigmoid]",
+    ),
+]
+Scale = Annotated[float, Meta(gt=0, le=1.0, description="a number above 0 and at most 1")]
 HEADER = 1024  # bytes, more than the header of an array takes
 SCALE_NOTE = "  # expected points / most points of a game = tanh(scale * evaluation)"
 ADVICE = "write the network again"
@@ -107,88 +121,40 @@ def write_network(path: Path, content: NetworkFile) -> None:
     )
 
 
+@dataclass(frozen=True)
+class NetworkText:
+    """The contents of the `.yaml` of a network."""
+
+    game: str
+    encoding: str
+    layers: Layers
+    points: Annotated[int, Meta(ge=1, le=999, description="a whole number of 1 or more")]
+    origin: str
+    scale: Scale | None = None
+
+
 def read_network(path: Path, inputs_of: Callable[[str, str], int]) -> NetworkFile:
     """Read a network; `inputs_of` returns the number of inputs of a game's encoding, or raises
     ValueError. InputError in one line if a file is not one of a network."""
-    tree = read_tree(path)
-    if not isinstance(tree.value, dict):
-        raise InputError(f"{path}:{tree.line}: expected the keys {', '.join(KEYS)} of a network")
-    for key, node in tree.value.items():
-        if key not in (*KEYS, SCALE):
-            raise InputError(
-                f"{path}:{node.line}: unknown key {key[:40]!r}; a network has {', '.join(KEYS)},"
-                f" perhaps {SCALE}"
-            )
-    for key in KEYS:
-        if key not in tree.value:
-            raise InputError(f"{path}: no {key}; a network has {', '.join(KEYS)}")
-    game, encoding, points, origin = (
-        _text(path, key, tree.value[key]) for key in ("game", "encoding", "points", "origin")
-    )
-    if not re.fullmatch(r"[1-9]\d{0,2}", points):
-        raise InputError(
-            f"{path}:{tree.value['points'].line}: points is {points[:40]!r}, expected a whole"
-            " number of at least 1"
-        )
+    tree: Any = read_tree(path)
+    text: NetworkText = convert_tree(tree, NetworkText, path)
     try:
-        inputs = inputs_of(game, encoding)
+        inputs = inputs_of(text.game, text.encoding)
     except ValueError as problem:
         raise InputError(f"{path}:{tree.value['encoding'].line}: {problem}") from None
-    widths, activations = _layers(path, tree.value["layers"])
-    arrays = _arrays(weights_path(path), [inputs, *widths])
+    widths, activations = zip(*(layer.split() for layer in text.layers), strict=True)
+    arrays = _arrays(weights_path(path), [inputs, *map(int, widths)])
     layers = (
         Layer(weights, biases, activation)
         for (weights, biases), activation in zip(arrays, activations, strict=True)
     )
-    scale = _scale(path, tree.value[SCALE]) if SCALE in tree.value else None
-    return NetworkFile(game, encoding, Network(tuple(layers)), int(points), origin, scale)
+    network = Network(tuple(layers))
+    return NetworkFile(text.game, text.encoding, network, text.points, text.origin, text.scale)
 
 
 def _quoted(text: str) -> str:
     """Return a text as a YAML scalar on one line."""
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else " " for c in text) + '"'
-
-
-def _text(path: Path, key: str, node: YamlNode) -> str:
-    if not isinstance(node.value, str):
-        raise InputError(f"{path}:{node.line}: {key} is not a single value")
-    return node.value
-
-
-def _scale(path: Path, node: YamlNode) -> float:
-    text = _text(path, SCALE, node)
-    found = float(text) if re.fullmatch(r"\d{0,9}\.?\d{1,20}(e-\d{1,2})?", text) else 0.0
-    if not 0 < found <= LARGEST_SCALE:
-        raise InputError(
-            f"{path}:{node.line}: scale is {text[:40]!r}, expected a number above 0 and at most"
-            f" {LARGEST_SCALE:g}"
-        )
-    return found
-
-
-def _layers(path: Path, node: YamlNode) -> tuple[list[int], list[str]]:
-    """Return the widths and activations of the layers."""
-    if not isinstance(node.value, list) or not 1 <= len(node.value) <= MOST_LAYERS:
-        raise InputError(
-            f"{path}:{node.line}: layers is not a list of 1 to {MOST_LAYERS} layers such as [40"
-            " sigmoid, 1 sigmoid]"
-        )
-    widths, activations = [], []
-    for each in node.value:
-        found = (
-            re.fullmatch(r"([1-9]\d{0,3}) +([a-z]+)", each.value)
-            if isinstance(each.value, str)
-            else None
-        )
-        if found is None or int(found[1]) > LARGEST_WIDTH or found[2] not in ACTIVATIONS:
-            shown = repr(each.value[:40]) if isinstance(each.value, str) else "a list or mapping"
-            raise InputError(
-                f"{path}:{each.line}: the layer is {shown}, expected a width up to {LARGEST_WIDTH}"
-                f" and one of {', '.join(ACTIVATIONS)}"
-            )
-        widths.append(int(found[1]))
-        activations.append(found[2])
-    return widths, activations
 
 
 def _arrays(path: Path, widths: list[int]) -> list[tuple[np.ndarray, np.ndarray]]:

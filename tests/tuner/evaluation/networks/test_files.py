@@ -65,7 +65,7 @@ def test_scales_are_read(tmp_path, scale):
             "7 relu",
             "7 elu",
             (
-                "net.yaml:3: the layer is '7 elu', expected a width up to 4096 and one of linear,"
+                'net.yaml:3: layers[0] is "7 elu", expected a width up to 4096 and one of linear,'
                 " relu, tanh, sigmoid"
             ),
         ),
@@ -77,25 +77,22 @@ def test_scales_are_read(tmp_path, scale):
         (
             "points: 3",
             "points: 0",
-            "net.yaml:4: points is '0', expected a whole number of at least 1",
+            "net.yaml:4: points is 0, expected a whole number of 1 or more",
         ),
         (
             "game: backgammon\n",
             "",
-            "net.yaml: no game; a network has game, encoding, layers, points, origin",
+            "net.yaml:1: lacks 'game'",
         ),
         (
             "game:",
             "color: red\ngame:",
-            (
-                "net.yaml:1: unknown key 'color'; a network has game, encoding, layers, points,"
-                " origin, perhaps scale"
-            ),
+            "net.yaml:1: no key 'color'; expected game, encoding, layers, points, origin, scale",
         ),
         (
             "points: 3",
             "scale: -1\npoints: 3",
-            "net.yaml:4: scale is '-1', expected a number above 0 and at most 1",
+            "net.yaml:4: scale is -1, expected a number above 0 and at most 1",
         ),
     ],
 )
