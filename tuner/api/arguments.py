@@ -12,8 +12,8 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from games.streams import InputError, one_line
-from tuner.core.records import convert_fields, types_of
+from games.streams import one_line
+from tuner.core.records import InputError, Settings, convert_fields
 from tuner.io.terminal import Display
 from tuner.options.option import options_in
 
@@ -35,49 +35,27 @@ class KeptNotes(Display):
 def typed(function: Callable[P, R]) -> Callable[P, R]:
     """The same function, with InputError for an argument that is not of the type in its
     annotation."""
-    checked: Callable[P, R] = _checked(function, inspect.signature(function), get_type_hints)
+    checked: Callable[P, R] = _checked(function, Settings)
     return checked
 
 
 def takes(record: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """The same for a function with `**options`: the options of a record are keywords, with their
     types, defaults and choices. It gets those that are given."""
-    assert isinstance(record, type)
-    names = {each.name for each in options_in(record)}
+    return functools.partial(_checked, record=record)
+
+
+def _checked(function: Callable[..., Any], record: Any) -> Any:
+    options, types = {each.name: each for each in options_in(record)}, get_type_hints(record)
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     more = [
         inspect.Parameter(
-            each.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=each.default,
-            annotation=types_of(record)[each.name],
+            name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=types[name]
         )
-        for each in options_in(record)
+        for name, each in options.items()
     ]
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        signature = inspect.signature(function)
-        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-
-        @functools.wraps(function)
-        def chosen(*args: Any, **kwargs: Any) -> Any:
-            given = {name: kwargs.pop(name) for name in names & set(kwargs)}
-            return function(*args, **kwargs, **convert_fields(given, record, function.__name__))
-
-        return _checked(
-            chosen,
-            signature.replace(parameters=[*own, *more]),
-            lambda each: get_type_hints(function),
-        )
-
-    return decorate
-
-
-def _checked(
-    function: Callable[..., Any],
-    signature: inspect.Signature,
-    hints_of: Callable[[Any], dict[str, Any]],
-) -> Any:
-    """Return a function of this signature that checks the types of its arguments."""
+    signature = signature.replace(parameters=[*own, *more])
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -85,13 +63,15 @@ def _checked(
             bound = signature.bind(*args, **kwargs)
         except TypeError as problem:
             raise TypeError(f"{function.__name__}() {problem}") from None
-        hints = hints_of(function)
-        for name, value in bound.arguments.items():
-            plain = bound.arguments[name] = value.item() if isinstance(value, np.generic) else value
-            if name in hints and not _fits(plain, hints[name]):
+        hints, found = get_type_hints(function), bound.arguments
+        for name, value in found.items():
+            found[name] = value.item() if isinstance(value, np.generic) else value
+            if name in hints and not _fits(found[name], hints[name]):
                 raise InputError(
                     f"{function.__name__}: {name} is {shown(value)}, expected {_said(hints[name])}"
                 )
+        given = {name: value for name, value in found.items() if name in options}
+        found.update(convert_fields(given, record, function.__name__))
         return function(*bound.args, **bound.kwargs)
 
     checked.__signature__ = signature  # type: ignore[attr-defined]  # what `help` shows
@@ -109,12 +89,6 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if origin in (Union, UnionType):
         return any(_fits(value, each) for each in inner)
-    if origin is tuple and inner[-1] is not Ellipsis:
-        return (
-            isinstance(value, tuple | list)
-            and len(value) == len(inner)
-            and all(map(_fits, value, inner))
-        )
     if origin is not None:  # several; what an iterator yields is not known yet
         several = isinstance(value, origin) and not isinstance(value, str | bytes)
         return several and (
@@ -130,17 +104,9 @@ def _said(hint: Any) -> str:
     if origin in (Union, UnionType):
         *first, last = map(_said, inner)
         return f"{', '.join(first)} or {last}"
-    if origin is tuple and inner[-1] is not Ellipsis:
-        return f"({', '.join(map(_said, inner))})"
     if origin is not None:
         return f"several of {_said(inner[0])}"
     return "None" if hint is NoneType else str(hint.__name__)
-
-
-def require_choice(function: str, name: str, value: str | None, choices: Iterable[str]) -> None:
-    """InputError for a text that is none of the choices."""
-    if value is not None and value not in (known := list(choices)):
-        raise InputError(f"{function}: {name} is {value!r}, expected one of {', '.join(known)}")
 
 
 def paths_of(games: str | Path | Iterable[str | Path]) -> list[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from games.streams import InputError
-from tuner.api.arguments import paths_of, require_choice, shown, typed
+from tuner.api.arguments import paths_of, shown, typed
 from tuner.evaluation import evaluation as plays
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import (
@@ -285,7 +285,8 @@ class Evaluation(Player):
     ) -> str:
         """The numbers as text for engines, as `tuner export` writes them: "c", "rust", "json",
         "uci" or "spsa"."""
-        require_choice("export", "format", format, FORMATS)
+        if format not in FORMATS:
+            raise InputError(f"export: format is {format!r}, expected one of {', '.join(FORMATS)}")
         return exported(self.parameters, self.name, format, scale_to, decimals, flip)[0]
 
     @typed

@@ -37,12 +37,19 @@ R = TypeVar("R", covariant=True)
 
 
 @dataclass(frozen=True)
-class MatchResult:
-    """The result of a match: `result` is the dictionary that `tuner match --json` prints, `lines`
-    its text."""
+class Played:
+    """The result of a run: `result`, what the command prints with --json, and `lines`, its text."""
 
     result: dict[str, Any]
     lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, repr=False)
+class MatchResult(Played):
+    """The result of a match, as that of `tuner match`."""
 
     @property
     def wins(self) -> int:
@@ -58,9 +65,6 @@ class MatchResult:
     def losses(self) -> int:
         """Of the first player named."""
         return int(self.result["losses"])
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
 
     def __repr__(self) -> str:
         return f"<MatchResult +{self.wins} ={self.draws} -{self.losses}>"
@@ -138,17 +142,12 @@ def write_report(
     return page
 
 
-@dataclass(frozen=True)
-class OwnGames:
-    """Games that were played: their `folder`, which `tuner.tune` reads; `result`, what `tuner games
-    --json` prints; and `lines`, its text."""
+@dataclass(frozen=True, repr=False)
+class OwnGames(Played):
+    """Games that were played: their `folder`, which `tuner.tune` reads, and the result of `tuner
+    games`."""
 
     folder: Path
-    result: dict[str, Any]
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
 
     def __repr__(self) -> str:
         return f"<OwnGames {self.folder}: {self.result['games']:,} games>"
@@ -183,27 +182,28 @@ def play_games(evaluation: Player | str | Path, output: str | Path, **options: A
             "tuner.play_games",
         )
     # the last line is a command for people
-    return OwnGames(
-        Path(output),
-        {key: value for key, value in games.plain.items() if key != "tune"},
-        tuple(games.lines[:-1]),
-    )
+    plain = {key: value for key, value in games.plain.items() if key != "tune"}
+    return OwnGames(plain, tuple(games.lines[:-1]), Path(output))
 
 
-@dataclass(frozen=True)
-class Optimized:
-    """The result of an optimization: the `best` values by name; whether they are `better` than the
-    given ones, None if no match was played; the `folder` with the files of both; `result`, what
-    `tuner optimize --json` prints; and `lines`, its text."""
+@dataclass(frozen=True, repr=False)
+class Optimized(Played):
+    """The result of an optimization, as that of `tuner optimize`."""
 
-    best: dict[str, float]
-    better: bool | None
-    folder: Path
-    result: dict[str, Any]
-    lines: tuple[str, ...]
+    @property
+    def best(self) -> dict[str, float]:
+        """The best values by name."""
+        return dict(self.result["best"])
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
+    @property
+    def better(self) -> bool | None:
+        """Whether they are better than the given ones, None if no match was played."""
+        return self.result.get("better")
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the files of both."""
+        return Path(self.result["run"])
 
     def __repr__(self) -> str:
         return f"<Optimized {len(self.best)} numbers: {self.result['games']:,} games>"
@@ -232,28 +232,23 @@ def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
         run = OptimizeRun(settings, None, display, Path(options["options"]))
         place = None if options.get("run") is None else Path(options["run"])
         found = decided(new_run(run, place, executor, "tuner.optimize_numbers"), executor, display)
-    return Optimized(
-        found.plain["best"],
-        found.plain.get("better"),
-        Path(found.plain["run"]),
-        found.plain,
-        tuple(found.lines),
-    )
+    return Optimized(found.plain, tuple(found.lines))
 
 
-@dataclass(frozen=True)
-class Improved:
-    """The result of a loop: the version that won the match that decides, "the first version" if
-    none did; its `patch`, if it is another one; `result`, what `tuner improve --json` prints;
-    and `lines`, its text."""
+@dataclass(frozen=True, repr=False)
+class Improved(Played):
+    """The result of a loop, as that of `tuner improve`."""
 
-    version: str
-    patch: Path | None
-    result: dict[str, Any]
-    lines: tuple[str, ...]
+    @property
+    def version(self) -> str:
+        """The version that won the match that decides, "the first version" if none did."""
+        return str(self.result["kept"])
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
+    @property
+    def patch(self) -> Path | None:
+        """The patch of another version than the first."""
+        patch = self.result.get("patch")
+        return None if patch is None else Path(patch)
 
     def __repr__(self) -> str:
         return f"<Improved: {self.version} is kept>"
@@ -272,10 +267,4 @@ def improve_engine(plan: str | Path, run: str | Path) -> Improved:
     else:
         settings = ImproveSettings(plan=read_plan(Path(plan)))
         outcome = new_run(make(settings, None, KeptNotes()), folder, None, "tuner.improve_engine")
-    patch = outcome.plain.get("patch")
-    return Improved(
-        outcome.plain["kept"],
-        None if patch is None else Path(patch),
-        outcome.plain,
-        tuple(outcome.lines),
-    )
+    return Improved(outcome.plain, tuple(outcome.lines))
