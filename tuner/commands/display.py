@@ -192,17 +192,25 @@ def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted:
 
 
 def play(
-    arguments: Arguments, kind: Any, settings: Any, output: Path | None = None, **more: Any
+    arguments: Arguments,
+    kind: Any,
+    new: Callable[[], Any],
+    output: Path | None = None,
+    **more: Any,
 ) -> dict:
-    """Begin a run of these settings, or continue one with --resume if they are None; return its
-    result as plain data, after it was printed."""
+    """Begin a run of `new` settings, or continue one with --resume; return its result as plain
+    data, after it was printed."""
     from tuner.play.run import new_run, resumed_run
 
+    if arguments.resume is None:
+        settings = new()
+    else:
+        arguments.require_resumable()
     with (
         TerminalDisplay() as display,
         executor_of(arguments.cluster, arguments.workers, display) as executor,
     ):
-        if settings is None:
+        if arguments.resume is not None:
             folder, games = Path(arguments.resume), arguments.given.get("games")
             result = resumed_run(kind, folder, executor, output, display, games)
         else:

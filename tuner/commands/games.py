@@ -8,7 +8,7 @@ random balanced openings, are adjudicated by scores, and are written with search
 from __future__ import annotations
 
 from games.streams import InputError
-from tuner.options.games import GamesOptions
+from tuner.options.games import GamesOptions, GamesSettings
 from tuner.options.option import TERMS, Arguments, Option, Table, Title, cluster, options_in, resume
 
 USAGE = "PARAMS|ENGINE --run DIR [--games N] [options]"
@@ -49,16 +49,12 @@ def run(arguments: Arguments) -> dict:
     from tuner.play.own_games.run import OwnGamesRun
     from tuner.play.own_games.settings import settings_for
 
-    settings = None
-    if arguments.resume is not None:
-        arguments.require_resumable()
-    else:
+    def new() -> GamesSettings:
         if arguments.params is None or arguments.run is None:
             raise InputError(
                 "games: expected PARAMS, the file that plays, and --run DIR, or --resume DIR; see"
                 " tuner games --help"
             )
-        settings = settings_for(
-            arguments.params, arguments.given_for(GamesOptions), arguments.terms
-        )
-    return play(arguments, OwnGamesRun, settings)
+        return settings_for(arguments.params, arguments.given_for(GamesOptions), arguments.terms)
+
+    return play(arguments, OwnGamesRun, new)

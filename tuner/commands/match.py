@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.match import MatchOptions
+from tuner.options.match import MatchOptions, MatchSettings
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -67,15 +67,12 @@ def run(arguments: Arguments) -> dict:
     from tuner.play.match.match import MatchRun
     from tuner.play.match.settings import settings_for
 
-    settings = None
-    if arguments.resume is not None:
-        arguments.require_resumable()
-    else:
+    def new() -> MatchSettings:
         if arguments.a is None or arguments.b is None:
             raise InputError(
                 "match: expected two players, A and B, or --resume DIR; see tuner match --help"
             )
-        settings = settings_for(
-            arguments.a, arguments.b, arguments.given_for(MatchOptions), arguments.terms
-        )
-    return play(arguments, MatchRun, settings, arguments.pgn and Path(arguments.pgn))
+        given = arguments.given_for(MatchOptions)
+        return settings_for(arguments.a, arguments.b, given, arguments.terms)
+
+    return play(arguments, MatchRun, new, arguments.pgn and Path(arguments.pgn))

@@ -22,7 +22,12 @@ from tuner.options.option import (
     refuse,
     resume,
 )
-from tuner.options.selfplay import LearningOptions, NetworkOptions, SelfplayOptions
+from tuner.options.selfplay import (
+    LearningOptions,
+    NetworkOptions,
+    SelfplayOptions,
+    SelfplaySettings,
+)
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:
@@ -92,13 +97,14 @@ def _weights(arguments: Arguments, start: Any = None) -> dict:
     from tuner.play.selfplay.setup import settings_for
     from tuner.play.selfplay.weights import WeightsRun
 
-    output, settings = arguments.output and Path(arguments.output), None
-    if arguments.resume is None:
+    def new() -> SelfplaySettings:
         given = arguments.given_for(SelfplayOptions)
         if describes_new(arguments.given):
             given = {**usual_of_new(given), **given}
-        settings = settings_for(arguments.params, given, arguments.terms)
-    return play(arguments, WeightsRun, settings, output, start=start)
+        return settings_for(arguments.params, given, arguments.terms)
+
+    output = arguments.output and Path(arguments.output)
+    return play(arguments, WeightsRun, new, output, start=start)
 
 
 def _network(arguments: Arguments, start: Any = None) -> dict:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from games.streams import InputError
-from tuner.options.match import TournamentOptions
+from tuner.options.match import TournamentOptions, TournamentSettings
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -66,15 +66,12 @@ def run(arguments: Arguments) -> dict:
     from tuner.play.match.settings import tournament_settings
     from tuner.play.match.tournament import TournamentRun
 
-    settings = None
-    if arguments.resume is not None:
-        arguments.require_resumable()
-    elif not (arguments.players or arguments.player):
-        raise InputError(
-            "tournament: expected players, or --resume DIR; see tuner tournament --help"
-        )
-    else:
-        settings = tournament_settings(
-            arguments.players, arguments.given_for(TournamentOptions), arguments.terms
-        )
-    return play(arguments, TournamentRun, settings, arguments.pgn and Path(arguments.pgn))
+    def new() -> TournamentSettings:
+        if not (arguments.players or arguments.player):
+            raise InputError(
+                "tournament: expected players, or --resume DIR; see tuner tournament --help"
+            )
+        given = arguments.given_for(TournamentOptions)
+        return tournament_settings(arguments.players, given, arguments.terms)
+
+    return play(arguments, TournamentRun, new, arguments.pgn and Path(arguments.pgn))
