@@ -441,3 +441,35 @@ class NetworkMeasurement:
     learned_positions: Count
     aside_positions: Count
     cpu_seconds: Number
+
+
+@dataclass(frozen=True)
+class TunedNumber:
+    """What is known of a number of `tuner optimize`: its given and best value, the interval of its
+    optimum, and what the change is worth; None where there is no finite value."""
+
+    name: str
+    given: Number
+    best: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    worth: Number | None = None
+    error: Number | None = None
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class TunedEstimate:
+    """What the games of `tuner optimize` say at a time; strength in the unit. `forfeits` are games
+    lost by faults of each kind and side, such as `a crash`."""
+
+    pairs: Count
+    games: Count
+    unit: str = "Elo"
+    gain: Number | None = None
+    gain_error: Number | None = None
+    left: Number | None = None
+    left_later: Number | None = None
+    doubt: str = ""
+    numbers: list[TunedNumber] = field(default_factory=list)
+    forfeits: dict[str, Count] = field(default_factory=dict)

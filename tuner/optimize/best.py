@@ -14,6 +14,7 @@ import numpy as np
 from games.record import Game
 from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.own_numbers import with_numbers
+from tuner.findings.records import TunedEstimate, TunedNumber
 from tuner.io.files import replace_file
 from tuner.io.run_folder import CONFIG, read_config
 from tuner.io.terminal import Display
@@ -230,35 +231,42 @@ def progress_text(
     return f"{games:,} games{gain}  {values}"
 
 
-def plain_estimate(
-    numbers: Sequence[Number], found: Estimate, pairs: int, games: int, unit: Unit
-) -> dict:
-    """Return an estimate as plain data; strength in the unit. Numbers without a finite value are
-    None."""
+def describe_estimate(
+    numbers: Sequence[Number],
+    found: Estimate,
+    pairs: int,
+    games: int,
+    unit: Unit,
+    forfeits: Mapping[str, int],
+) -> TunedEstimate:
+    """Return an estimate as a record; strength in the unit."""
     rows = [
-        {
-            "name": number.name,
-            "given": number.value,
-            "best": _finite(number.rounded(found.best[i])),
-            "low": _finite(number.rounded(found.low[i])),
-            "high": _finite(number.rounded(found.high[i])),
-            "worth": _finite(unit.each * found.worth[i]),
-            "error": _finite(unit.each * found.worth_error[i]),
-            "verdict": verdict_of(found, i),
-        }
+        TunedNumber(
+            number.name,
+            number.value,
+            _finite(number.rounded(found.best[i])),
+            _finite(number.rounded(found.low[i])),
+            _finite(number.rounded(found.high[i])),
+            _finite(unit.each * found.worth[i]),
+            _finite(unit.each * found.worth_error[i]),
+            verdict_of(found, i),
+        )
         for i, number in enumerate(numbers)
     ]
-    return {
-        "pairs": pairs,
-        "games": games,
-        "unit": unit.name,
-        "gain": _finite(unit.each * found.gain),
-        "gain_error": _finite(unit.each * found.gain_error),
-        "left": _finite(unit.each * found.left),
-        "left_later": _finite(unit.each * found.left_later),
-        "doubt": found.doubt,
-        "numbers": rows,
-    }
+    strength = (found.gain, found.gain_error, found.left, found.left_later)
+    gain, gain_error, left, left_later = (_finite(unit.each * elo) for elo in strength)
+    return TunedEstimate(
+        pairs,
+        games,
+        unit.name,
+        gain,
+        gain_error,
+        left,
+        left_later,
+        found.doubt,
+        rows,
+        dict(sorted(forfeits.items())),
+    )
 
 
 def _finite(value: Any) -> float | None:

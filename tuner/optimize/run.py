@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from games.record import Settable
-from games.streams import InputError
+from tuner.core.records import InputError, to_json
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import write_config
 from tuner.io.terminal import Display
 from tuner.optimize.best import (
-    plain_estimate,
+    describe_estimate,
     progress_text,
     summary_lines,
     table_lines,
@@ -267,11 +267,10 @@ class SoFar:
             self._found, self._estimated = self._method.estimate(), len(self.done)
         return self._found
 
-    def _plain(self, found: Estimate) -> dict:
-        return {
-            **plain_estimate(self._numbers, found, len(self.done), self._games, self._unit),
-            "forfeits": dict(sorted(self._forfeits.items())),
-        }
+    def _plain(self, found: Estimate) -> dict[str, Any]:
+        games, unit, faults = self._games, self._unit, self._forfeits
+        estimate = describe_estimate(self._numbers, found, len(self.done), games, unit, faults)
+        return cast("dict[str, Any]", to_json(estimate))
 
     def lines(self) -> list[str]:
         """Return the present table, which is recorded, too."""

@@ -4,10 +4,10 @@ how both went over the games, and the match that decides. The run may be unfinis
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tuner.core.records import InputError, Number, read_lines
+from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import CONFIG
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of
@@ -20,44 +20,13 @@ OPTIMIZE, ESTIMATES = "optimize", "estimates.jsonl"
 MOST_CHARTS = 12
 
 
-@dataclass(frozen=True)
-class NumberNow:
-    """What was known of a number: its given and best value, the interval of its optimum, and what
-    the change is worth; None where there was no finite value."""
-
-    name: str
-    given: Number
-    best: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-    worth: Number | None = None
-    error: Number | None = None
-    verdict: str = ""
-
-
-@dataclass(frozen=True)
-class EstimateLine:
-    """What the games said at a time; strength in the unit. `forfeits` are games lost by faults of
-    each kind and side, such as `a crash`."""
-
-    games: Number
-    unit: str = "Elo"
-    gain: Number | None = None
-    gain_error: Number | None = None
-    left: Number | None = None
-    left_later: Number | None = None
-    doubt: str = ""
-    forfeits: dict[str, Number] = field(default_factory=dict)
-    numbers: list[NumberNow] = field(default_factory=list)
-
-
 def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
     """Return the page of an optimization, and its sections; `now` is the one of a page that
     lives."""
     config = settings_of(folder)
     if not (folder / ESTIMATES).exists():
         raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
-    lines = read_lines(folder / ESTIMATES, EstimateLine, torn=True)
+    lines = read_lines(folder / ESTIMATES, TunedEstimate, torn=True)
     lines = list({line.games: line for line in lines}.values())  # one for each number of games
     if not lines or not lines[-1].numbers:
         raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
@@ -99,7 +68,7 @@ def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def _numbers(last: EstimateLine) -> Section:
+def _numbers(last: TunedEstimate) -> Section:
     """The table of all numbers, those that are worth most first."""
     rows = [
         {
@@ -117,7 +86,7 @@ def _numbers(last: EstimateLine) -> Section:
     )
 
 
-def _digits(line: EstimateLine) -> int:
+def _digits(line: TunedEstimate) -> int:
     """Digits after the point of strength."""
     return 1 if line.unit == "Elo" else 3
 
@@ -128,7 +97,7 @@ def _interval(value: float | None, error: float | None, digits: int) -> str:
     return f"{signed(value, digits) or '0'} ± {number(NORMAL * error, digits)}"
 
 
-def _curves(lines: list[EstimateLine]) -> list[Section]:
+def _curves(lines: list[TunedEstimate]) -> list[Section]:
     """Gain and values over the games, if there are several estimates."""
     if len(lines) < 2:
         return []
@@ -172,7 +141,7 @@ def _moved(value: float | None, error: float | None, times: float) -> float | No
 def _chart(
     title: str,
     label: str,
-    games: list[Number],
+    games: list[int],
     values: list[Number | None],
     low: list[Number | None],
     high: list[Number | None],
@@ -184,7 +153,7 @@ def _chart(
     return line_chart(title, "games", label, [Series("line", games, y, below, above)], level=level)
 
 
-def _tiles(last: EstimateLine) -> list[Tile]:
+def _tiles(last: TunedEstimate) -> list[Tile]:
     faults = ", ".join(f"{whole(count)} {what[2:]}" for what, count in last.forfeits.items())
     lost = [Tile("Lost by faults", whole(sum(last.forfeits.values())), faults)] if faults else []
     return [
