@@ -127,7 +127,8 @@ def find_fault(value: Any, kind: Any, where: str = "") -> Fault:
         try:
             msgspec.convert(part, inner)
         except NOT_VALID:
-            at = f"{where}[{key}]" if isinstance(key, int) else f"{where}.{key}" if where else key
+            name = f"[{key}]" if isinstance(key, int) else one_line(key)[:40]
+            at = f"{where}.{name}" if where and isinstance(key, str) else where + name
             found = find_fault(part, inner, at)
             return Fault((key, *found.keys), found.sentence)
     return Fault((), f"{where or 'it'} is {shown(value)}, expected {expected(kind, value)}")
