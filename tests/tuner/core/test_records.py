@@ -128,7 +128,7 @@ class Outer:
         ({"inner": 3}, "there: inner is 3, expected an object"),
         ({"inner": {"number": 1, "texts": ["a", 2]}}, "inner.texts[1] is 2, expected a text"),
         ({"by_name": {"x": {"number": "a"}}}, 'by_name.x.number is "a", expected a number'),
-        ({"by_name": {"x\ny": 3}}, "by_name.x y is 3, expected an object"),
+        ({"by_name": {"x\ny": 3}}, "by_name.x\\ny is 3, expected an object"),
         ({"pair": [1]}, "pair is a list of 1, expected a list of 2 items"),
         ({"pair": [1, -1]}, "pair[1] is -1, expected a whole number of 0 or more"),
         ({"several": [1, 2, 3]}, "several is a list of 3, expected at most two"),
