@@ -52,6 +52,7 @@ Layers = Annotated[
         description=f"1 to {MOST_LAYERS} layers such as [40 sigmoid, 1 sigmoid]",
     ),
 ]
+Name = Annotated[str, Meta(pattern=r"^\S{1,60}$", description="a name")]
 Scale = Annotated[float, Meta(gt=0, le=1.0, description="a number above 0 and at most 1")]
 HEADER = 1024  # bytes, more than the header of an array takes
 SCALE_NOTE = "  # expected points / most points of a game = tanh(scale * evaluation)"
@@ -125,8 +126,8 @@ def write_network(path: Path, content: NetworkFile) -> None:
 class NetworkText:
     """The contents of the `.yaml` of a network."""
 
-    game: str
-    encoding: str
+    game: Name
+    encoding: Name
     layers: Layers
     points: Annotated[int, Meta(ge=1, le=999, description="a whole number of 1 or more")]
     origin: str
