@@ -8,13 +8,11 @@ import json
 import os
 import re
 import shutil
-import threading
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +28,9 @@ from games.record import (
     SearchLimits,
     find,
 )
-from games.streams import InputError
 from tuner.cluster.worker import program
+from tuner.core.records import InputError
+from tuner.core.store import open_database, writing
 from tuner.io.files import sha256_of, unwritable
 from tuner.parallel import Executor, Job, OnThreads, Running, run
 
@@ -101,16 +100,17 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
     return found | ({"sources": program()["sources"]} if ours else {})
 
 
-FORMAT = "evaltune scores 2"
-RECORD = np.dtype([("key", "<u8"), ("score", "<f4"), ("mate", "<i2"), ("check", "<u2")])
-NO_MATE = -(1 << 15)
-LONGEST_HEAD = 1 << 20  # bytes
+SCHEMA = """CREATE TABLE about (json TEXT);
+CREATE TABLE scores (key INTEGER PRIMARY KEY, score REAL NOT NULL)"""
+ADVICE = "remove it, or choose another folder for the scores"
 
 
 def keys_of(positions: np.ndarray) -> list[int]:
     """Return hashes of positions (n, words), 64 bits."""
     return [
-        int.from_bytes(hashlib.blake2b(words.tobytes(), digest_size=8).digest(), "little")
+        int.from_bytes(
+            hashlib.blake2b(words.tobytes(), digest_size=8).digest(), "little", signed=True
+        )
         for words in positions.astype("<u8")
     ]
 
@@ -119,114 +119,44 @@ def cache_path(about: Mapping[str, object], folder: Path | None = None) -> Path:
     """Return the file for the scores of this engine: its name, options and limits; by default in
     the user's cache."""
     name = re.sub(r"[^a-z0-9]+", "-", str(about.get("engine", "")).lower()).strip("-")[:40]
-    digest = hashlib.sha256(_head(about)).hexdigest()[:12]
-    return (cache_home() / "scores" if folder is None else folder) / f"{name}-{digest}.scores"
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    return (cache_home() / "scores" if folder is None else folder) / f"{name}-{digest}.db"
 
 
 class ScoreCache:
-    """The scores in a file, which one process at a time has open. InputError if it is damaged or
-    cannot be written.
-
-    `damaged` is the number of records that were passed over.
-    """
+    """The scores of an engine in a database, which processes share. InputError if it is damaged,
+    is of another engine, or cannot be written."""
 
     def __init__(self, path: Path, about: Mapping[str, object]) -> None:
-        self.path, self._lock = path, threading.Lock()
+        self.path, text = path, json.dumps(about, sort_keys=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream: IO[bytes] = open(path, "a+b", buffering=0)
         except OSError as problem:
             raise unwritable(path, problem, "choose another folder for the scores") from None
-        try:
-            self._claim()
-            self._read(_head(about))
-        except BaseException:
-            self._stream.close()
-            raise
+        self._database = open_database(path, SCHEMA, ADVICE)
+        with writing(path, ADVICE):
+            self._database.execute(
+                "INSERT INTO about SELECT ? WHERE NOT EXISTS (SELECT * FROM about)", (text,)
+            )
+            if self._database.execute("SELECT json FROM about").fetchone() != (text,):
+                self.close()
+                raise InputError(f"{path}: not scores of this engine with these options; {ADVICE}")
 
-    def __len__(self) -> int:
-        return len(self._known)
+    def get(self, key: int) -> float | None:
+        """Return the score of a position, None if it is not known."""
+        with writing(self.path, ADVICE):
+            found = self._database.execute("SELECT score FROM scores WHERE key = ?", (key,))
+            score: tuple[float] | None = found.fetchone()
+        return score[0] if score else None
 
-    def get(self, key: int) -> tuple[float, int | None] | None:
-        """Return score and mate of a position, None if it is not known; see Searched."""
-        return self._known.get(key)
-
-    def add(self, key: int, found: Searched) -> None:
-        """Keep the result of a search; from any thread."""
-        record = np.zeros(1, RECORD)
-        mate = NO_MATE if found.mate is None else max(NO_MATE + 1, min(found.mate, -NO_MATE - 1))
-        record["key"], record["score"], record["mate"] = key, found.score, mate
-        record["check"] = _checks(record)[0]
-        with self._lock:
-            self._known[key] = float(record["score"][0]), found.mate
-            try:
-                self._stream.write(record.tobytes())
-            except OSError as problem:
-                raise unwritable(
-                    self.path, problem, "choose another folder for the scores"
-                ) from None
+    def add(self, key: int, score: float) -> None:
+        """Keep the score of a position."""
+        with writing(self.path, ADVICE):
+            self._database.execute("INSERT OR IGNORE INTO scores VALUES (?, ?)", (key, score))
 
     def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
-
-    def _claim(self) -> None:
-        try:
-            import fcntl
-
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # this system has no such locks
-            pass
-        except OSError:
-            raise InputError(
-                f"{self.path}: another process adds scores to this file; wait for it, or choose"
-                " another folder for the scores"
-            ) from None
-
-    def _read(self, head: bytes) -> None:
-        self._stream.seek(0)
-        content = self._stream.read()
-        begun = content[: len(head)]
-        if begun != head:
-            if not head.startswith(
-                begun
-            ):  # otherwise the process ended while it wrote the first line
-                raise InputError(
-                    f"{self.path}: not scores of this engine with these options; remove it, or"
-                    " choose another folder for the scores"
-                )
-            self._stream.truncate(0)
-            self._stream.write(head)
-            content = head
-        whole = (len(content) - len(head)) // RECORD.itemsize
-        if len(content) > (end := len(head) + whole * RECORD.itemsize):
-            self._stream.truncate(end)
-        records = np.frombuffer(content, RECORD, whole, len(head))
-        good = _checks(records) == records["check"]
-        self.damaged = int(np.count_nonzero(~good))
-        records = records[good]
-        mates = [None if mate == NO_MATE else mate for mate in records["mate"].tolist()]
-        self._known = dict(
-            zip(
-                records["key"].tolist(),
-                zip(records["score"].astype(float).tolist(), mates, strict=True),
-                strict=True,
-            )
-        )
-
-
-def _head(about: Mapping[str, object]) -> bytes:
-    return json.dumps({"format": FORMAT, **about}, sort_keys=True).encode() + b"\n"
-
-
-def _checks(records: np.ndarray) -> np.ndarray:
-    """The checksums (n,) of records: 16 bits of a CRC over all other bytes."""
-    size = RECORD.itemsize - 2
-    text = np.ascontiguousarray(records).tobytes()
-    return np.array(
-        [zlib.crc32(text[i : i + size]) & 0xFFFF for i in range(0, len(text), RECORD.itemsize)],
-        np.uint16,
-    )
+        """Close the database."""
+        self._database.close()
 
 
 AT_ONCE = 16  # positions of a task
@@ -388,7 +318,7 @@ class Teacher:
         places = np.fromiter(wanted.values(), np.int64, len(wanted))
         self._search(batch.positions[places], [keys[i] for i in places.tolist()])
         return np.array(
-            [found[0] for key in keys if (found := self.cache.get(key)) is not None], float
+            [found for key in keys if (found := self.cache.get(key)) is not None], float
         )
 
     @property
@@ -414,7 +344,7 @@ class Teacher:
         try:
             for found in run(self._running, tasks):
                 for key, result in zip(keys[found.place :], found.found, strict=False):
-                    self.cache.add(key, result)
+                    self.cache.add(key, result.score)
                     self.new += 1
                     self._searched()
                 if found.fault is not None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from games.record import EngineFault, PositionBatch, Searched, SearchLimits
+from games.record import EngineFault, PositionBatch, SearchLimits
 from games.streams import InputError
 from tests.games.chess.engines.client.fake import OPTIONS, evaluation
 from tests.games.chess.engines.client.support import (
@@ -24,7 +24,7 @@ from tests.games.chess.engines.client.support import (
     positions,
 )
 from tuner.cluster.worker import program
-from tuner.learn.teacher import RECORD, ScoreCache, Teacher, cache_path, keys_of, program_files
+from tuner.learn.teacher import ScoreCache, Teacher, cache_path, keys_of, program_files
 from tuner.parallel import OnThreads
 
 PIECES = "PpNnBbRr"
@@ -90,11 +90,8 @@ def test_scores_are_the_engine_s_and_are_searched_once(tmp_path, workers):
         assert it.scores(batch_of(BOARDS[::-1])).tolist() == WANTED[::-1] and it.new == 100
         assert it.scores(batch_of(BOARDS[:0], 0)).shape == (0,)
     with teacher(tmp_path) as again:
-        assert (
-            len(again.cache) == 100
-            and again.scores(batch_of(BOARDS)).tolist() == WANTED
-            and again.new == 0
-        )
+        assert again.scores(batch_of(BOARDS)).tolist() == WANTED
+        assert (again.new, again.old) == (0, 100)
 
 
 def test_mates_are_infinite_and_a_stalemate_is_level(tmp_path):
@@ -108,13 +105,14 @@ def test_other_options_and_limits_have_scores_of_their_own(tmp_path):
     with teacher(tmp_path) as it:
         it.scores(batch_of(BOARDS))
     with teacher(tmp_path, Alpha=50) as other:
-        assert other.new == 0 == len(other.cache)
         assert other.scores(batch_of(BOARDS[:3])).tolist() == [
             round(evaluation(CHESS.text(words).split()[0], {**USUAL, "Alpha": 50}))
             for words in BOARDS[:3]
         ]
+        assert (other.new, other.old) == (3, 0)
     with teacher(tmp_path, limits=SearchLimits(nodes=5)) as other:
-        assert len(other.cache) == 0
+        other.scores(batch_of(BOARDS[:3]))
+        assert (other.new, other.old) == (3, 0)
 
 
 def test_a_program_that_was_built_again_is_asked_again(tmp_path):
@@ -179,64 +177,32 @@ def test_what_was_searched_before_a_crash_is_kept(tmp_path, workers, monkeypatch
     monkeypatch.setenv("FAKE_MENDED", "1")
     with teacher(tmp_path, "crash 40") as it:
         assert (
-            len(it.cache) == done
-            and it.scores(batch_of(BOARDS)).tolist() == WANTED
+            it.scores(batch_of(BOARDS)).tolist() == WANTED
             and it.new == 100 - done
+            and it.old == done
         )
 
 
-def test_a_torn_end_is_removed_and_a_damaged_record_is_searched_again(tmp_path):
-    with teacher(tmp_path) as it:
-        it.scores(batch_of(BOARDS))
-        path = it.cache.path
-    whole = path.read_bytes()
-    head = whole.index(b"\n") + 1
-    path.write_bytes(whole[:-5])
-    with teacher(tmp_path) as it:
-        assert (
-            len(it.cache) == 99 and it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new == 1
-        )
-    assert sorted(
-        path.read_bytes()[head + i * 16 : head + i * 16 + 16] for i in range(100)
-    ) == sorted(whole[head + i * 16 : head + i * 16 + 16] for i in range(100))
-    for place in (
-        head + 3 * 16 + 1,
-        head + 50 * 16 + 9,
-        head + 70 * 16 + 13,
-        head + 99 * 16 + 15,
-    ):  # key, score, mate, check
-        content = bytearray(path.read_bytes())
-        content[place] ^= 64
-        path.write_bytes(content)
-    with teacher(tmp_path) as it:
-        assert (
-            it.cache.damaged == 4 and it.scores(batch_of(BOARDS)).tolist() == WANTED and it.new == 4
-        )
+def test_processes_share_the_scores_of_an_engine(tmp_path):
+    with teacher(tmp_path) as one, teacher(tmp_path) as other:
+        assert one.scores(batch_of(BOARDS)).tolist() == WANTED and one.new == 100
+        assert other.scores(batch_of(BOARDS)).tolist() == WANTED
+        assert (other.new, other.old) == (0, 100)
 
 
-def test_a_head_that_was_torn_is_written_again_and_another_s_is_refused(tmp_path):
+def test_scores_of_another_engine_are_refused(tmp_path):
     path = cache_path(ABOUT, tmp_path)
-    assert path.name.startswith("fake-1-")
-    path.write_bytes(b'{"engine": "Fa')
-    cache = ScoreCache(path, ABOUT)
-    cache.add(7, Searched(-12.5, None))
-    cache.add(8, Searched(-np.inf, -99999))
-    cache.close()
-    cache = ScoreCache(path, ABOUT)
-    assert (
-        cache.get(7) == (-12.5, None) and cache.get(8) == (-np.inf, -32767) and cache.get(9) is None
-    )
-    with pytest.raises(InputError, match="another process adds scores to this file"):
-        ScoreCache(path, ABOUT)
-    cache.close()
+    assert path.name.startswith("fake-1-") and len(set(keys_of(BOARDS))) == 100
+    for _ in range(2):
+        cache = ScoreCache(path, ABOUT)
+        cache.add(-7, -12.5)
+        cache.add(8, -np.inf)
+        assert [cache.get(key) for key in (-7, 8, 9)] == [-12.5, -np.inf, None]
+        cache.close()
     with pytest.raises(InputError, match="not scores of this engine with these options"):
         ScoreCache(path, {**ABOUT, "limits": "depth 2"})
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be used: unable to open database file"):
         ScoreCache(tmp_path, ABOUT)
-
-
-def test_records_have_16_bytes_and_keys_differ():
-    assert RECORD.itemsize == 16 and len(set(keys_of(BOARDS))) == 100
 
 
 @pytest.mark.parametrize(

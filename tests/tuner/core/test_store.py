@@ -1,0 +1,131 @@
+"""Databases: whole after any kill, shared, and refused in one line where they are not ours."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from games.streams import InputError
+from tuner.core.store import open_database, writing
+
+SCHEMA = "CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"
+WRITER = f"""
+import sys
+from pathlib import Path
+from tuner.core.store import open_database
+database = open_database(Path(sys.argv[1]), {SCHEMA!r}, "")
+for number in range(10**9):
+    database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 1000))
+    print(number, flush=True)
+"""
+
+
+def numbers(path):
+    database = open_database(path, SCHEMA, "")
+    try:
+        return database.execute("SELECT * FROM numbers ORDER BY number").fetchall()
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_what_was_stored_before_a_kill_is_there(tmp_path, number):
+    path = tmp_path / "a.db"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    lines = [next(writer.stdout) for _ in range(200)]
+    # a reader neither waits nor is in the way
+    reader = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0)
+    assert reader.execute("SELECT count(*) FROM numbers").fetchone()[0] >= 200
+    writer.send_signal(number)
+    lines += writer.stdout
+    writer.wait()
+    found = numbers(path)
+    assert len(lines) <= len(found) <= len(lines) + 1
+    assert found == [(i, "x" * 1000) for i in range(len(found))]
+
+
+def test_processes_write_in_turn(tmp_path):
+    path = tmp_path / "a.db"
+    one, other = (open_database(path, SCHEMA, "") for _ in range(2))
+    for number in range(0, 100, 2):
+        one.execute("INSERT INTO numbers VALUES (?, 'one')", (number,))
+        other.execute("INSERT INTO numbers VALUES (?, 'other')", (number + 1,))
+    assert len(numbers(path)) == 100
+    one.close()
+    other.close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
+
+
+def of_another_version(path):
+    open_database(path, SCHEMA, "").close()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+
+
+def foreign(path):
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE mine (a)")
+
+
+def truncated(path):
+    database = open_database(path, SCHEMA, "")
+    for number in range(1000):
+        database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 100))
+    database.close()
+    os.truncate(path, path.stat().st_size // 2 + 7)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.write_bytes(b"just words, " * 100), "file is not a database"),
+        (lambda path: path.mkdir(), "unable to open database file"),
+        (of_another_version, "not a database of this version of tuner"),
+        (foreign, "not a database of this version of tuner"),
+        (truncated, "malformed"),
+        (lambda path: path.symlink_to("/no/such/folder/a.db"), "unable to open database file"),
+    ],
+)
+def test_other_files_are_refused_in_one_line_and_stay_as_they_are(tmp_path, make, said):
+    path = tmp_path / "a.db"
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(InputError) as problem, writing(path, "choose another place"):
+        database = open_database(path, SCHEMA, "choose another place")
+        database.execute("SELECT count(text) FROM numbers").fetchone()
+    text = str(problem.value)
+    assert text.startswith(f"{path}: ") and said in text and text.endswith("; choose another place")
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+def test_a_full_disk_is_one_line(tmp_path):
+    """A limit of the size of files is as a full disk."""
+    program = f"""
+import resource, signal, sys
+from pathlib import Path
+from tuner.core.store import open_database, writing
+from games.streams import InputError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = Path(sys.argv[1])
+database = open_database(path, {SCHEMA!r}, "make room")
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+number = 0
+try:
+    while True:
+        with writing(path, "make room"):
+            database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 1000))
+        number += 1
+except InputError as problem:
+    print(number, problem)
+"""
+    path = tmp_path / "a.db"
+    ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    number, _, said = ran.stdout.partition(" ")
+    assert ran.stdout.count("\n") == 1 and said.startswith(f"{path}: cannot be used: "), ran
+    assert said.endswith("; make room\n")
+    assert len(numbers(path)) == int(number) > 10
