@@ -1,7 +1,6 @@
 """What the tests of `tuner match` share: playing matches, and the games and pairs that they
 left."""
 
-import contextlib
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ import chess.pgn
 
 from tests.commands.support import done
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import read_records
 
 PATIENCE = 600  # seconds, for a machine on which much else runs
 PAIR = ("classic", "pesto", "--depth", "1")
@@ -47,6 +47,4 @@ def start(folder: Path, *more: object) -> subprocess.Popen:
 
 
 def pairs_in(folder: Path) -> int:
-    with contextlib.suppress(FileNotFoundError):
-        return (folder / "history.jsonl").read_bytes().count(b"\n")
-    return 0
+    return len(read_records(folder))

@@ -10,6 +10,7 @@ import yaml
 from tests.commands.match_support import play
 from tests.commands.support import tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import keep_records
 
 PLAYER = (
     f"uci:{shlex.quote(sys.executable)}"
@@ -32,7 +33,7 @@ def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch
         "Hash=7",
     ]
     Path("a.txt").unlink()
-    Path("run/history.jsonl").write_text("")
+    keep_records(Path("run"), 0)
     assert play("--resume", "run")["games"] == wanted["games"] == 2
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
+from tests.tuner.core.support import execute
 from tests.tuner.report.support import findings, match_run, tune_run
 
 
@@ -159,7 +160,7 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
         (("run/params.yaml",), "run/params.yaml: no such folder"),
         (("run", "--match", "run"), "not the settings of a match"),
         (("run", "--match", "nowhere"), "nowhere: contains no match run"),
-        (("run", "--match", "damaged"), "history.jsonl:1: damaged"),
+        (("run", "--match", "damaged"), "run.db: record 0: damaged"),
         (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
         (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
         (("run", "-o", "folder.html"), "folder.html: is a folder"),
@@ -171,7 +172,7 @@ def test_mistakes_are_reported_in_one_line(tmp_path, monkeypatch, arguments, sai
     (tmp_path / "empty").mkdir()
     (tmp_path / "folder.html").mkdir()
     match_run(tmp_path / "damaged", [(1, 0)])
-    (tmp_path / "damaged" / "history.jsonl").write_text("{}\n")
+    execute(tmp_path / "damaged", "UPDATE records SET json = '{}'")
     ran = tuner("report", *arguments)
     assert (
         ran.status == 2

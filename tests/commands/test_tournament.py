@@ -16,6 +16,7 @@ import yaml
 from tests.commands.match_support import comparable, games_of, pairs_in
 from tests.commands.support import done, refused
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import read_records
 from tuner.report.tournament import tournament_page
 
 FOUR = ("classic", "pesto", "zero", "random", "--depth", 1, "--plies", 60, "--random-plies", 4)
@@ -117,7 +118,7 @@ def test_a_killed_tournament_ends_with_the_same_table(cup, tmp_path, kills):
     resumed = play("--resume", run, "--pgn", games)
     assert table(resumed) == table(found)
     assert comparable(games) == comparable(folder / "a.pgn")
-    lines = [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+    lines = read_records(run)
     assert len(lines) == len({(line["leg"], line["pair"]) for line in lines}) == 24
 
 

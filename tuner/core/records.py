@@ -345,7 +345,7 @@ def read_lines(path: Path, kind: type[T], torn: bool) -> list[T]:
     return records
 
 
-def plain_json(raw: bytes) -> dict[str, Any]:
+def plain_json(raw: bytes | str) -> dict[str, Any]:
     """Decode a JSON object, in which numbers that are not finite are None; ValueError says what is
     wrong with it."""
     try:

@@ -4,11 +4,16 @@ process writes at a time, and readers neither wait nor are waited for."""
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import sqlite3
-from collections.abc import Iterator
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from tuner.core.records import InputError
+from games.streams import one_line
+from tuner.core.records import InputError, plain_json
 
 OURS = 0x6576746E  # application_id: "evtn"
 VERSION = 1  # user_version: of all tables
@@ -55,3 +60,76 @@ def writing(path: Path, advice: str) -> Iterator[None]:
         yield
     except sqlite3.Error as problem:
         raise InputError(f"{path}: cannot be used: {problem}; {advice}") from None
+
+
+DATABASE = "run.db"
+TABLES = """CREATE TABLE records (number INTEGER PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
+WITHOUT ROWID"""
+RESTORE = "restore it, or start another run"
+
+
+class Store:
+    """What a run has found, in a database of its folder: records in the order in which they were
+    found, each with the texts of its games. InputError if it is damaged or cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DATABASE
+        self._database = open_database(self.path, TABLES, RESTORE)
+        try:
+            with writing(self.path, RESTORE):
+                (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
+                count = self._database.execute("SELECT count(*) FROM records")
+                (self._next,) = count.fetchone()
+            if found != "ok":
+                raise InputError(f"{self.path}: damaged: {one_line(found)}; {RESTORE}")
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, record: Mapping[str, Any], texts: Sequence[str] = ()) -> None:
+        """Store a record with the texts of its games, whole or not at all."""
+        number = self._next
+        games = [(number, place, text) for place, text in enumerate(texts)]
+        with writing(self.path, "what was found before is kept"), self._database:
+            self._database.execute("BEGIN")
+            line = json.dumps(record, separators=(",", ":"))
+            self._database.execute("INSERT INTO records VALUES (?, ?)", (number, line))
+            self._database.executemany("INSERT INTO games VALUES (?, ?, ?)", games)
+        self._next += 1
+
+    def texts(self, number: int) -> list[str]:
+        """Return the texts of the games of a record."""
+        query = "SELECT text FROM games WHERE record = ? ORDER BY place"
+        with writing(self.path, RESTORE):
+            return [text for (text,) in self._database.execute(query, (number,))]
+
+    def close(self) -> None:
+        """Close the database, which is then one file, if nobody else reads it."""
+        with contextlib.suppress(sqlite3.Error):
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        self._database.close()
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """Return the records of a run, which may still be going on; none if there is no store.
+    InputError if it is damaged."""
+    path = folder / DATABASE
+    if not path.exists():
+        return []
+    with writing(path, RESTORE):
+        name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
+        reader = sqlite3.connect(f"file:{name}?mode=ro", uri=True, timeout=PATIENCE)
+        try:
+            lines = reader.execute("SELECT number, json FROM records ORDER BY number").fetchall()
+        finally:
+            reader.close()
+    records: list[dict[str, Any]] = []
+    for number, text in lines:
+        try:
+            if number != len(records):
+                raise ValueError("records before it are missing")
+            records.append(plain_json(text))
+        except ValueError as problem:
+            raise InputError(f"{path}: record {number}: damaged, {problem}; {RESTORE}") from None
+    return records

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 from games.record import available, find
 from games.streams import InputError
+from tuner.core.store import DATABASE
 from tuner.findings.records import Iteration
 from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, NOW, RUNNING, GameNow, Now, read_now
@@ -43,7 +44,8 @@ PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]]
 
 
 Made = TypeVar("Made")
-FILES = (CONFIG, HISTORY, LEARNED, FINDINGS, NET, ESTIMATES)  # what the report shows of a folder
+# what the report shows of a folder
+FILES = (CONFIG, HISTORY, DATABASE, f"{DATABASE}-wal", LEARNED, FINDINGS, NET, ESTIMATES)
 INNER = (f"*/{NOW}", f"*/*/{NOW}", f"*/*/*/{NOW}")  # of the steps of a loop
 SILENT = 15.0  # seconds without a sign of life after which a run is not under way
 REPORT_SHARE, NOW_SHARE = 0.003, 0.02  # of the CPUs that a run uses, or of one

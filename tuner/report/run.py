@@ -71,10 +71,9 @@ class Match:
 def read_match(folder: Path) -> Match:
     """Read the match in a folder so far; InputError if there is none or a line is damaged."""
     settings = read_config(folder, SECTION, MatchSettings)
-    path = folder / HISTORY
     names, game = settings.names, game_of_folder(settings, folder)
     test = test_of(settings, game)
-    lines = read_pairs(path, game.points) if path.exists() else []
+    lines = read_pairs(folder, game.points)
     tally = Tally(test, game.points)
     running: list[tuple[float, ...]] = []
     reasons: Counter[str] = Counter()

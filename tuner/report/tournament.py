@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from games.record import Game
-from games.streams import InputError
-from tuner.io.run_folder import CONFIG, HISTORY, read_config
+from tuner.io.run_folder import read_config
 from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
-from tuner.play.match.journal import PairLine, read_pairs
+from tuner.play.match.journal import read_pairs
 from tuner.play.match.results import Tally, openings_text
 from tuner.play.match.setup import game_of_folder
 from tuner.play.match.tournament import (
@@ -34,8 +32,11 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
     config = settings_of(folder)
     settings = read_config(folder, TOURNAMENT_SECTION, TournamentSettings)
     game = game_of_folder(settings, folder)
-    lines = read_pairs(folder / HISTORY, game.points) if (folder / HISTORY).exists() else []
-    standings = standings_of(settings, game, _tallies(folder, settings, game, lines))
+    lines = read_pairs(folder, game.points, len(settings.pairings))
+    tallies = [Tally(None, game.points) for _ in settings.pairings]
+    for line in lines:
+        tallies[line.leg].add(line)
+    standings = standings_of(settings, game, tallies)
     run = run_of(folder, TOURNAMENT_SECTION, config)
     sections = [
         section
@@ -64,20 +65,6 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
         tiles=tiles,
     )
     return page, sections
-
-
-def _tallies(
-    folder: Path, settings: TournamentSettings, game: Game, lines: list[PairLine]
-) -> list[Tally]:
-    tallies = [Tally(None, game.points) for _ in settings.pairings]
-    for line in lines:
-        if line.leg >= len(tallies):
-            raise InputError(
-                f"{folder / HISTORY}: a pair of pairing {line.leg}, expected fewer than"
-                f" {len(tallies)} by {CONFIG}; restore the files"
-            )
-        tallies[line.leg].add(line)
-    return tallies
 
 
 def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:

@@ -1,6 +1,7 @@
 """Commands on a cluster: the same files as without, whoever is killed meanwhile."""
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import zstandard
 from tests.commands.support import done, refused, tictactoe_file
 from tests.conftest import SAMPLES
 from tests.tuner.cluster.support import Killer
+from tests.tuner.core.support import read_records
 
 TIMES = re.compile(
     rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+'
@@ -36,7 +38,7 @@ def matched(folder: Path, *more: object) -> list[bytes]:
         *more,
     )
     return [
-        *sorted(TIMES.sub(b"", (folder / "match/history.jsonl").read_bytes()).splitlines()),
+        *sorted(json.dumps(record).encode() for record in read_records(folder / "match")),
         TIMES.sub(b"", (folder / "a.pgn").read_bytes()),
     ]
 

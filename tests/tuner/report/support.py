@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.tuner.core.support import write_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.io.run_folder import write_config
 from tuner.options.match import SECTION, MatchSettings
@@ -260,7 +261,7 @@ def match_run(
             )
         write_parameters(folder / copy, parameters)
     write_config(folder, SECTION, replace(settings, **changes), "tuner match a b")
-    write_lines(
+    write_records(
         folder,
         [
             {

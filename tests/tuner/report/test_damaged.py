@@ -6,6 +6,7 @@ import json
 import pytest
 
 from games.streams import InputError
+from tests.tuner.core.support import execute, read_records
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.core.records import read_lines
 from tuner.play.match.journal import PairLine, read_pairs
@@ -75,12 +76,19 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
         "match": lambda path: match_run(path, [(1, 0)] * 4),
     }[kind](tmp_path / "run")
     path = folder / "history.jsonl"
+    if kind == "match":
+        records = [json.dumps(record) for record in read_records(folder)]
+        path.write_text("\n".join(records) + "\n")
     lines = path.read_text().splitlines()
     line = json.loads(lines[1])
     shape = PairLine if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
 
     def read() -> object:
-        return read_pairs(path, 1) if kind == "match" else read_lines(path, shape, torn=True)
+        if kind != "match":
+            return read_lines(path, shape, torn=True)
+        for number, text in enumerate(path.read_text().splitlines()):
+            execute(folder, "UPDATE records SET json = ? WHERE number = ?", text, number)
+        return read_pairs(folder, 1)
 
     for at in places(line):
         if at[0] not in shape.__dataclass_fields__:
@@ -103,5 +111,7 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
                 ), (at, value)
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
         path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
-        with pytest.raises(InputError, match=r"history\.jsonl:2: (damaged|lacks)"):
+        with pytest.raises(
+            InputError, match=r"(history\.jsonl:2|run\.db: record 1): (damaged|lacks)"
+        ):
             read()

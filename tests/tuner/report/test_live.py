@@ -11,6 +11,7 @@ import yaml
 from games.streams import InputError
 from tests.tuner.report.support import match_run, selfplay_run, tune_run
 from tuner.core.records import to_json
+from tuner.core.store import Store, read_records
 from tuner.io.files import replace_file
 from tuner.io.now import NOW, CurvePoint, GameNow, Now
 from tuner.report import live
@@ -91,7 +92,7 @@ def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
     assert "whole build" in LivePage(tmp_path).now().html
 
 
-@pytest.mark.parametrize("name", ["now.json", "config.yaml", "history.jsonl"])
+@pytest.mark.parametrize("name", ["now.json", "config.yaml", "run.db"])
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_what_is_no_file_is_not_read(folder, name, kind):
     path = folder / name
@@ -169,7 +170,7 @@ def test_a_report_is_made_again_when_its_files_change_and_else_not(folder, monke
         write(folder, now(step="playing", done=len(made)))
         assert page.now().report == first
     assert len(made) == 1
-    history = folder / "history.jsonl"
-    line = history.read_bytes().splitlines(keepends=True)[0]
-    history.write_bytes(history.read_bytes() + line.replace(b'"pair":0', b'"pair":12'))
+    store = Store(folder)
+    store.append(read_records(folder)[0] | {"pair": 12})
     assert page.now().report != first and len(made) == 2
+    store.close()

@@ -8,6 +8,7 @@ import pytest
 from games.streams import InputError
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tests.tuner.statistics.support import count_games
+from tuner.core.store import Store, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.results import result_block
@@ -83,15 +84,17 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
 
 def test_a_line_with_too_many_points_is_damaged(tmp_path):
     folder = match_run(tmp_path / "match", [(1, 2)])
-    with pytest.raises(InputError, match=r"history\.jsonl:1: damaged, outcomes is"):
+    with pytest.raises(InputError, match=r"run\.db: record 0: damaged, outcomes is"):
         read_match(folder)
 
 
-def test_a_match_that_is_still_played_may_end_in_half_a_line(tmp_path):
+def test_a_match_that_is_still_played_is_read_so_far(tmp_path):
     folder = match_run(tmp_path / "match", PAIRS)
-    with open(folder / "history.jsonl", "a") as stream:
-        stream.write('{"leg":0,"pair":48,"outco')
+    store = Store(folder)
     assert read_match(folder).plain["games"] == 96
+    store.append(read_records(folder)[0] | {"pair": 48})
+    assert read_match(folder).plain["games"] == 98
+    store.close()
 
 
 def test_elo_is_told_of_the_player_that_learned(tmp_path):

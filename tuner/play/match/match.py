@@ -198,17 +198,17 @@ class PairsRun(Run):
         assert playing is not None, "its games are work"
         game, legs = self.game, self.legs
         pairs = None if self.settings.games is None else self.settings.games // 2
+        score = Score([Tally(None if leg else self.test, game.points) for leg in range(len(legs))])
+        own = [folder / f"games{game.files.suffixes[0]}"] if self.kept else []
+        outputs = [*own, *([self.output] if self.output else [])]
         journal = Journal(
             folder,
-            f"games{game.files.suffixes[0]}",
-            self.display.note,
+            outputs if game.files.game_text is not None else (),
             len(legs),
             pairs,
             game.points,
             game.files.session,
         )
-        journal.follower = self.output
-        score = Score([Tally(None if leg else self.test, game.points) for leg in range(len(legs))])
         reported: set[tuple[str, str]] = set()
         try:
             if self.more:
@@ -235,7 +235,8 @@ class PairsRun(Run):
                     PairTask(leg, number, self.openings.opening(number)) for leg, number in left
                 )
                 for pair in () if score.decided() else run(playing, tasks, interrupted):
-                    score.add(journal.append(pair.line, pair.texts))
+                    journal.append(pair.line, pair.texts)
+                    score.add(pair.line)
                     for forfeit in filter(None, pair.line.forfeits):
                         fault = (legs[pair.line.leg]["ab".index(forfeit[0])].name, forfeit[2:])
                         if fault not in reported:
@@ -246,9 +247,8 @@ class PairsRun(Run):
                     if score.decided():
                         break
                 playing.end()
-            journal.sync()
             if self.output is not None:
-                journal.copy_games(score.counted(), self.output)
+                journal.write_games(score.counted(), self.output)
         finally:
             journal.close()
         return self._result(score, folder, interrupted.is_set())
