@@ -21,6 +21,7 @@ from tests.commands.match_support import play
 from tests.commands.support import done, refused
 from tests.games.backgammon.test_files import random_games
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import keep_records
 
 GAME = find("backgammon")
 needs_gnubg = pytest.mark.skipif(
@@ -229,10 +230,8 @@ def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
 def test_a_resumed_match_goes_on_with_its_session(tmp_path):
     run = tmp_path / "run"
     done("match", "pubeval", "random", "--games", 12, "--run", run, "--workers", 1)
-    history = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
-    # a kill leaves the games of one pair more
-    (run / "history.jsonl").write_bytes(b"".join(history[:3]))
-    os.truncate(run / "games.mat", sum(sum(json.loads(line)["bytes"]) for line in history[:4]))
+    keep_records(run, 3)
+    os.truncate(run / "games.mat", 2 * (run / "games.mat").stat().st_size // 3)
     done("match", "--resume", run, "--workers", 1, "--pgn", tmp_path / "all.mat")
     games = imported(run / "games.mat", tmp_path)
     assert len(games) == 12 and games[11].score[0] > games[5].score[0] > games[0].score[0] == 0
