@@ -17,6 +17,7 @@ import yaml
 
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import execute, keep_records, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.optimize.methods import METHODS
 from tuner.optimize.numbers import read_numbers, rounded_apart
@@ -47,7 +48,7 @@ def optimize(*arguments: object) -> dict:
 
 
 def lines_of(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    return read_records(folder)
 
 
 def test_a_run_plays_pairs_with_other_values_on_both_sides_and_writes_the_best(tmp_path):
@@ -99,17 +100,16 @@ def test_a_run_goes_on_from_its_journal_alone_and_more_games_keep_the_plan(tmp_p
     run, file = tmp_path / "run", file_of(tmp_path)
     optimize("classic", "--options", file, "--games", 60, *FAST, "--run", run, "--method", "spsa")
     file.unlink()
-    whole = (run / "history.jsonl").read_bytes().splitlines(keepends=True)
+    whole = lines_of(run)
     seen = []
     for _ in range(2):  # the same journal, the same games
-        (run / "history.jsonl").write_bytes(b"".join(whole[:12]) + whole[12][:40])
-        (run / "estimates.jsonl").write_bytes(b'{"pairs"')
+        keep_records(run, 12)
         found = optimize("--resume", run, "--workers", 1, "--games", 80)
         assert found["games"] == 80
         seen.append(lines_of(run))
     assert seen[0] == seen[1]
     assert [line["pair"] for line in seen[0]] == list(range(40))
-    assert seen[0][:12] == [json.loads(line) for line in whole[:12]]
+    assert seen[0][:12] == whole[:12]
     settings = yaml.safe_load((run / "config.yaml").read_text())["optimize"]
     assert (settings["games"], settings["planned"]) == (80, 30)
 
@@ -127,22 +127,15 @@ def test_a_run_that_is_killed_loses_no_pair_that_it_wrote(tmp_path):
             stdout=subprocess.DEVNULL,
         )
         wanted = 10 * (kill + 1)
-        while process.poll() is None and (
-            not (run / "history.jsonl").exists() or len(lines_whole(run)) < wanted
-        ):
+        while process.poll() is None and len(lines_of(run)) < wanted:
             time.sleep(0.01)
-        before = lines_whole(run)
+        before = lines_of(run)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert lines_whole(run)[: len(before)] == before
+        assert lines_of(run)[: len(before)] == before
     found = optimize("--resume", run)
     assert found["games"] == 400
     assert sorted(line["pair"] for line in lines_of(run)) == list(range(200))
-
-
-def lines_whole(run: Path) -> list[bytes]:
-    text = (run / "history.jsonl").read_bytes()
-    return text[: text.rfind(b"\n") + 1].splitlines()
 
 
 def test_an_engine_is_given_the_values_of_each_pair(tmp_path):
@@ -268,9 +261,9 @@ BAD = {
     "optimize --resume nowhere": "nowhere: contains no optimize run",
     "optimize --resume run --method spsa": "--method: a resumed run keeps its settings",
     "optimize --resume run --games 4": "--games 4: expected an even number of 8 or more",
-    "optimize --resume damaged": "history.jsonl:2: damaged, its checksum is wrong",
-    "optimize --resume shorter": "history.jsonl:2: damaged, its checksum is wrong",
-    "optimize --resume swapped": "history.jsonl:1: damaged, its checksum is wrong",
+    "optimize --resume damaged": "run.db: result 1: damaged, a is a list of 4, expected 3 numbers",
+    "optimize --resume shorter": "run.db: result 2: damaged, records before it are missing",
+    "optimize --resume twice": "run.db: result 2: damaged, pair 1 is there twice",
     "optimize --resume other": "numbers.txt:1: ",
     "report fresh": "fresh: there is no estimate yet",
     "report run --match other": "a page of optimize shows its own games",
@@ -296,18 +289,15 @@ def mistakes(tmp_path_factory) -> Path:
     (folder / "full").mkdir()
     (folder / "full" / "letter").write_text("Dear")
     words = ("classic", "--options", folder / "given.txt", "--games", 8, *FAST)
-    for name in ("run", "damaged", "other", "fresh", "shorter", "swapped"):
+    for name in ("run", "damaged", "other", "fresh", "shorter", "twice"):
         optimize(*words, "--run", folder / name)
-    history = folder / "damaged" / "history.jsonl"
-    lines = history.read_text().splitlines(keepends=True)
-    lines[1] = lines[1].replace('"a":[', '"a":[1')
-    history.write_text("".join(lines))
-    for name, order in (("shorter", [0, 2, 3]), ("swapped", [3, 2, 1, 0])):
-        history = folder / name / "history.jsonl"
-        lines = history.read_text().splitlines(keepends=True)
-        history.write_text("".join(lines[place] for place in order))
+    longer = json.dumps(lines_of(folder / "damaged")[1]).replace('"a": [', '"a": [1, ')
+    execute(folder / "damaged", "UPDATE records SET json = ? WHERE number = 1", longer)
+    execute(folder / "shorter", "DELETE FROM records WHERE number = 1")
+    again = json.dumps(lines_of(folder / "twice")[1])
+    execute(folder / "twice", "UPDATE records SET json = ? WHERE number = 2", again)
     (folder / "other" / "numbers.txt").write_text("nonsense\n")
-    (folder / "fresh" / "estimates.jsonl").unlink()
+    execute(folder / "fresh", "DELETE FROM records WHERE kind = 'estimate'")
     return folder
 
 

@@ -160,7 +160,7 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
         (("run/params.yaml",), "run/params.yaml: no such folder"),
         (("run", "--match", "run"), "not the settings of a match"),
         (("run", "--match", "nowhere"), "nowhere: contains no match run"),
-        (("run", "--match", "damaged"), "run.db: record 0: damaged"),
+        (("run", "--match", "damaged"), "run.db: result 0: damaged"),
         (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
         (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),
         (("run", "-o", "folder.html"), "folder.html: is a folder"),

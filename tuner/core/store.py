@@ -8,9 +8,10 @@ import json
 import os
 import sqlite3
 import urllib.parse
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from games.streams import one_line
 from tuner.core.records import InputError, plain_json
@@ -58,60 +59,67 @@ def writing(path: Path, advice: str) -> Iterator[None]:
     """InputError, with `advice`, where SQLite cannot read or write in the block."""
     try:
         yield
-    except sqlite3.Error as problem:
+    except (sqlite3.Error, OSError) as problem:
         raise InputError(f"{path}: cannot be used: {problem}; {advice}") from None
 
 
 DATABASE = "run.db"
-TABLES = """CREATE TABLE records (number INTEGER PRIMARY KEY, json TEXT NOT NULL);
+TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL,
+PRIMARY KEY (kind, number)) WITHOUT ROWID;
 CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
 WITHOUT ROWID"""
+RESULT, ESTIMATE = "result", "estimate"  # kinds of records
+LOGGED = slice(18, 20)  # bytes that say that a database has a log
 RESTORE = "restore it, or start another run"
 
 
 class Store:
-    """What a run has found, in a database of its folder: records in the order in which they were
-    found, each with the texts of its games. InputError if it is damaged or cannot be written."""
+    """What a run has found, in a database of its folder: records of each kind in the order in which
+    they were found, and the texts of the games of a result. `lock`, which keeps other processes
+    out, is closed with it. InputError if it is damaged or cannot be written."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / DATABASE
-        self._database = open_database(self.path, TABLES, RESTORE)
-        try:
+    def __init__(self, folder: Path, lock: IO[bytes] | None = None) -> None:
+        self.path, self._lock = folder / DATABASE, lock
+        with contextlib.ExitStack() as opened:
+            if lock is not None:
+                opened.callback(lock.close)
+            self._database = open_database(self.path, TABLES, RESTORE)
+            opened.callback(self._database.close)
             with writing(self.path, RESTORE):
                 (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
-                count = self._database.execute("SELECT count(*) FROM records")
-                (self._next,) = count.fetchone()
+                counts = self._database.execute("SELECT kind, count(*) FROM records GROUP BY kind")
+                self._counts = Counter(dict(counts))
             if found != "ok":
                 raise InputError(f"{self.path}: damaged: {one_line(found)}; {RESTORE}")
-        except BaseException:
-            self.close()
-            raise
+            opened.pop_all()
 
-    def append(self, record: Mapping[str, Any], texts: Sequence[str] = ()) -> None:
+    def append(
+        self, record: Mapping[str, Any], texts: Sequence[str] = (), kind: str = RESULT
+    ) -> None:
         """Store a record with the texts of its games, whole or not at all."""
-        number = self._next
+        number = self._counts[kind]
         games = [(number, place, text) for place, text in enumerate(texts)]
         with writing(self.path, "what was found before is kept"), self._database:
             self._database.execute("BEGIN")
             line = json.dumps(record, separators=(",", ":"))
-            self._database.execute("INSERT INTO records VALUES (?, ?)", (number, line))
+            self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (kind, number, line))
             self._database.executemany("INSERT INTO games VALUES (?, ?, ?)", games)
-        self._next += 1
+        self._counts[kind] += 1
 
     def texts(self, number: int) -> list[str]:
-        """Return the texts of the games of a record."""
+        """Return the texts of the games of a result."""
         query = "SELECT text FROM games WHERE record = ? ORDER BY place"
         with writing(self.path, RESTORE):
             return [text for (text,) in self._database.execute(query, (number,))]
 
     def close(self) -> None:
-        """Close the database, which is then one file, if nobody else reads it."""
-        with contextlib.suppress(sqlite3.Error):
-            self._database.execute("PRAGMA journal_mode = DELETE")
+        """Close the database, and unlock."""
         self._database.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
-def read_records(folder: Path) -> list[dict[str, Any]]:
+def read_records(folder: Path, kind: str = RESULT) -> list[dict[str, Any]]:
     """Return the records of a run, which may still be going on; none if there is no store.
     InputError if it is damaged."""
     path = folder / DATABASE
@@ -119,11 +127,16 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
         return []
     with writing(path, RESTORE):
         name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
-        reader = sqlite3.connect(f"file:{name}?mode=ro", uri=True, timeout=PATIENCE)
-        try:
-            lines = reader.execute("SELECT number, json FROM records ORDER BY number").fetchall()
-        finally:
-            reader.close()
+        # a reader would leave files of a log beside a database that nobody has open
+        with open(path, "rb") as stream:
+            logged = stream.read(LOGGED.stop)[LOGGED] == b"\2\2"
+        closed = logged and not os.path.exists(f"{path}-wal")
+        how = "immutable=1" if closed else "mode=ro"
+        reader = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=PATIENCE)
+        query = "SELECT number, json FROM records WHERE kind = ? ORDER BY number"
+        with contextlib.closing(reader):
+            made = reader.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            lines = reader.execute(query, (kind,)).fetchall() if made else []
     records: list[dict[str, Any]] = []
     for number, text in lines:
         try:
@@ -131,5 +144,15 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
                 raise ValueError("records before it are missing")
             records.append(plain_json(text))
         except ValueError as problem:
-            raise InputError(f"{path}: record {number}: damaged, {problem}; {RESTORE}") from None
+            raise InputError(f"{path}: {kind} {number}: damaged, {problem}; {RESTORE}") from None
     return records
+
+
+@contextlib.contextmanager
+def naming(folder: Path, number: int, kind: str = RESULT) -> Iterator[None]:
+    """InputError that names the record for what is wrong with it in the block."""
+    try:
+        yield
+    except ValueError as problem:
+        place = f"{folder / DATABASE}: {kind} {number}"
+        raise InputError(f"{place}: damaged, {problem}; {RESTORE}") from None

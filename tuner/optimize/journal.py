@@ -1,9 +1,7 @@
-"""The journal of an optimization: a line for each finished pair of games, with the values that both
-sides played with and a checksum."""
+"""The finished pairs of an optimization: games, with the values that both sides played with."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -11,11 +9,8 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from tuner.core.records import Number, convert
-from tuner.io.run_folder import HISTORY
-from tuner.play.journal import GrowingFiles, cut_torn, json_line, read_sealed, sealed
+from tuner.core.store import naming, read_records
 from tuner.play.match.journal import PairLine
-
-ESTIMATES = "estimates.jsonl"
 
 
 class TunedPair(NamedTuple):
@@ -64,61 +59,24 @@ def _short(line: PairLine) -> dict:
     return replace(line, reasons=None).to_json()
 
 
-def _from_json(plain: dict, numbers: int, opponent: bool, points: int) -> TunedPair:
-    """Decode a line of the file; ValueError says what is wrong."""
+def read_pairs(folder: Path, numbers: int, opponent: bool, points: int) -> list[TunedPair]:
+    """Return the finished pairs of a run, in their order; InputError for a damaged one."""
+    pairs: dict[int, TunedPair] = {}
     size = Meta(min_length=numbers, max_length=numbers, description=f"{numbers} numbers")
-    sides = [
-        tuple(convert(plain.get(name), Annotated[list[Number], size], "", name)) for name in "ab"
-    ]
-    lines = [
-        PairLine.from_json(plain[name], points)
-        for name in ("line", "other")
-        if isinstance(plain.get(name), dict)
-    ]
-    if len(lines) != 1 + opponent:
-        raise ValueError("its games are missing, or those of another kind of run")
-    return TunedPair(sides[0], sides[1], lines[0], lines[1] if opponent else None)
-
-
-def read_pairs(
-    path: Path, numbers: int, opponent: bool, points: int
-) -> tuple[list[TunedPair], int]:
-    """Read the whole lines of a file, in their order, and the checksum of the last; each checksum
-    is of all lines so far. InputError for a damaged line."""
-    seen: set[int] = set()
-
-    def decode(plain: dict) -> TunedPair:
-        pair = _from_json(plain, numbers, opponent, points)
-        if pair.line.pair in seen:
-            raise ValueError(f"pair {pair.line.pair} is there twice")
-        seen.add(pair.line.pair)
-        return pair
-
-    return read_sealed(path, decode, chained=True)
-
-
-class TunedJournal:
-    """Appends finished pairs and estimates; `pairs` are those of an earlier run."""
-
-    def __init__(self, folder: Path, numbers: Sequence[str], opponent: bool, points: int) -> None:
-        self._files = GrowingFiles(folder, (HISTORY, ESTIMATES), "the pairs before are kept")
-        history, estimates = self._files.paths
-        with self._files.opened():
-            self.pairs, self._last = read_pairs(history, len(numbers), opponent, points)
-            for path in (history, estimates):
-                cut_torn(path)
-
-    def append(self, pair: TunedPair) -> None:
-        """Append a finished pair."""
-        line, self._last = sealed(pair.to_json(), self._last)
-        self._files.append(line, b"")
-        self._files.sync_sometimes()
-
-    def note(self, estimate: dict) -> None:
-        """Append an estimate."""
-        self._files.append(b"", json_line(estimate))
-
-    def close(self) -> None:
-        """Write everything to disk, and unlock the folder."""
-        self._files.sync()
-        self._files.close()
+    for number, plain in enumerate(read_records(folder)):
+        with naming(folder, number):
+            a, b = (
+                tuple(convert(plain.get(name), Annotated[list[Number], size], "", name))
+                for name in "ab"
+            )
+            lines = [
+                PairLine.from_json(plain[name], points)
+                for name in ("line", "other")
+                if isinstance(plain.get(name), dict)
+            ]
+            if len(lines) != 1 + opponent:
+                raise ValueError("its games are missing, or those of another kind of run")
+            if lines[0].pair in pairs:
+                raise ValueError(f"pair {lines[0].pair} is there twice")
+        pairs[lines[0].pair] = TunedPair(a, b, lines[0], lines[1] if opponent else None)
+    return list(pairs.values())

@@ -16,8 +16,9 @@ import numpy as np
 
 from games.record import Settable
 from tuner.core.records import InputError, to_json
+from tuner.core.store import ESTIMATE, Store
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import write_config
+from tuner.io.run_folder import locked, write_config
 from tuner.io.terminal import Display
 from tuner.optimize.best import (
     describe_estimate,
@@ -27,7 +28,7 @@ from tuner.optimize.best import (
     unit_of,
     write_best,
 )
-from tuner.optimize.journal import TunedJournal, TunedPair
+from tuner.optimize.journal import TunedPair, read_pairs
 from tuner.optimize.methods import METHODS
 from tuner.optimize.methods.base import Estimate, Method
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
@@ -174,20 +175,20 @@ class OptimizeRun(MatchRun):
         assert playing is not None, "its games are work"
         settings, game = self.settings, self.game
         assert settings.games is not None, "has a default"
-        opponent, names = settings.opponent is not None, [number.name for number in self.numbers]
+        opponent = settings.opponent is not None
         pairs = settings.games // settings.each
         method = METHODS[settings.method](self.numbers, settings.planned, settings.seed)
-        journal = TunedJournal(folder, names, opponent, game.points)
-        so_far = SoFar(self, method, journal)
-        try:
+        with contextlib.closing(Store(folder, locked(folder))) as store:
+            so_far = SoFar(self, method, store)
             if self.more:
                 write_config(folder, self.section, settings)
-            for pair in journal.pairs:
+            known = read_pairs(folder, len(self.numbers), opponent, game.points)
+            for pair in known:
                 so_far.add(pair)
             self.openings.known(
                 {
                     pair.line.pair: pair.line.opening
-                    for pair in journal.pairs
+                    for pair in known
                     if pair.line.opening is not None
                 }
             )
@@ -195,7 +196,7 @@ class OptimizeRun(MatchRun):
             self.display.begin("playing", pairs)
             with interrupts() as interrupted:
                 for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
-                    journal.append(pair)
+                    store.append(pair.to_json())
                     if pair.lost:
                         name = f"faults{self.game.files.suffixes[0]}"
                         with open(folder / name, "a", encoding="utf-8") as stream:
@@ -204,8 +205,6 @@ class OptimizeRun(MatchRun):
                     so_far.show()
                 playing.end()
             return so_far.result(folder, interrupted.is_set())
-        finally:
-            journal.close()
 
     def _tasks(self, method: Method, pairs: int, done: Mapping[int, object]) -> Iterator[TunedTask]:
         """Yield the pairs that are left, each proposed by what is known when its turn comes."""
@@ -220,8 +219,8 @@ class OptimizeRun(MatchRun):
 class SoFar:
     """What the pairs so far say."""
 
-    def __init__(self, owner: OptimizeRun, method: Method, journal: TunedJournal) -> None:
-        self._run, self._method, self._journal = owner, method, journal
+    def __init__(self, owner: OptimizeRun, method: Method, store: Store) -> None:
+        self._run, self._method, self._store = owner, method, store
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
         self._found: Estimate | None = None
         self._estimated, self._next_table = 0, float(FIRST_TABLE)
@@ -275,7 +274,7 @@ class SoFar:
     def lines(self) -> list[str]:
         """Return the present table, which is recorded, too."""
         found = self._estimate()
-        self._journal.note(self._plain(found))
+        self._store.append(self._plain(found), kind=ESTIMATE)
         return [
             *summary_lines(found, self._games, self._unit),
             *table_lines(self._numbers, found, self._unit),

@@ -26,7 +26,7 @@ from tuner.io.terminal import duration
 from tuner.options.match import TOURNAMENT_SECTION
 from tuner.report.charts import Chart, capital, own_names, percent, whole
 from tuner.report.improve import IMPROVE, improve_page
-from tuner.report.optimize import ESTIMATES, OPTIMIZE, optimize_page
+from tuner.report.optimize import OPTIMIZE, optimize_page
 from tuner.report.page import Fragments, page_of, render
 from tuner.report.run import FINDINGS, LEARNED, NET, ShownRun, read_run
 from tuner.report.run_charts import learning_curves
@@ -45,7 +45,7 @@ PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]]
 
 Made = TypeVar("Made")
 # what the report shows of a folder
-FILES = (CONFIG, HISTORY, DATABASE, f"{DATABASE}-wal", LEARNED, FINDINGS, NET, ESTIMATES)
+FILES = (CONFIG, HISTORY, DATABASE, f"{DATABASE}-wal", LEARNED, FINDINGS, NET)
 INNER = (f"*/{NOW}", f"*/*/{NOW}", f"*/*/*/{NOW}")  # of the steps of a loop
 SILENT = 15.0  # seconds without a sign of life after which a run is not under way
 REPORT_SHARE, NOW_SHARE = 0.003, 0.02  # of the CPUs that a run uses, or of one

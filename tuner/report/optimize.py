@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from tuner.core.records import InputError, Number, read_lines
+from tuner.core.records import InputError, Number, convert
+from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import CONFIG
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
@@ -16,7 +17,7 @@ from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL
 
-OPTIMIZE, ESTIMATES = "optimize", "estimates.jsonl"
+OPTIMIZE = "optimize"
 MOST_CHARTS = 12
 
 
@@ -24,9 +25,10 @@ def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[S
     """Return the page of an optimization, and its sections; `now` is the one of a page that
     lives."""
     config = settings_of(folder)
-    if not (folder / ESTIMATES).exists():
-        raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
-    lines = read_lines(folder / ESTIMATES, TunedEstimate, torn=True)
+    lines = [
+        convert(plain, TunedEstimate, f"{folder / DATABASE}: {ESTIMATE} {number}")
+        for number, plain in enumerate(read_records(folder, ESTIMATE))
+    ]
     lines = list({line.games: line for line in lines}.values())  # one for each number of games
     if not lines or not lines[-1].numbers:
         raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")

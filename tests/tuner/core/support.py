@@ -18,7 +18,7 @@ def write_records(folder: Path, records: Iterable[dict]) -> None:
 
 def keep_records(folder: Path, number: int) -> None:
     """Remove all records but the first ones, as if the run had been killed then."""
-    execute(folder, "DELETE FROM records WHERE number >= ?", number)
+    execute(folder, "DELETE FROM records WHERE kind = 'result' AND number >= ?", number)
     execute(folder, "DELETE FROM games WHERE record >= ?", number)
 
 

@@ -112,6 +112,6 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
         path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
         with pytest.raises(
-            InputError, match=r"(history\.jsonl:2|run\.db: record 1): (damaged|lacks)"
+            InputError, match=r"(history\.jsonl:2|run\.db: result 1): (damaged|lacks)"
         ):
             read()

@@ -84,7 +84,7 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
 
 def test_a_line_with_too_many_points_is_damaged(tmp_path):
     folder = match_run(tmp_path / "match", [(1, 2)])
-    with pytest.raises(InputError, match=r"run\.db: record 0: damaged, outcomes is"):
+    with pytest.raises(InputError, match=r"run\.db: result 0: damaged, outcomes is"):
         read_match(folder)
 
 

@@ -12,7 +12,7 @@ from typing import IO, Annotated, Any
 from msgspec import Meta
 
 from tuner.core.records import Count, InputError, convert
-from tuner.core.store import DATABASE, RESTORE, Store, read_records
+from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced
 from tuner.io.run_folder import locked, write_all
 
@@ -66,16 +66,12 @@ def read_pairs(
     `pairs`; InputError for a damaged one."""
     lines, seen = [], set()
     for number, plain in enumerate(read_records(folder)):
-        try:
+        with naming(folder, number):
             line = PairLine.from_json(plain, points)
             if legs is not None and line.leg >= legs or pairs is not None and line.pair >= pairs:
                 raise ValueError(f"pair {line.pair} of leg {line.leg} is not part of this match")
             if (line.leg, line.pair) in seen:
                 raise ValueError(f"pair {line.pair} is there twice")
-        except ValueError as problem:
-            raise InputError(
-                f"{folder / DATABASE}: record {number}: damaged, {problem}; {RESTORE}"
-            ) from None
         seen.add((line.leg, line.pair))
         lines.append(line)
     return lines
@@ -96,13 +92,8 @@ class Journal:
     ) -> None:
         """`legs` and `pairs` limit the valid pairs, `points` what a game wins; `session` fits the
         texts of games into one file."""
-        self._lock, self._session = locked(folder), session
+        self._session, self._store = session, Store(folder, locked(folder))
         self._files: dict[Path, tuple[IO[bytes], Callable[[str], str]]] = {}
-        try:
-            self._store = Store(folder)
-        except BaseException:
-            self._lock.close()
-            raise
         try:
             self.lines = read_pairs(folder, points, legs, pairs)
             for output in outputs:
@@ -137,7 +128,6 @@ class Journal:
         for stream, _ in self._files.values():
             stream.close()
         self._store.close()
-        self._lock.close()
 
 
 @contextlib.contextmanager

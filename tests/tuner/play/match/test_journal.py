@@ -54,24 +54,24 @@ def dump(folder) -> list[str]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("UPDATE records SET json = '{}' WHERE number = 1", "record 1: damaged, lacks 'leg'"),
-        ("UPDATE records SET json = 'x' WHERE number = 2", "record 2: damaged, not JSON"),
+        ("UPDATE records SET json = '{}' WHERE number = 1", "result 1: damaged, lacks 'leg'"),
+        ("UPDATE records SET json = 'x' WHERE number = 2", "result 2: damaged, not JSON"),
         (
             "UPDATE records SET json = '[1]' WHERE number = 2",
-            "record 2: damaged, not a JSON object",
+            "result 2: damaged, not a JSON object",
         ),
         (
             "DELETE FROM records WHERE number = 0",
-            "record 1: damaged, records before it are missing",
+            "result 1: damaged, records before it are missing",
         ),
         ("UPDATE records SET json = (SELECT json FROM records)", "damaged, pair 0 is there twice"),
         (
             "UPDATE records SET json = replace(json, '\"pair\":2', '\"pair\":8')",
-            "record 2: damaged, pair 8 of leg 0 is not part of this match",
+            "result 2: damaged, pair 8 of leg 0 is not part of this match",
         ),
         (
             "UPDATE records SET json = replace(json, '\"leg\":0', '\"leg\":7')",
-            "record 0: damaged, pair 0 of leg 7 is not part of this match",
+            "result 0: damaged, pair 0 of leg 7 is not part of this match",
         ),
         (
             "UPDATE records SET json = replace(json, '[1,0]', '[2,0]')",
