@@ -13,8 +13,9 @@ from types import FrameType
 from typing import Any
 
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
-# llvmlite's functions that LLVM calls while it compiles: exceptions in them are printed and lost
-CALLED_BY_LLVM = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer")
+# functions whose exceptions are printed and lost: those of llvmlite that LLVM calls while it
+# compiles, and what ends an object
+LOST_IN = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer", "__del__")
 NUMBERS = [
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -56,13 +57,13 @@ def held_back() -> Iterator[None]:
 @contextlib.contextmanager
 def prompt_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt on Ctrl-C, but not within an import, where a half-imported module may
-    misinterpret or swallow it, nor in functions that LLVM calls: then it is raised when these have
+    misinterpret or swallow it, nor in functions that lose it: then it is raised when these have
     ended. The handlers before the block are restored after it."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         while frame is not None and not (
             frame.f_code.co_filename.startswith("<frozen importlib")
-            or frame.f_code.co_name in CALLED_BY_LLVM
+            or frame.f_code.co_name in LOST_IN
         ):
             frame = frame.f_back
         if frame is None:
