@@ -19,6 +19,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from tuner.core.records import Amount, Count, InputError, Number, convert
+from tuner.core.store import DATABASE, Store, naming, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -33,13 +34,12 @@ from tuner.improve.versions import (
     touch_sources,
     untouched,
 )
-from tuner.io.files import CONFIG, HISTORY, replace_file
+from tuner.io.files import CONFIG, replace_file
 from tuner.io.run_folder import kind_of, locked
 from tuner.io.terminal import Display, duration
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
-from tuner.play.journal import GrowingFiles, cut_torn, read_sealed, sealed
 from tuner.play.match.results import require_few_faults
 from tuner.play.run import Run, RunResult
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
@@ -91,24 +91,26 @@ def _step_of(plain: dict) -> LoopStep:
 
 
 class Steps:
-    """The steps of a run so far, in its history; a context manager."""
+    """The steps of a run so far, in its store; a context manager."""
 
     def __init__(self, folder: Path, rounds: int, display: Display, perform: Perform) -> None:
         self.rounds, self.display, self.perform = rounds, display, perform
-        self.folder = folder
-        self._files = GrowingFiles(folder, (HISTORY,), "earlier steps are kept")
+        self.folder, self._store = folder, Store(folder, locked(folder))
         self.done: dict[tuple[int, str], LoopStep] = {}
         self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
-        with self._files.opened():
-            for step in read_sealed(folder / HISTORY, _step_of, chained=False)[0]:
+        with contextlib.ExitStack() as opened:
+            opened.callback(self._store.close)
+            for number, plain in enumerate(read_records(folder)):
+                with naming(folder, number):
+                    step = _step_of(plain)
                 self.done[step.round, step.step] = step
-            cut_torn(folder / HISTORY)
+            opened.pop_all()
 
     def __enter__(self) -> Steps:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._files.close()
+        self._store.close()
 
     def once(self, number: int, name: str, command: str, do: Callable[[], dict]) -> dict:
         """Do a step of a round unless it was done; return what it found."""
@@ -121,8 +123,7 @@ class Steps:
                 place, again = f"{self._place(number)}, {name}", self._again(number)
                 raise InputError(f"{place}: {problem}; {again}") from None
             step = LoopStep(number, name, round(time.monotonic() - begun, 1), command, found)
-            self._files.append(sealed(asdict(step))[0])
-            self._files.sync()
+            self._store.append(asdict(step))
             self.done[number, name] = step
         return self.done[number, name].found
 
@@ -202,7 +203,7 @@ def begin_again(folder: Path) -> None:
     same folder again. InputError if it still runs."""
     if kind_of(folder) == ImproveRun.section and not (folder / "round-1").exists():
         with locked(folder):
-            for name in (CONFIG, HISTORY):
+            for name in (CONFIG, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
                 (folder / name).unlink(missing_ok=True)
             for name in (FIRST, SOURCE, PACE):
                 shutil.rmtree(folder / name, ignore_errors=True)

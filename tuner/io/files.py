@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import games
-from games.streams import InputError
+from tuner.core.records import InputError
 
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
@@ -231,7 +231,10 @@ def require_writable(
 
 def is_run(folder: Path) -> bool:
     """Whether a folder contains a run."""
-    return os.path.isfile(folder / CONFIG) and os.path.isfile(folder / HISTORY)
+    from tuner.core.store import DATABASE
+
+    found = (os.path.isfile(folder / name) for name in (DATABASE, HISTORY))
+    return os.path.isfile(folder / CONFIG) and any(found)
 
 
 def require_other(output: Path, reads: Iterable[str | None]) -> None:

@@ -10,18 +10,15 @@ import contextlib
 import json
 import os
 import time
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from games.streams import InputError
 from tuner.io.run_folder import locked, write_all
 
-T = TypeVar("T")
 LARGEST_NUMBER = 1 << 53  # below it, numbers of JSON are whole
 SYNC_SECONDS = 1.0  # between syncs, for power cuts; a kill loses no written data
-CHECK = "crc"
 
 
 def json_line(plain: Mapping[str, Any]) -> bytes:
@@ -43,43 +40,6 @@ def json_object(raw: bytes) -> dict[str, Any]:
 def is_count(value: object) -> bool:
     """Return whether a value of JSON is a whole number that a run may write."""
     return type(value) is int and 0 <= value < LARGEST_NUMBER
-
-
-def sealed(plain: Mapping[str, Any], before: int = 0) -> tuple[bytes, int]:
-    """Return a line of a history that ends with a checksum of it and of the line with the checksum
-    `before`; and its checksum."""
-    check = zlib.crc32(json_line(plain), before)
-    return json_line({**plain, CHECK: check}), check
-
-
-def read_sealed(
-    path: Path, decode: Callable[[dict[str, Any]], T], chained: bool
-) -> tuple[list[T], int]:
-    """Return the decoded whole lines of a file, and the checksum of the last; `chained`: each
-    includes the checksum of the previous line. `decode` raises ValueError or InputError for what no
-    run writes; InputError for a damaged line."""
-    content = path.read_bytes() if path.exists() else b""
-    found, last = [], 0
-    for number, raw in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
-        try:
-            plain = json_object(raw)
-            check = plain.pop(CHECK, None)
-            if check != sealed(plain, last if chained else 0)[1]:
-                raise ValueError("its checksum is wrong: it, or the lines before it, were changed")
-            last = check
-            found.append(decode(plain))
-        except (ValueError, TypeError, InputError) as problem:
-            raise InputError(
-                f"{path}:{number}: damaged, {problem}; restore the file, or start another run"
-            ) from None
-    return found, last
-
-
-def cut_torn(path: Path) -> None:
-    """Cut off the beginning of a line that a kill left at the end of a file."""
-    content = path.read_bytes() if path.exists() else b""
-    if content and not content.endswith(b"\n"):
-        os.truncate(path, content.rfind(b"\n") + 1)
 
 
 class GrowingFiles:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tuner.core.records import Count, InputError, Number, read_lines
+from tuner.core.records import Count, InputError, Number, convert
+from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.evaluation.loading import load_parameters
-from tuner.io.run_folder import HISTORY
 from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.page import page_of
 from tuner.report.run import run_of, settings_of
@@ -69,9 +69,13 @@ class StepLine:
 
 def read_steps(folder: Path) -> list[StepLine]:
     """Read the steps of a loop so far; InputError for damage."""
-    if not (folder / HISTORY).exists():
+    steps = [
+        convert(plain, StepLine, f"{folder / DATABASE}: {RESULT} {number}")
+        for number, plain in enumerate(read_records(folder))
+    ]
+    if not steps:
         raise InputError(f"{folder}: no step of the loop is done yet")
-    return read_lines(folder / HISTORY, StepLine, torn=True)
+    return steps
 
 
 def improve_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:

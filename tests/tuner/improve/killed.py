@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.tuner.core.support import read_records
 from tests.tuner.improve.support import processes
 from tuner.cli import main
 from tuner.commands import dataset_actions, games, match, tune
@@ -43,7 +44,7 @@ def run_all(plan: str, folder: Path, moments: list[float]) -> None:
     rounds.PACE_GAMES = (4,)
     for seconds in (*moments, None):
         how = ended(plan, folder, seconds)
-        steps = (folder / "history.jsonl").read_bytes().count(b"\n") if folder.exists() else 0
+        steps = len(read_records(folder))
         print(how, steps, len(processes(folder)), flush=True)
         if how != "killed":
             break

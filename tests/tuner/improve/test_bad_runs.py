@@ -6,7 +6,6 @@ import resource
 import shutil
 import signal
 import socket
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import pytest
 
 from games.streams import InputError
 from tests.commands.support import refused, tuner
+from tests.tuner.core.support import DATABASE, execute, read_records
 from tests.tuner.improve.support import Commands, improve, write_engine
 from tests.tuner.improve.test_bad_ways import state
 from tuner.improve.rounds import begin_again
 from tuner.improve.versions import copy_folder
 from tuner.io.run_folder import locked
-from tuner.play.journal import json_line
 
 
 def edit(name: str, old: str, new: str) -> Callable[[Path], object]:
@@ -31,32 +30,30 @@ def edit(name: str, old: str, new: str) -> Callable[[Path], object]:
     return damage
 
 
-def forge(**changes: object) -> Callable[[Path], object]:
-    """The first match is another step, with a sum that is right."""
+def forge(old: str = "", new: str = "", **changes: object) -> Callable[[Path], object]:
+    """The first match is another step."""
 
     def damage(run: Path) -> None:
-        lines = [json.loads(line) for line in (run / STEPS).read_text().splitlines()]
-        place = next(i for i, line in enumerate(lines) if " match " in line["step"])
-        lines[place] |= changes
-        for line in lines:
-            line.pop("crc")
-            line["crc"] = zlib.crc32(json_line(line))
-        (run / STEPS).write_text("".join(json_line(line).decode() for line in lines))
+        steps = read_records(run)
+        place = next(i for i, step in enumerate(steps) if " match " in step["step"])
+        text = json.dumps(steps[place] | changes)
+        assert old in text
+        changed = text.replace(old, new, 1)
+        execute(run, "UPDATE records SET json = ? WHERE number = ?", changed, place)
 
     return damage
 
 
 def a_folder(run: Path) -> None:
-    (run / "history.jsonl").unlink()
-    (run / "history.jsonl").mkdir()
+    (run / DATABASE).unlink()
+    (run / DATABASE).mkdir()
 
 
-STEPS, CONFIG = "history.jsonl", "config.yaml"
+CONFIG = "config.yaml"
 DAMAGES = {
-    "a step has another name": (edit(STEPS, '"step":', '"stepp":'), ":1: damaged"),
-    "a step lacks a result": (edit(STEPS, '"pentanomial":', '"pentagonal":'), "damaged"),
-    "a result is another one": (edit(STEPS, '"pentanomial":[', '"pentanomial":[9'), "damaged"),
-    "a round is a word": (edit(STEPS, '"round":1', '"round":"one"'), "damaged"),
+    "a step has another name": (forge('"step":', '"stepp":'), "damaged"),
+    "a step lacks a result": (forge('"pentanomial":', '"pentagonal":'), "damaged"),
+    "a round is a word": (forge(round="one"), 'round is "one", expected a whole number'),
     "a step has no time": (forge(seconds=None), "damaged"),
     "a command is a number": (forge(command=3), "damaged"),
     "a result is a list": (forge(found=[]), "damaged"),
@@ -65,8 +62,11 @@ DAMAGES = {
         forge(found={"games": "many", "pentanomial": [0, 0, 1, 0, 0]}),
         "damaged",
     ),
-    "the history is a text": (lambda run: (run / STEPS).write_text("hello\n"), ":1: damaged"),
-    "the history is a folder": (a_folder, "Is a directory"),
+    "the store is a text": (
+        lambda run: (run / DATABASE).write_text("hello\n" * 100),
+        "run.db: cannot be used: file is not a database",
+    ),
+    "the store is a folder": (a_folder, "run.db: cannot be used: unable to open database file"),
     "there are no settings": (lambda run: (run / CONFIG).unlink(), "contains no improve run"),
     "the settings are no YAML": (lambda run: (run / CONFIG).write_text("a: ["), "cannot be read"),
     "the settings are of a match": (edit(CONFIG, "improve:", "match:"), "not the settings"),

@@ -1,10 +1,9 @@
 """The page about a loop: every version that was judged, its matches, and damage in one line."""
 
-import json
-
 import pytest
 
 from games.streams import InputError
+from tests.tuner.core.support import read_records, write_records
 from tests.tuner.improve.support import BEST, Commands, improve, write_engine
 from tuner.report.improve import improve_page, read_steps
 
@@ -38,10 +37,10 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
 
 def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
     run, _ = loop
-    lines = (run / "history.jsonl").read_text().splitlines(keepends=True)
+    steps = read_records(run)
     (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
-    for number in range(1, len(lines)):
-        (tmp_path / "history.jsonl").write_text("".join(lines[:number]) + lines[number][:20])
+    for number in range(1, len(steps)):
+        write_records(tmp_path, [steps[number - 1]])
         page, sections = improve_page(tmp_path)
         assert [section.name for section in sections][-2:] == ["steps", "repeat"]
         assert len(read_steps(tmp_path)) == number
@@ -52,7 +51,6 @@ def test_a_damaged_history_is_one_line(loop, tmp_path):
     (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
     with pytest.raises(InputError, match="no step of the loop is done yet"):
         improve_page(tmp_path)
-    step = json.loads((run / "history.jsonl").read_text().splitlines()[0])
-    (tmp_path / "history.jsonl").write_text(json.dumps(step | {"seconds": "long"}) + "\n")
+    write_records(tmp_path, [read_records(run)[0] | {"seconds": "long"}])
     with pytest.raises(InputError, match='seconds is "long", expected a number'):
         improve_page(tmp_path)
