@@ -15,6 +15,7 @@ import zstandard
 from games.record import ReadOptions, ReadReport, find
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import execute, read_records
 from tuner.io.terminal import Display
 from tuner.options.games import GamesSettings
 from tuner.parallel import OnThreads
@@ -45,13 +46,18 @@ def games(tmp_path_factory) -> Path:
     return folder
 
 
+def parts_of(folder: Path) -> dict[int, dict]:
+    """The last record of each part."""
+    return {record["part"]: record for record in read_records(folder)}
+
+
 def test_python_chess_reads_the_games_with_their_scores(games):
     assert sorted(path.name for path in games.iterdir()) == [
         "config.yaml",
         *(f"games-0000{n}.pgn.zst" for n in (1, 2, 3)),
-        "history.jsonl",
         "lock",
         "now.json",
+        "run.db",
         "start.yaml",
     ]
     found = read(text_of(games))
@@ -94,7 +100,7 @@ def test_the_number_of_threads_changes_nothing(games, tmp_path):
     new_run(OwnGamesRun(SETTINGS, None, Display()), tmp_path / "3", OnThreads(3), "tuner games")
     for path in games.glob("*.zst"):
         assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
-    assert (games / "history.jsonl").read_bytes() == (tmp_path / "3" / "history.jsonl").read_bytes()
+    assert read_records(games) == read_records(tmp_path / "3")
 
 
 # one process for all, so that the imports are paid for once; every child is killed before the n-th
@@ -145,7 +151,7 @@ def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, mom
     else:
         new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(2), "tuner games")
     assert text_of(folder) == text_of(games)
-    assert (folder / "history.jsonl").read_bytes() == (games / "history.jsonl").read_bytes()
+    assert parts_of(folder) == parts_of(games)
 
 
 def test_more_games_begin_with_the_same_ones(tmp_path):
@@ -165,14 +171,13 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
     shutil.copytree(games, folder)
     (folder / "games-00001.pgn.zst").write_bytes(b"rubbish")
     (folder / "games-00003.pgn.zst").unlink()
-    lines = (folder / "history.jsonl").read_text().splitlines(keepends=True)
-    (folder / "history.jsonl").write_text(lines[0] + '{"part": 1}\nnonsense\n' + lines[2])
     ran = done("games", "--resume", folder, "--workers", 1)
-    assert "games-00001.pgn.zst: is missing or was changed; its games are played again" in ran.err
-    assert "history.jsonl:2: damaged" in ran.err and "history.jsonl:3: damaged" in ran.err
-    assert text_of(folder) == text_of(games) and (folder / "history.jsonl").read_text() == "".join(
-        lines
-    )
+    for name in ("games-00001.pgn.zst", "games-00003.pgn.zst"):
+        assert f"{name}: is missing or was changed; its games are played again" in ran.err
+    assert text_of(folder) == text_of(games) and parts_of(folder) == parts_of(games)
+    execute(folder, "UPDATE records SET json = replace(json, '\"plies\":', '\"plys\":')")
+    said = refused("games", "--resume", folder)
+    assert "run.db: result 0: damaged, its counts are those of another version" in said
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,28 @@
-"""A folder of games: files of whole parts, and a line about each in `history.jsonl`.
+"""A folder of games: files of whole parts, and a record of each in the store of the run.
 
-Games are saved as they are finished, and played again if need be.
-
-A part counts if its line exists and its file has the checksum in the line. Both are replaced as a
-whole, the file first, so that a kill loses only the unfinished parts; they are played again, to the
-same games."""
+A part counts if its record exists and its file has the checksum in the record. The file is written
+first, so that a kill loses only the unfinished parts; they are played again, to the same games."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import zstandard
 
 from games.record import Files
-from games.streams import InputError
-from tuner.io.files import HISTORY, plain_text, replace_file, sha256_of
+from tuner.core.records import Count, InputError, convert, to_json
+from tuner.core.store import Store, naming, read_records
+from tuner.io.files import plain_text, replace_file, sha256_of
 from tuner.io.run_folder import locked
 from tuner.io.terminal import Display
 from tuner.parallel import Running, run
 from tuner.play.game import BY_SCORES, ENDS
-from tuner.play.journal import is_count, json_line, json_object
 from tuner.play.openings import Book
 from tuner.play.own_games.play import GameTask, Generated
 
@@ -38,8 +37,20 @@ COUNTS = {
     **{f"end_{end.replace(' ', '_')}": 1 for end in ENDS},
     **{f"checked_{rule}": 3 for rule in BY_SCORES},
 }
-DROPPED, IDENTITIES = "dropped", "identities"  # in lines of games of engines
 Counts = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class PartRecord:
+    """A part whose file is written: the checksum of that, what its games count, how many games were
+    dropped (not finished, and the same as another), and the identities of games of engines."""
+
+    part: Count
+    file: str
+    sha256: str
+    counts: dict[str, list[Count]]
+    dropped: tuple[Count, Count] = (0, 0)
+    identities: list[int] = field(default_factory=list)
 
 
 def counts_of(games: list[Generated]) -> Counts:
@@ -66,8 +77,8 @@ def _kind(outcome: float) -> int:
     return 1 - (outcome > 0) + (outcome < 0)
 
 
-def sum_of(lines: Iterable[Mapping[str, Any]]) -> Counts:
-    """Return the sums of the counts of lines."""
+def sum_of(lines: Iterable[Counts]) -> Counts:
+    """Return the sums of counts."""
     counts = {key: [0] * size for key, size in COUNTS.items()}
     for line in lines:
         counts = {
@@ -86,13 +97,14 @@ class Parts:
     ) -> None:
         self.folder, self._files, self._games, self._size = folder, files, games, size
         self._drops: dict[int, list[int]] = {}
-        self._lock = locked(folder)
-        try:
+        self._store = Store(folder, locked(folder))
+        with contextlib.ExitStack() as opened:
+            opened.callback(self._store.close)
             self._lines = self._read(note)
-        except BaseException:
-            self._lock.close()
-            raise
-        self.counts = sum_of(self._lines.values())  # over all parts that are there
+            opened.pop_all()
+        self.counts = sum_of(
+            line.counts for line in self._lines.values()
+        )  # of parts that are there
 
     @property
     def count(self) -> int:
@@ -125,17 +137,17 @@ class Parts:
         fit = self._files.session() if self._files.session else str
         text = plain_text("".join(fit(game.text) for game in games)).encode()
         replace_file(self.path(part), zstandard.ZstdCompressor(level=LEVEL).compress(text))
-        counts = counts_of(games)
-        self._lines[part] = {
-            "part": part,
-            "file": self.path(part).name,
-            "sha256": sha256_of(self.path(part)),
-            **counts,
-        }
-        if known := [game.identity for game in games if game.identity is not None]:
-            self._lines[part] |= {DROPPED: self._dropped(part), IDENTITIES: known}
-        self.counts = sum_of([self.counts, counts])
-        self.write_history()
+        unfinished, repeated = self._drops.get(part, [0, 0])
+        line = self._lines[part] = PartRecord(
+            part,
+            self.path(part).name,
+            sha256_of(self.path(part)),
+            counts_of(games),
+            (unfinished, repeated),
+            [game.identity for game in games if game.identity is not None],
+        )
+        self.counts = sum_of([self.counts, line.counts])
+        self._store.append(to_json(line))
 
     def drop(self, part: int, game: Generated) -> None:
         """Count a game of a part that is played again: not finished, or the same as another."""
@@ -148,7 +160,7 @@ class Parts:
             identity
             for before, line in self._lines.items()
             if before < part
-            for identity in line.get(IDENTITIES, ())
+            for identity in line.identities
         }
         found = []
         for game in sorted(games, key=lambda game: game.number):
@@ -161,71 +173,37 @@ class Parts:
     @property
     def dropped(self) -> list[int]:
         """How many games were not finished, and how many were the same as another."""
-        drops = [line.get(DROPPED, [0, 0]) for line in self._lines.values()]
+        drops = [line.dropped for line in self._lines.values()]
         return [sum(drop[kind] for drop in drops) for kind in (0, 1)]
 
-    def _dropped(self, part: int) -> list[int]:
-        return self._drops.get(part, [0, 0])
-
-    def write_history(self) -> None:
-        """Write the lines of all parts that are there."""
-        replace_file(
-            self.folder / HISTORY,
-            b"".join(json_line(self._lines[part]) for part in sorted(self._lines)),
-        )
-
     def close(self) -> None:
-        self._lock.close()
+        """Close the store, and unlock the folder."""
+        self._store.close()
 
-    def _read(self, note: Callable[[str], None]) -> dict[int, dict]:
-        """Return the lines of the parts that are there and whole."""
-        path = self.folder / HISTORY
-        try:
-            raw = path.read_bytes().splitlines() if path.exists() else []
-        except OSError as problem:
-            raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
-        found: dict[int, dict] = {}
-        for number, text in enumerate(raw, 1):
-            line = _line_of(text)
-            if line is None:
-                note(
-                    f"{path}:{number}: damaged, expected the line of a part; its games are played"
-                    " again"
-                )
-                continue
-            part, file = line["part"], self.path(line["part"])
-            if line["games"][0] > len(self.numbers(part)):
+    def _read(self, note: Callable[[str], None]) -> dict[int, PartRecord]:
+        """Return the records of the parts that are there and whole; the last of each counts."""
+        lines: dict[int, PartRecord] = {}
+        for number, plain in enumerate(read_records(self.folder)):
+            with naming(self.folder, number):
+                line: PartRecord = convert(plain, PartRecord, "")
+                if {key: len(several) for key, several in line.counts.items()} != COUNTS:
+                    raise ValueError("its counts are those of another version")
+            lines[line.part] = line
+        found = {}
+        for part, line in lines.items():
+            file, (games,) = self.path(part), line.counts["games"]
+            if games > len(self.numbers(part)):
                 raise InputError(
                     f"{self.folder}: contains more than {self._games:,} games already; choose a"
                     " larger --games"
                 )
-            if line["games"][0] < len(self.numbers(part)):
+            if games < len(self.numbers(part)):
                 continue  # the last part of fewer games
-            if not file.is_file() or sha256_of(file) != line["sha256"]:
+            if not file.is_file() or sha256_of(file) != line.sha256:
                 note(f"{file}: is missing or was changed; its games are played again")
                 continue
             found[part] = line
         return found
-
-
-def _line_of(text: bytes) -> dict | None:
-    """Decode a line of the history; None if it is not one."""
-    try:
-        line = json_object(text)
-    except ValueError:
-        return None
-    sizes: dict[str, int | None] = {**COUNTS}
-    if IDENTITIES in line:
-        sizes |= {DROPPED: 2, IDENTITIES: None}
-    if line.keys() != {"part", "file", "sha256", *sizes} or not is_count(line["part"]):
-        return None
-    good = all(
-        isinstance(line[key], list)
-        and len(line[key]) == (line["games"][0] if size is None else size)
-        and all(map(is_count, line[key]))
-        for key, size in sizes.items()
-    )
-    return line if good else None
 
 
 Item = TypeVar("Item")

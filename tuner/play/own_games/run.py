@@ -159,7 +159,6 @@ class OwnGamesRun(Run):
         settings, display = self.settings, self.display
         parts = Parts(folder, self.game.files, settings.games, settings.part, display.note)
         try:
-            parts.write_history()
             write_config(folder, SECTION, settings)  # the number of games may have changed
             before = parts.counts["games"][0]
             self.note_games(before)
