@@ -20,6 +20,7 @@ import matplotlib
 from scipy.stats import binomtest
 
 import tuner
+from tuner.core.store import read_records
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -75,8 +76,8 @@ class Study:
         return tuner.load(str(name))
 
     def history(self, run: Path) -> list[dict[str, Any]]:
-        """Return the lines of a run's history."""
-        return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+        """Return the records of a run."""
+        return read_records(run)
 
     def finish(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *said: str) -> None:
         """Print the table, with sentences about it, and write it beside the picture."""

@@ -1,7 +1,6 @@
 """`tuner selfplay` as people run it: the files in its folder, and that the settings alone determine
 what is learned."""
 
-import json
 import random
 import re
 import signal
@@ -16,6 +15,7 @@ import yaml
 
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import execute, read_checkpoint, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.parameters.writer import write_parameters
 
@@ -34,8 +34,7 @@ main(sys.argv[3:])
 
 def learned(folder: Path) -> dict[str, np.ndarray]:
     """What a checkpoint says of the learner."""
-    with np.load(folder / "checkpoint.npz", allow_pickle=False) as saved:
-        return {name: saved[name] for name in saved.files if name != "sizes"}
+    return read_checkpoint(folder)
 
 
 def same(a: Path, b: Path) -> bool:
@@ -69,9 +68,7 @@ def test_a_run_leaves_a_playable_file_its_history_and_its_games(tmp_path):
     assert (
         "learned from 10 games" in ran.out and "pawn 1.00" in ran.out and "tuner match" in ran.out
     )
-    history = [
-        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
-    ]
+    history = read_records(tmp_path / "run")
     assert [line["games"] for line in history] == [4, 8, 10]
     assert list(history[0]["values"]) == ["pawn", "knight", "bishop", "rook", "queen"]
     assert {"draws", "broken_off", "plies", "static", "drift", "squares"} <= history[0].keys()
@@ -230,5 +227,5 @@ def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
     assert "contains a run already" in refused(
         "selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run"
     )
-    (tmp_path / "run" / "checkpoint.npz").write_bytes(b"PK nonsense")
-    assert "checkpoint.npz: damaged" in refused("selfplay", "--resume", tmp_path / "run")
+    execute(tmp_path / "run", "UPDATE blobs SET content = ?", b"PK nonsense")
+    assert "run.db: checkpoint damaged, " in refused("selfplay", "--resume", tmp_path / "run")

@@ -16,6 +16,7 @@ from games.record import find
 from tests.commands.support import done, tuner
 from tests.commands.test_selfplay import KILLED
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import read_checkpoint, read_records, write_checkpoint
 from tuner.evaluation.networks.evaluation import network_evaluation
 
 NEW = ("backgammon", "--hidden", 3)
@@ -23,7 +24,7 @@ GAME = find("backgammon")
 
 
 def history(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    return read_records(folder)
 
 
 def untimed(folder: Path) -> list[dict]:
@@ -268,7 +269,7 @@ def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, comma
             "expected numbers in weights",
         ),
         (lambda saved: saved | {"games": np.array(-1)}, "expected counts in games"),
-        (lambda saved: saved | {"games": np.array(250)}, "it has 250 games, history.jsonl has 300"),
+        (lambda saved: saved | {"games": np.array(250)}, "it has 250 games, the run has 300"),
         (
             lambda saved: {name: array for name, array in saved.items() if name != "games"},
             "it lacks games",
@@ -277,9 +278,7 @@ def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, comma
 )
 def test_a_damaged_checkpoint_is_refused(learned, tmp_path, change, said):
     run = shutil.copytree(learned, tmp_path / "run")
-    with np.load(run / "checkpoint.npz") as found:
-        saved = {name: found[name] for name in found.files}
-    np.savez(run / "checkpoint.npz", **change(saved))
+    write_checkpoint(run, change(read_checkpoint(run)))
     ran = tuner("selfplay", "--resume", run, "--games", 400)
     assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
     assert "but a new one can start from net.yaml" in ran.err

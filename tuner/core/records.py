@@ -322,11 +322,10 @@ def read_json(path: Path, kind: type[T], largest: int, writer: str) -> T | None:
     return convert(plain, kind, str(path))
 
 
-def read_lines(path: Path, kind: type[T], torn: bool) -> list[T]:
-    """Read the lines of a history; with `torn` the last may be incomplete, as a killed process
-    leaves it."""
+def read_lines(path: Path, kind: type[T]) -> list[T]:
+    """Read the lines of a history; InputError for a damaged one."""
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such file; the run was not finished, or it was removed"
@@ -338,8 +337,6 @@ def read_lines(path: Path, kind: type[T], torn: bool) -> list[T]:
         try:
             plain = plain_json(line)
         except ValueError as problem:
-            if torn and number == len(lines) and not line.endswith(b"\n"):
-                break
             raise InputError(f"{path}:{number}: damaged, {problem}") from None
         records.append(convert(plain, kind, f"{path}:{number}"))
     return records

@@ -67,7 +67,8 @@ DATABASE = "run.db"
 TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL,
 PRIMARY KEY (kind, number)) WITHOUT ROWID;
 CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
-WITHOUT ROWID"""
+WITHOUT ROWID;
+CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL)"""
 RESULT, ESTIMATE = "result", "estimate"  # kinds of records
 LOGGED = slice(18, 20)  # bytes that say that a database has a log
 RESTORE = "restore it, or start another run"
@@ -97,14 +98,40 @@ class Store:
         self, record: Mapping[str, Any], texts: Sequence[str] = (), kind: str = RESULT
     ) -> None:
         """Store a record with the texts of its games, whole or not at all."""
-        number = self._counts[kind]
-        games = [(number, place, text) for place, text in enumerate(texts)]
-        with writing(self.path, "what was found before is kept"), self._database:
-            self._database.execute("BEGIN")
+        with self.together():
+            number = self._counts[kind]
             line = json.dumps(record, separators=(",", ":"))
             self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (kind, number, line))
+            games = [(number, place, text) for place, text in enumerate(texts)]
             self._database.executemany("INSERT INTO games VALUES (?, ?, ?)", games)
-        self._counts[kind] += 1
+            self._counts[kind] += 1
+
+    def put(self, name: str, content: bytes) -> None:
+        """Store bytes under a name, in place of earlier ones."""
+        with self.together():
+            self._database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (name, content))
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Store all that is stored in the block, or nothing of it."""
+        if self._database.in_transaction:  # within a larger block
+            yield
+            return
+        counts = self._counts.copy()
+        try:
+            with writing(self.path, "what was found before is kept"), self._database:
+                self._database.execute("BEGIN")
+                yield
+        except BaseException:
+            self._counts = counts
+            raise
+
+    def blob(self, name: str) -> bytes | None:
+        """Return the bytes that are stored under a name, None if there are none."""
+        with writing(self.path, RESTORE):
+            found = self._database.execute("SELECT content FROM blobs WHERE name = ?", (name,))
+            row: tuple[bytes] | None = found.fetchone()
+        return row[0] if row else None
 
     def texts(self, number: int) -> list[str]:
         """Return the texts of the games of a result."""

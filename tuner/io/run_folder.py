@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from tuner.core.records import NOTHING, InputError, Settings, make
-from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file, replaced
+from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
@@ -281,18 +281,3 @@ def write_all(stream: IO[bytes], data: bytes) -> int:
     while done < len(data):
         done += stream.write(data[done:])
     return done
-
-
-def keep_beside(path: Path, start: int = 0) -> Path:
-    """Copy a file, from byte `start` on, to the first free name of PATH.damaged-1, ...; return that
-    path."""
-    number = 1
-    while os.path.lexists(f"{path}.damaged-{number}"):
-        number += 1
-    target = Path(f"{path}.damaged-{number}")
-    with replaced(target) as temporary, open(path, "rb") as source, open(temporary, "wb") as out:
-        source.seek(start)
-        shutil.copyfileobj(source, out)
-        out.flush()
-        os.fsync(out.fileno())
-    return target

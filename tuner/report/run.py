@@ -13,6 +13,7 @@ from typing import Any
 
 from games.record import Game, Wording, available, find
 from tuner.core.records import Amount, InputError, Number, Scalar, convert, read_json, read_lines
+from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
@@ -285,7 +286,14 @@ def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = (
         return ShownRun(*common, [], [read_match(folder), *matches])
     of_network = kind == NETWORK or kind == SELFPLAY and (folder / NET).exists()
     lines = LINES[NETWORK if of_network else kind]
-    history: list[Any] = read_lines(folder / HISTORY, lines, torn=kind != TUNE)
+    history: list[Any] = (
+        read_lines(folder / HISTORY, lines)
+        if kind == TUNE
+        else [
+            convert(plain, lines, f"{folder / DATABASE}: {RESULT} {number}")
+            for number, plain in enumerate(read_records(folder))
+        ]
+    )
     if of_network:
         evaluation, common = network_evaluation(folder / NET), (folder, SELFPLAY, *common[2:])
         return ShownNetworkRun(

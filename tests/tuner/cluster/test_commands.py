@@ -5,14 +5,14 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import zstandard
 
 from tests.commands.support import done, refused, tictactoe_file
 from tests.conftest import SAMPLES
 from tests.tuner.cluster.support import Killer
-from tests.tuner.core.support import read_records
+from tests.tuner.core.support import read_checkpoint, read_records
+from tuner.play.selfplay.folder import KEYS
 
 TIMES = re.compile(
     rb'\d+\.\d{3}s|\[Date .*\]|"at":\d+,?|"bytes":\[[\d,]*\],?|"crc":\d+|"cpu_seconds":[\d.e-]+'
@@ -62,9 +62,9 @@ def learned(folder: Path, *more: object) -> list[bytes]:
         folder / "self",
         *more,
     )
-    saved = np.load(folder / "self/checkpoint.npz")
+    saved = read_checkpoint(folder / "self")
     return [
-        (folder / "self/games.keys").read_bytes(),
+        str(read_records(folder / "self", KEYS)).encode(),
         saved["weights"].tobytes(),
         saved["average"].tobytes(),
     ]

@@ -1,11 +1,17 @@
 """Records of runs for tests."""
 
 import contextlib
+import io
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from tuner.core.store import DATABASE, Store, read_records
+import numpy as np
+
+from tuner.core.store import DATABASE as DATABASE
+from tuner.core.store import Store
+from tuner.core.store import read_records as read_records
+from tuner.play.selfplay.folder import CHECKPOINT
 
 
 def write_records(folder: Path, records: Iterable[dict]) -> None:
@@ -28,4 +34,18 @@ def execute(folder: Path, statement: str, *values: object) -> None:
         database.execute(statement, values)
 
 
-__all__ = ["DATABASE", "execute", "keep_records", "read_records", "write_records"]
+def read_checkpoint(folder: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of the checkpoint of a run of self-play."""
+    with contextlib.closing(sqlite3.connect(folder / DATABASE)) as database:
+        (content,) = database.execute(
+            "SELECT content FROM blobs WHERE name = ?", (CHECKPOINT,)
+        ).fetchone()
+    with np.load(io.BytesIO(content), allow_pickle=False) as saved:
+        return {name: saved[name] for name in saved.files}
+
+
+def write_checkpoint(folder: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Replace the checkpoint of a run of self-play."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    execute(folder, "UPDATE blobs SET content = ?", content.getvalue())

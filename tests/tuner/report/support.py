@@ -204,7 +204,7 @@ def selfplay_run(folder: Path, batches: int = 60, start: str = "material", **set
             }
         )
     )
-    write_lines(
+    write_records(
         folder,
         [
             {

@@ -1,30 +1,24 @@
-"""The folder of a self-play run: games and learner, saved so that the run can continue after any
-interruption.
-
-`checkpoint.npz` is replaced after every batch and records the lengths of the files that grow:
-`history.jsonl` with a line for each batch and, if weights are learned, the games and `games.keys`
-with an eight-byte key of each game. Longer files are truncated; if they are longer than a killed
-run leaves them, the excess is saved as `history.jsonl.damaged-1` and so on."""
+"""The store of a self-play run: a record of each batch, and the checkpoint of the learner after the
+last, stored together, so that the run can continue after any interruption."""
 
 from __future__ import annotations
 
+import contextlib
 import io
-import math
-import os
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from games.streams import InputError
-from tuner.io.files import replace_file
-from tuner.io.run_folder import HISTORY, keep_beside
-from tuner.play.journal import GrowingFiles, json_line, json_object
+from games.streams import one_line
+from tuner.core.records import Amount, Count, InputError, convert
+from tuner.core.store import Store, naming, read_records
+from tuner.io.files import replaced, unwritable
+from tuner.io.run_folder import locked, write_all
 
-CHECKPOINT, START = "checkpoint.npz", "start.yaml"
-NUMBERS = ("games", "cpu_seconds")  # of a line, from which a run continues
-MOST_LINE = 1 << 16  # bytes
+CHECKPOINT, START = "checkpoint", "start.yaml"
+KEYS = "keys"  # the kind of records with the keys of the games of a batch
 
 
 class Expected(NamedTuple):
@@ -62,151 +56,115 @@ class SavedLearning(Protocol):
         """Continue from a checkpoint."""
 
 
-def _line_of(raw: bytes, number: int) -> dict[str, Any]:
-    """Decode the line of a batch; ValueError if it is not."""
-    line = json_object(raw)
-    numbers = [line.get(name, -1) for name in NUMBERS]
-    if (
-        not raw.endswith(b"\n")
-        or line.get("batch") != number
-        or not all(type(value) in (int, float) and 0 <= value < math.inf for value in numbers)
-    ):
-        raise ValueError("not the line of this batch")
-    return line
+@dataclass(frozen=True)
+class BatchLine:
+    """What a run needs of the record of a batch to continue."""
+
+    batch: Count
+    games: Amount
+    cpu_seconds: Amount
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """Return the records of all batches so far; InputError for a damaged one."""
+    lines = read_records(folder)
+    for number, line in enumerate(lines):
+        with naming(folder, number):
+            if convert(line, BatchLine, "").batch != number + 1:
+                raise ValueError(f"expected batch {number + 1}")
+    return lines
+
+
+def read_keys(folder: Path) -> set[int]:
+    """Return the keys of all games so far."""
+    keys: set[int] = set()
+    for number, line in enumerate(read_records(folder, KEYS)):
+        with naming(folder, number, KEYS):
+            keys.update(convert(line.get(KEYS), list[int], "", KEYS))
+    return keys
 
 
 class Folder:
-    """Reads an earlier run and writes batches. Nothing is changed before all of the run is checked.
+    """The store of a run, and the file of its games, if they have texts. `learned` is the file from
+    which another run can start."""
 
-    `others` are the files that grow with the history, and `learned` is the file from which
-    another run can start."""
-
-    def __init__(
-        self, path: Path, learned: str, others: tuple[str, ...], note: Callable[[str], None]
-    ) -> None:
-        self.path, self._note = path, note
+    def __init__(self, path: Path, learned: str, games: str | None) -> None:
+        self.path = path
         self._go_on = f"the run cannot continue, but a new one can start from {learned}"
-        self._files = GrowingFiles(path, (HISTORY, *others), "earlier batches are kept")
-        self._sizes = [0] * len(self._files.paths)
-
-    def history(self) -> list[dict]:
-        """Return the lines of all batches so far."""
-        path, lines = self.path / HISTORY, []
-        with open(path, "rb") as stream:
-            for number, raw in enumerate(stream.read(self._sizes[0]).splitlines(keepends=True), 1):
-                try:
-                    lines.append(_line_of(raw, number))
-                except ValueError:
-                    raise InputError(
-                        f"{path}:{number}: damaged, expected the line of batch {number};"
-                        f" {self._go_on}"
-                    ) from None
-        return lines
+        self._store = Store(path, locked(path))
+        self._games: IO[bytes] | None = None
+        with contextlib.ExitStack() as opened:
+            opened.callback(self.close)
+            if games is not None:
+                with replaced(path / games) as temporary, open(temporary, "wb") as out:
+                    for number in range(len(read_history(path))):
+                        out.writelines(text.encode() for text in self._store.texts(number))
+                self._games = open(path / games, "ab", buffering=0)
+            opened.pop_all()
 
     def restore(self, learner: SavedLearning) -> bool:
-        """Set a new learner to the state of the checkpoint and truncate the files to it; return
-        whether there is a checkpoint."""
-        with self._files.opened():
-            saved, sizes = self._read(), self._files.sizes
-            if saved is not None:
-                self._require_whole(saved, learner, sizes)
-                learner.take(saved)
-                self._cut_off(sizes)
-            elif any(sizes):
-                raise InputError(
-                    f"{self.path / CHECKPOINT}: is missing, but games were played; restore it;"
-                    f" {self._go_on}"
-                )
-        return saved is not None
+        """Set a new learner to the state of the checkpoint; return whether there is one."""
+        lines, content = read_history(self.path), self._store.blob(CHECKPOINT)
+        if content is None:
+            if lines:
+                raise InputError(f"{self._store.path}: lacks its checkpoint; {self._go_on}")
+            return False
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                saved = {name: file[name] for name in file.files}
+        except Exception as problem:  # a damaged archive may raise anything
+            raise self._damaged(one_line(str(problem))) from None
+        self._require_whole(saved, learner, lines)
+        learner.take(saved)
+        return True
+
+    def _damaged(self, why: str) -> InputError:
+        return InputError(f"{self._store.path}: {CHECKPOINT} damaged, {why}; {self._go_on}")
 
     def _require_whole(
-        self, saved: dict[str, np.ndarray], learner: SavedLearning, found: list[int]
+        self, saved: dict[str, np.ndarray], learner: SavedLearning, lines: list[dict[str, Any]]
     ) -> None:
-        """InputError for a checkpoint that does not fit this learner or these files."""
-        path = self.path / CHECKPOINT
-        wanted = learner.expected(saved) | {
-            "batches": Expected((), "i", 0),
-            "sizes": Expected((len(self._sizes),), "i", 0),
-        }
+        """InputError for a checkpoint that does not fit this learner or these batches."""
+        wanted = learner.expected(saved) | {"batches": Expected((), "i", 0)}
         for name, expected in wanted.items():
             if name not in saved:
-                raise InputError(f"{path}: damaged, it lacks {name}; {self._go_on}")
+                raise self._damaged(f"it lacks {name}")
             if not expected.fits(saved[name]):
                 kind = "counts" if expected.dtype == "i" else "numbers"
-                raise InputError(f"{path}: damaged, expected {kind} in {name}; {self._go_on}")
-        for name, expected in wanted.items():
+                raise self._damaged(f"expected {kind} in {name}")
             if saved[name].shape != expected.shape:
-                raise InputError(
-                    f"{path}: {name} has shape {saved[name].shape}, expected {expected.shape};"
-                    f" {self._go_on}"
-                )
-        self._sizes = saved["sizes"].tolist()
-        for grown, size, there in zip(self._files.paths, self._sizes, found, strict=True):
-            if there < size:
-                raise InputError(
-                    f"{grown}: has {there:,} bytes, expected {size:,} as in {CHECKPOINT};"
-                    f" {self._go_on}"
-                )
-            if not grown.is_file():
-                raise InputError(
-                    f"{grown}: is not a file, expected {size:,} bytes as in {CHECKPOINT};"
-                    f" {self._go_on}"
+                raise self._damaged(
+                    f"{name} has shape {saved[name].shape}, expected {expected.shape}"
                 )
         batches = int(saved["batches"])
-        lines = self.history()
         if len(lines) != batches:
-            raise InputError(
-                f"{path}: has {batches:,} batches, {HISTORY} has {len(lines):,}; {self._go_on}"
-            )
+            raise self._damaged(f"it has {batches:,} batches, the run has {len(lines):,}")
         if fault := learner.fault(saved, lines):
-            raise InputError(f"{path}: damaged, {fault}; {self._go_on}")
+            raise self._damaged(fault)
 
-    def _cut_off(self, found: list[int]) -> None:
-        """Truncate the files to the checkpoint. A killed run leaves one more batch, its line first;
-        save any further excess."""
-        with open(self.path / HISTORY, "rb") as stream:
-            stream.seek(self._sizes[0])
-            beyond = stream.read()
-        killed = (
-            beyond.count(b"\n") <= 1
-            and len(beyond) < MOST_LINE
-            and (beyond or found == self._sizes)
-        )
-        for path, size, there in zip(self._files.paths, self._sizes, found, strict=True):
-            if there > size and not killed:
-                kept = keep_beside(path, size)
-                self._note(
-                    f"{path}: moved {there - size:,} bytes beyond the length in {CHECKPOINT} to"
-                    f" {kept}"
-                )
-            os.truncate(path, size)
-
-    def append(self, learner: SavedLearning, line: dict, *others: bytes) -> None:
-        """Save a batch: its line, what it adds to further files, and then the checkpoint that
-        makes it count."""
-        pieces = (json_line(line), *others)
-        self._files.append(*pieces)
-        self._sizes = [size + len(piece) for size, piece in zip(self._sizes, pieces, strict=True)]
-        with self._files.writing():
+    def append(
+        self, learner: SavedLearning, line: dict[str, Any], text: str, keys: list[int]
+    ) -> None:
+        """Store a batch, with the texts and the keys of its games, and the checkpoint after it."""
+        with self._store.together():
+            self._store.append(line, [text] if text else [])
+            if keys:
+                self._store.append({KEYS: keys}, kind=KEYS)
             self.checkpoint(learner)
+        if self._games is not None:
+            try:
+                write_all(self._games, text.encode())
+            except OSError as problem:
+                raise unwritable(self._games.name, problem, "the batch is kept") from None
 
     def checkpoint(self, learner: SavedLearning) -> None:
-        """Write the state of the learner."""
+        """Store the state of the learner."""
         content = io.BytesIO()
-        np.savez(content, **learner.arrays(), batches=learner.batches, sizes=np.array(self._sizes))  # type: ignore[arg-type]
-        replace_file(self.path / CHECKPOINT, content.getvalue())
+        np.savez(content, **learner.arrays(), batches=learner.batches)  # type: ignore[arg-type]
+        self._store.put(CHECKPOINT, content.getvalue())
 
     def close(self) -> None:
-        self._files.close()
-
-    def _read(self) -> dict[str, np.ndarray] | None:
-        path = self.path / CHECKPOINT
-        if not path.exists():
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as saved:
-                return {name: saved[name] for name in saved.files}
-        except Exception as problem:  # a damaged archive may raise anything
-            raise InputError(
-                f"{path}: damaged ({str(problem).partition(chr(10))[0]}); {self._go_on}"
-            ) from None
+        """Close the store and the file of games, and unlock the folder."""
+        if self._games is not None:
+            self._games.close()
+        self._store.close()

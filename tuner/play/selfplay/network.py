@@ -32,7 +32,6 @@ from tuner.evaluation.networks.files import (
 from tuner.evaluation.networks.model import random_network
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
 from tuner.evaluation.own_numbers import require_linear
-from tuner.io.files import HISTORY
 from tuner.io.run_folder import CONFIG, read_plain
 from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse
@@ -91,7 +90,7 @@ class NetworkLearning:
         """Play some games and learn from each; return what a line of the history says of them.
         InputError if the weights grew so large that nothing is learned any more."""
         learner, rate, before = self._learner, self.rate, self._learner.weights.copy()
-        plies, squares = learner.plies, learner.squares
+        plies, learner.squares = learner.plies, 0.0  # sums that do not depend on earlier batches
         results, _ = learner.play(games)
         self.batches += 1
         if not np.isfinite(learner.weights).all() or (learner.weights == before).all():
@@ -99,7 +98,7 @@ class NetworkLearning:
                 f"--learning-rate {self.settings.rate:g}: after {learner.games:,} games the weights"
                 " are so large that nothing is learned any more; choose a smaller one"
             )
-        plies, squares = learner.plies - plies, learner.squares - squares
+        plies = learner.plies - plies
         return {
             "batch": self.batches,
             "games": learner.games,
@@ -109,7 +108,7 @@ class NetworkLearning:
                 str(points): float((abs(results) == points).mean())
                 for points in range(1, self._start.game.points + 1)
             },
-            "squares": squares / max(plies - games, 1),
+            "squares": learner.squares / max(plies - games, 1),
             "rate": rate,
         }
 
@@ -130,7 +129,7 @@ class NetworkLearning:
         return (
             None
             if saved["games"] == games
-            else f"it has {int(saved['games']):,} games, {HISTORY} has {games:,}"
+            else f"it has {int(saved['games']):,} games, the run has {games:,}"
         )
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
@@ -294,9 +293,8 @@ class NetworkRun(LearningRun):
     def _begin(self, folder: Path) -> None:
         self.learner = NetworkLearning(network_evaluation(folder / START), self.settings)
 
-    def others(self) -> tuple[str, ...]:
-        """See `LearningRun`."""
-        return ()
+    def games_file(self) -> None:
+        """See `LearningRun`. The games are many, and the seed of the run gives them again."""
 
     def text(self) -> str:
         """See `LearningRun`."""
@@ -323,7 +321,7 @@ class NetworkRun(LearningRun):
             line = learner.play(min(settings.batch, settings.games - learner.games))
             seconds += time.monotonic() - begun
             self._speed = (learner.games - games) / max(seconds, 1e-3)
-            yield line, ()
+            yield line, "", []
 
     def now(self) -> NetworkEvaluation:
         """See `LearningRun`."""

@@ -25,7 +25,7 @@ from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text,
 from tuner.play.openings import JUDGE, Generator, start_of
 from tuner.play.players import make_player, search_player
 from tuner.play.run import Run, RunResult
-from tuner.play.selfplay.folder import Folder, SavedLearning
+from tuner.play.selfplay.folder import Folder, SavedLearning, read_history
 from tuner.play.selfplay.measure import MeasuredMatch, Measurement, due
 from tuner.play.selfplay.setup import player_named
 
@@ -123,8 +123,8 @@ def _match_of(opponent: str, lines: Sequence[PairLine]) -> MeasuredMatch:
 
 
 WRITE_SECONDS = 5.0  # between two versions of the learned file
-# a line of the history, and what the batch adds to further files
-Batch = tuple[dict[str, Any], tuple[bytes, ...]]
+# the record of a batch, and the texts and the keys of its games
+Batch = tuple[dict[str, Any], str, list[int]]
 
 
 class LearningRun(Run):
@@ -138,8 +138,8 @@ class LearningRun(Run):
     measurement: Measurement | MatchMeasurement | None
 
     @abc.abstractmethod
-    def others(self) -> tuple[str, ...]:
-        """Return the names of the files that grow with the history."""
+    def games_file(self) -> str | None:
+        """Return the name of the file of games, None if they have no texts."""
 
     @abc.abstractmethod
     def text(self) -> str:
@@ -177,7 +177,7 @@ class LearningRun(Run):
 
     def play(self, folder: Path, playing: Running | None) -> RunResult:
         """See `Run`."""
-        files = Folder(folder, self.learned, self.others(), self.display.note)
+        files = Folder(folder, self.learned, self.games_file())
         started, written = time.process_time(), time.monotonic()
         try:
             if files.restore(self.learner):
@@ -185,13 +185,13 @@ class LearningRun(Run):
                 write_config(folder, self.section, self.settings)
             else:
                 files.checkpoint(self.learner)
-            last = (files.history() or [{"games": 0, "cpu_seconds": 0.0}])[-1]
+            last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
             spent = last["cpu_seconds"]
             self.note_games(last["games"])
             self.display.note(f"{self.text()}, {self.settings.games:,} games, in {folder}")
             self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
-                for line, pieces in self.batches(folder, last, playing, asked):
+                for line, text, keys in self.batches(folder, last, playing, asked):
                     measured, aside = None, 0.0
                     if self.measurement:
                         if self.measurement.due(last["games"], line["games"]):
@@ -205,7 +205,7 @@ class LearningRun(Run):
                     if measured:  # before its line
                         (folder / CHECKPOINTS).mkdir(exist_ok=True)
                         self.write(folder / CHECKPOINTS / f"{line['games']}.yaml", line)
-                    files.append(self.learner, line, *pieces)
+                    files.append(self.learner, line, text, keys)
                     last = line
                     if measured:
                         self.display.note(f"after {line['games']:,} games: {measured.text}")

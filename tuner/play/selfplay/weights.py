@@ -25,7 +25,7 @@ from tuner.io.terminal import Display
 from tuner.options.option import no_use
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.parallel import Job, Running
-from tuner.play.selfplay.folder import START
+from tuner.play.selfplay.folder import START, read_keys
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
 from tuner.play.selfplay.measure import Measurement
@@ -108,7 +108,6 @@ def table_of(before: dict[str, float], now: dict[str, float], game: Game) -> str
 
 # games lost by faults of an opponent, and their share, after more of which learning stops
 FEWEST_FORFEITS, MOST_FORFEITS = 2, 0.05
-KEYS = "games.keys"  # of the folder of a run
 
 
 def method_text(settings: SelfplaySettings) -> str:
@@ -184,9 +183,9 @@ class WeightsRun(LearningRun):
         source = None if start in available() else parameter_path(start)
         self.learner.evaluation.place(folder / START, source)
 
-    def others(self) -> tuple[str, ...]:
+    def games_file(self) -> str:
         """See `LearningRun`."""
-        return f"games{self.game.files.suffixes[0]}", KEYS
+        return f"games{self.game.files.suffixes[0]}"
 
     def text(self) -> str:
         """See `LearningRun`."""
@@ -206,7 +205,7 @@ class WeightsRun(LearningRun):
         they are too many."""
         assert playing is not None, "its games are work"
         learner, date = self.learner, time.strftime("%Y.%m.%d")
-        known = set(np.fromfile(folder / KEYS, np.uint64).tolist())
+        known = read_keys(folder)
         games, forfeits = last["games"], last.get("forfeits", 0)
         workers = Workers(learner, self.opening, playing, games)
         for episodes in workers.batches(interrupted):
@@ -226,10 +225,8 @@ class WeightsRun(LearningRun):
             line = batch_line(learner, episodes, len(finished) - len(new), watched, games)
             yield (
                 line | ({"forfeits": forfeits} if forfeits else {}),
-                (
-                    _texts(self.game, episodes, date).encode("utf-8", "replace"),
-                    np.array(keys, np.uint64).tobytes(),
-                ),
+                _texts(self.game, episodes, date).encode("utf-8", "replace").decode(),
+                keys,
             )
         playing.end()
 

@@ -82,9 +82,7 @@ def test_self_play_of_chess_learns_what_is_recorded(tmp_path):
         "--method",
         "td-leaf",
     )
-    lines = [
-        json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()
-    ]
+    lines = read_records(tmp_path / "run")
     for line in lines:
         del line["cpu_seconds"]
     text = json.dumps(lines)

@@ -1,7 +1,6 @@
 """Self-play of a game with dice: whole games are those of the search move by move, and the folder
 obeys what others' obey."""
 
-import json
 from dataclasses import fields
 
 import numpy as np
@@ -10,9 +9,11 @@ import pytest
 from games.record import find
 from games.search.searcher import Limits
 from tests.commands.support import done, refused
+from tests.tuner.core.support import read_checkpoint, read_records
 from tuner.evaluation.loading import load_engine
 from tuner.play.openings import Opening
 from tuner.play.selfplay import games as play
+from tuner.play.selfplay.folder import KEYS
 from tuner.play.selfplay.games import Plan, play_episode
 
 GAME = find("backgammon")
@@ -21,9 +22,9 @@ SHORT = ("backgammon/zero", "--batch", 4, "--learning-rate", 2)
 
 
 def learned(folder) -> list[bytes]:
-    saved = np.load(folder / "checkpoint.npz")
+    saved = read_checkpoint(folder)
     return [
-        (folder / "games.keys").read_bytes(),
+        str(read_records(folder, KEYS)).encode(),
         saved["weights"].tobytes(),
         saved["average"].tobytes(),
     ]
@@ -79,10 +80,7 @@ def test_a_resumed_run_learns_the_same(tmp_path, one):
     done("selfplay", *SHORT, "--games", 8, "--run", tmp_path / "run")
     done("selfplay", "--resume", tmp_path / "run", "--games", 24)
     assert learned(tmp_path / "run") == learned(one)
-    found, expected = (
-        [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
-        for folder in (tmp_path / "run", one)
-    )
+    found, expected = (read_records(folder) for folder in (tmp_path / "run", one))
     for line in found + expected:
         del line["cpu_seconds"]
     assert found == expected and len(found) == 6

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.commands.support import done, tuner
+from tests.tuner.core.support import execute, read_checkpoint, write_checkpoint
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 20, "--workers", 2)
 
@@ -57,7 +58,6 @@ def changed(**changes):
 CHECKPOINTS = [
     (changed(weights=None), "it lacks weights"),
     (changed(state__first=None), "it lacks state.first"),
-    (changed(sizes=None), "it lacks sizes"),
     (changed(kept_batches=None), "it lacks kept_batches"),
     (changed(weights=lambda w: w * np.nan), "expected numbers in weights"),
     (changed(average=lambda w: w.astype(np.complex128)), "expected numbers in average"),
@@ -72,12 +72,9 @@ CHECKPOINTS = [
     (changed(batches=np.array(3.0)), "expected counts in batches"),
     (
         changed(batches=np.array(2**62)),
-        "has 4,611,686,018,427,387,904 batches, history.jsonl has 3",
+        "has 4,611,686,018,427,387,904 batches, the run has 3",
     ),
     (changed(batches=np.array(2)), "has 2 batches"),
-    (changed(sizes=lambda s: -s), "expected counts in sizes"),
-    (changed(sizes=lambda s: s + 1), "history.jsonl: has "),
-    (changed(sizes=lambda s: s[:2]), "sizes has shape (2,)"),
     (
         changed(kept=lambda k: k[-1:], kept_batches=lambda b: b[-1:]),
         "it lacks the weights after 2 batches",
@@ -93,80 +90,39 @@ CHECKPOINTS = [
 
 @pytest.mark.parametrize(("change", "said"), CHECKPOINTS, ids=[said for _, said in CHECKPOINTS])
 def test_a_checkpoint_of_something_else_is_refused(run, change, said):
-    with np.load(run / "checkpoint.npz") as saved:
-        arrays = change({name: saved[name] for name in saved.files})
-    np.savez(run / "checkpoint.npz", **arrays)
+    write_checkpoint(run, change(read_checkpoint(run)))
     assert_refused(run, said)
 
 
 def test_a_missing_checkpoint_does_not_restart_the_run(run):
-    (run / "checkpoint.npz").unlink()
-    assert_refused(run, "checkpoint.npz: is missing, but games were played; restore it")
+    execute(run, "DELETE FROM blobs")
+    assert_refused(run, "run.db: lacks its checkpoint; the run cannot continue")
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "said"),
     [
-        b"[1]",
-        b"null",
-        b"{}",
-        b"\xff\x00",
-        b"[" * 9999,
-        b"9" * 5000,
-        b'{"batch":1}',
-        b'{"batch":2,"games":-8,"cpu_seconds":1}',
-        b'{"batch":2,"games":8,"cpu_seconds":NaN}',
+        ("[1]", "not a JSON object"),
+        ("{}", "lacks 'batch'"),
+        ("[" * 9999, "not JSON"),
+        ('{"batch":1,"games":8,"cpu_seconds":1}', "expected batch 2"),
+        ('{"batch":2,"games":-8,"cpu_seconds":1}', "games is -8, expected a number of 0 or more"),
+        ('{"batch":2,"games":8,"cpu_seconds":NaN}', "cpu_seconds is null, expected a number"),
     ],
 )
-def test_a_damaged_line_of_the_history_is_refused(run, line):
-    lines = (run / "history.jsonl").read_bytes().splitlines()
-    wide = max(len(line), len(lines[1]))
-    sizes = len(lines[0]) + len(lines[2]) + 3 + wide
-    (run / "history.jsonl").write_bytes(b"\n".join([lines[0], line.ljust(wide), lines[2], b""]))
-    with np.load(run / "checkpoint.npz") as saved:
-        arrays = {name: saved[name] for name in saved.files}
-    arrays["sizes"][0] = sizes
-    np.savez(run / "checkpoint.npz", **arrays)
-    assert_refused(run, "history.jsonl:2: damaged, expected the line of batch 2")
+def test_a_damaged_record_is_refused(run, line, said):
+    execute(run, "UPDATE records SET json = ? WHERE kind = 'result' AND number = 1", line)
+    assert_refused(run, f"run.db: result 1: damaged, {said}")
 
 
-@pytest.mark.parametrize("name", ["history.jsonl", "games.pgn", "games.keys"])
-def test_files_shorter_than_in_the_checkpoint_are_refused(run, name):
-    (run / name).write_bytes((run / name).read_bytes()[:-9])
-    assert_refused(run, f"{name}: has ")
-    (run / name).unlink()
-    assert_refused(run, f"{name}: has 0 bytes, expected ")
-    (run / name).mkdir()
-    assert_refused(run, f"{name}: ")
-
-
-def test_a_checkpoint_that_ends_within_a_line_is_refused(run):
-    (run / "history.jsonl").write_bytes(
-        (run / "history.jsonl").read_bytes().replace(b'"duplicates":0', b'"duplicates":10')
-    )
-    assert_refused(run, "history.jsonl:3: damaged")
-
-
-@pytest.mark.parametrize("batches", [1, 2])
-def test_data_beyond_an_old_checkpoint_are_saved_unless_a_kill_explains_them(run, batches):
-    """Any part of one more batch may exist; two more lines mean that an older checkpoint was
-    restored."""
-    before = contents(run)
-    done("selfplay", "--resume", run, "--games", 12 + 4 * batches)
-    after = contents(run)
-    (run / "checkpoint.npz").write_bytes(before["checkpoint.npz"])
-    ran = done("selfplay", "--resume", run, "--games", 12)
-    kept = {path.name: path.read_bytes() for path in run.glob("*.damaged-1")}
-    if batches == 1:
-        assert kept == {} and "bytes beyond" not in ran.err
-    else:
-        assert kept == {
-            f"{name}.damaged-1": after[name][len(before[name]) :]
-            for name in ("history.jsonl", "games.pgn", "games.keys")
-        }
-        assert ran.err.count("bytes beyond the length in checkpoint.npz to") == 3
-    for name in ("history.jsonl", "games.pgn", "games.keys"):
-        assert (run / name).read_bytes() == before[name]
+def test_the_file_of_games_is_made_again_from_the_store(run):
+    games = (run / "games.pgn").read_text()
+    for content in ("", games[:99], games + games, None):
+        (run / "games.pgn").unlink()
+        if content is not None:
+            (run / "games.pgn").write_text(content)
+        done("selfplay", "--resume", run)
+        assert (run / "games.pgn").read_text() == games
 
 
 SETTINGS = [

@@ -7,6 +7,7 @@ import pytest
 
 from games.record import Openings
 from tests.commands.support import refused
+from tests.tuner.core.support import read_checkpoint
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
@@ -66,8 +67,7 @@ def test_no_weight_moves_further_than_the_largest_step(tmp_path):
     for largest in (None, 7.5):
         run = WeightsRun(replace(settings, largest_step=largest), None, Display())
         new_run(run, tmp_path / str(largest), OnThreads(1), "tuner selfplay")
-        with np.load(tmp_path / str(largest) / "checkpoint.npz", allow_pickle=False) as saved:
-            moved.append(saved["weights"] - before)
+        moved.append(read_checkpoint(tmp_path / str(largest))["weights"] - before)
     assert np.abs(moved[0]).max() > 100  # the gradients ask for more
     free = new_learner(WeightsEvaluation(engine, parameters), settings).free
     np.testing.assert_allclose(

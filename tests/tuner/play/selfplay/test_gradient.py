@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done, refused
+from tests.tuner.core.support import read_checkpoint
 from tuner.evaluation.engine import MovedPositions, counted_positions
 from tuner.evaluation.loading import load_engine
 
@@ -27,11 +28,11 @@ def test_the_weights_are_the_same_to_a_millionth(tmp_path, method):
             tmp_path / gradient,
         )
     one, other = (
-        np.load(tmp_path / gradient / "checkpoint.npz")["weights"]
+        read_checkpoint(tmp_path / gradient)["weights"]
         for gradient in ("analytic", "finite-difference")
     )
     assert np.abs(one - other).max() < 1e-6 and np.abs(one).sum() > 0
-    assert (np.abs(one - np.load(tmp_path / "analytic" / "checkpoint.npz")["kept"][0]) > 1e-3).any()
+    assert (np.abs(one - read_checkpoint(tmp_path / "analytic")["kept"][0]) > 1e-3).any()
 
 
 def test_forward_differences_have_the_bias_of_theory(small_dataset):

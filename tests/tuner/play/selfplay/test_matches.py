@@ -1,13 +1,13 @@
 """Strength measured during a run of self-play in a game without dice."""
 
 import itertools
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.commands.support import done, refused, tuner
+from tests.tuner.core.support import read_records
 from tuner.play.selfplay.run import MatchMeasurement
 from tuner.report.charts import short
 
@@ -24,7 +24,7 @@ def measured(tmp_path_factory) -> Path:
 
 
 def lines_of(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    return read_records(folder)
 
 
 def test_matches_and_what_had_learned_are_kept(measured):

@@ -15,12 +15,14 @@ from games.record import Dice, find
 from games.search.searcher import Limits
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import read_records
 from tests.tuner.evaluation.networks.support import network
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import evaluation_of
 from tuner.evaluation.networks.files import NetworkFile
 from tuner.options.selfplay import SelfplaySettings
 from tuner.play.openings import Opening
+from tuner.play.selfplay.folder import read_keys
 from tuner.play.selfplay.games import Plan, play_episode
 from tuner.play.selfplay.learner import new_learner
 
@@ -110,13 +112,13 @@ def assert_same(folder, other):
         assert all((a[key] == b[key]).all() for key in a.files)
     plain = [
         [
-            {key: value for key, value in json.loads(line).items() if key != "cpu_seconds"}
-            for line in (each / "history.jsonl").read_text().splitlines()
+            {key: value for key, value in line.items() if key != "cpu_seconds"}
+            for line in read_records(each)
         ]
         for each in (folder, other)
     ]
     assert plain[0] == plain[1]
-    assert (folder / "games.keys").read_bytes() == (other / "games.keys").read_bytes()
+    assert read_keys(folder) == read_keys(other)
 
 
 def test_a_killed_run_goes_on_to_the_same_network_with_any_number_of_threads(learned, tmp_path):
@@ -124,8 +126,7 @@ def test_a_killed_run_goes_on_to_the_same_network_with_any_number_of_threads(lea
     words = [sys.executable, "-m", "tuner", "selfplay", "chess", *map(str, SHORT)]
     words += ["--games", "24", "--workers", "2", "--run", str(folder)]
     process = subprocess.Popen(words, cwd=REPOSITORY, stderr=subprocess.DEVNULL)
-    history = folder / "history.jsonl"
-    while process.poll() is None and not (history.exists() and history.read_bytes().count(b"\n")):
+    while process.poll() is None and not read_records(folder):
         time.sleep(0.01)
     process.kill()
     process.wait()
