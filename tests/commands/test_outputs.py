@@ -16,6 +16,7 @@ import pytest
 from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import write_records
 from tuner.evaluation.loading import load_parameters
 from tuner.io.files import LEARNED, require_writable
 from tuner.parameters.writer import write_parameters
@@ -363,17 +364,28 @@ TEMPORARY = ".params.yaml.77.tmp"
 MINE = [
     *("start.yaml", "a.yaml", "1.yaml", "luck.npz", "params.yaml", "config.txt", "history.jsonl"),
     *("findings.json", "results.npy", "positions.npy", TEMPORARY, "letter", "now.json"),
-    *("lock", "searches", "games/mine", "merged/mine", "round-1/mine", "own-games-1/mine"),
+    *(
+        "lock",
+        "run.db",
+        "run.db-wal",
+        "games/mine",
+        "merged/mine",
+        "round-1/mine",
+        "own-games-1/mine",
+    ),
     "checkpoints/1.yaml",
 ]
 
 
 @pytest.mark.parametrize("kind", RUNS)
 def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
-    left = '{"command": "tuner tune old.yaml games.ttt -o x.yaml", "folder": "/"}\n'
+    left = {"command": "tuner tune old.yaml games.ttt -o x.yaml", "folder": "/"}
     for names in (*([name] for name in MINE), MINE):
-        for beside in ({}, {"lock": "", "searches": left, "unfinished/made-by-tuner": ""}):
+        for beside in ({}, {"lock": "", "unfinished/made-by-tuner": ""}):
             shutil.rmtree("begun", ignore_errors=True)
+            if beside:
+                Path("begun").mkdir()
+                write_records(Path("begun"), [left])
             for name, text in {**beside, **dict.fromkeys(names, "mine")}.items():
                 Path("begun", name).parent.mkdir(parents=True, exist_ok=True)
                 Path("begun", name).write_text(text)

@@ -12,6 +12,7 @@ import yaml
 from games.streams import pieces
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
+from tests.tuner.core.support import execute, write_records
 from tuner.evaluation.loading import evaluation_spec, load_engine
 from tuner.learn import targets
 
@@ -55,11 +56,11 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
     words = ("tune", "classic", "games.pgn", "--method", method, *METHODS[method])
     done(*words, "-o", "whole.yaml", "--run", "whole")
     number = counted["games"]
-    assert number > 10 and not os.path.exists("whole/searches")
+    assert number > 10 and not os.path.exists("whole/run.db")
     counted.update(games=0, last=number // 2)
     ran = tuner(*words, "-o", "out.yaml", "--run", "run")
     assert ran.status == 130 and "continue with: tuner tune --resume run" in ran.err
-    assert not os.path.exists("out.yaml") and sorted(os.listdir("run")) == ["lock", "searches"]
+    assert not os.path.exists("out.yaml") and sorted(os.listdir("run")) == ["lock", "run.db"]
     os.makedirs("run/unfinished/merged")  # a kill leaves other files, too
     (tmp_path / "run" / "unfinished" / "made-by-tuner").touch()
     other = ("tune", "classic", "games.pgn", "--method", "logistic", "-o", "b.yaml", "--run", "run")
@@ -72,38 +73,37 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
         yaml.safe_load((tmp_path / f"{name}.yaml").read_text())["weights"]
         for name in ("whole", "out")
     ]
-    assert weights[0] == weights[1] and not (tmp_path / "run" / "searches").exists()
+    assert weights[0] == weights[1] and not (tmp_path / "run" / "run.db").exists()
 
 
-def test_a_torn_or_damaged_record_is_searched_again(tmp_path):
-    path, dice = tmp_path / "searches", np.random.default_rng(1)
+def test_what_was_searched_is_known(tmp_path):
+    dice = np.random.default_rng(1)
     found = [
         targets.GameSearches(
             3, dice.integers(0, 1 << 60, (n, 9)).astype(np.uint64), dice.normal(size=n), np.ones(n)
         )
         for n in (1, 4, 2)
     ]
-    for i, each in enumerate(found):
-        targets.SearchLog(path, "tuner tune").add(bytes([i]) * 16, each)
-    whole = path.read_bytes()
-    for damage, kept in (
-        (whole[:-3], 2),
-        (whole + b"abc", 3),
-        (whole[:300] + b"x" + whole[301:], 1),
-    ):
-        path.write_bytes(damage)
-        log = targets.SearchLog(path, "tuner tune")
+    with pytest.raises(KeyboardInterrupt):
         for i, each in enumerate(found):
+            with targets.SearchLog(tmp_path, "tuner tune") as log:
+                log.add(bytes([i]) * 16, each)
+                raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), targets.SearchLog(tmp_path, "tuner tune") as log:
+        assert log.get(bytes([1]) * 16, 3, 9) is None
+        log.add(bytes([1]) * 16, found[1])
+        raise KeyboardInterrupt
+    with targets.SearchLog(tmp_path, "tuner tune") as log:
+        for i in (0, 1):
             known = log.get(bytes([i]) * 16, 3, 9)
-            assert (known is not None) == (i < kept)
-            if known:
-                assert all(np.array_equal(a, b) for a, b in zip(known, each, strict=True))
+            assert all(np.array_equal(a, b) for a, b in zip(known, found[i], strict=True))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path):
     engine, classic = load_engine("classic")
     log, positions = (
-        targets.SearchLog(tmp_path / "searches", ""),
+        targets.SearchLog(tmp_path, ""),
         engine.game.position(chess.STARTING_FEN)[None],
     )
     specs = [
@@ -119,21 +119,26 @@ def test_what_cannot_be_resumed_is_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a resumed command goes, this process with it
     said = refused("tune", "--resume", tmp_path)
     assert "holds no searches of an interrupted run; give its command again" in said
-    lines = [b"", b"[]\n", b"\xff\n", b'{"command": "tuner tune --depth"}\n']
-    for line in lines:
-        (tmp_path / "searches").write_bytes(line)
-        assert "holds no searches" in refused("tune", "--resume", tmp_path)
+    (tmp_path / "run.db").write_bytes(b"")
+    assert "holds no searches" in refused("tune", "--resume", tmp_path)
+    (tmp_path / "run.db").unlink()
     head = {"command": "tuner tune classic x -o y.yaml", "folder": str(tmp_path / "gone")}
-    (tmp_path / "searches").write_text(json.dumps(head) + "\n")
-    assert "the run began there, put it back" in refused("tune", "--resume", tmp_path)
+    write_records(tmp_path, [head])
+
+    def left(**changes: str) -> str:
+        execute(tmp_path, "UPDATE records SET json = ?", json.dumps(head | changes))
+        return refused("tune", "--resume", tmp_path)
+
+    for text in ("[]", "{}", '{"command": "tuner tune --depth"}', '{"command": 3, "folder": ""}'):
+        execute(tmp_path, "UPDATE records SET json = ?", text)
+        assert "holds no searches" in refused("tune", "--resume", tmp_path)
+    assert "the run began there, put it back" in left()
     head["folder"] = str(tmp_path)
     commands = ("tuner rm -rf", "tuner", "tune --depht 3", "tuner tune 'a", "tuner tune a\0b -o c")
     for command in (*commands, f"tuner tune --resume {tmp_path}"):
-        (tmp_path / "searches").write_text(json.dumps(head | {"command": command}) + "\n")
-        refused("tune", "--resume", tmp_path)
+        left(command=command)
     for command in ("--terms evil.py", "--teacher uci:evil", "--cluster tcp://evil:1"):
         text = f"tuner tune classic x -o y.yaml {command}"
-        (tmp_path / "searches").write_text(json.dumps(head | {"command": text}) + "\n")
-        assert "its command runs other code" in refused("tune", "--resume", tmp_path)
+        assert "its command runs other code" in left(command=text)
     assert "a resumed run keeps its settings" in refused("tune", "--resume", tmp_path, "--depth", 3)
     assert "expected PARAMS and GAMES, or --resume DIR" in refused("tune")

@@ -134,23 +134,22 @@ def run(arguments: Arguments) -> dict:
 @contextlib.contextmanager
 def _kept_searches(folder: Path | None, display: Display) -> Iterator[None]:
     """Return the hint on how to continue a run that was interrupted within its searches."""
-    from tuner.io.run_folder import SEARCHES
+    from tuner.core.store import DATABASE
 
     try:
         yield
     except KeyboardInterrupt:
-        if folder and (folder / SEARCHES).exists():
+        if folder and (folder / DATABASE).exists():
             display.note(f"continue with: tuner tune --resume {shlex.quote(str(folder))}")
         raise
 
 
 def _interrupted(arguments: Arguments) -> Arguments:
     """Return the arguments of the run in a folder, given where they were given first."""
-    from tuner.io.run_folder import SEARCHES
     from tuner.learn.targets import interrupted_command
 
     folder = Path(arguments.resume).absolute()
-    command, place = interrupted_command(folder / SEARCHES)
+    command, place = interrupted_command(folder)
     words = shlex.split(command)[1:]
     arguments.commands.require(words)
     try:

@@ -70,8 +70,25 @@ CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY K
 WITHOUT ROWID;
 CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL)"""
 RESULT, ESTIMATE = "result", "estimate"  # kinds of records
+FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")  # of a store that was not closed
+OWNER = slice(68, 72)  # bytes with the application_id
 LOGGED = slice(18, 20)  # bytes that say that a database has a log
 RESTORE = "restore it, or start another run"
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file is a database of ours."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(OWNER.stop)[OWNER] == OURS.to_bytes(4, "big")
+    except OSError:
+        return False
+
+
+def remove_store(folder: Path) -> None:
+    """Remove the store of a run, which nobody has open."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
 
 
 class Store:

@@ -19,7 +19,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from tuner.core.records import Amount, Count, InputError, Number, convert
-from tuner.core.store import DATABASE, Store, naming, read_records
+from tuner.core.store import Store, naming, read_records, remove_store
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -203,8 +203,8 @@ def begin_again(folder: Path) -> None:
     same folder again. InputError if it still runs."""
     if kind_of(folder) == ImproveRun.section and not (folder / "round-1").exists():
         with locked(folder):
-            for name in (CONFIG, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
-                (folder / name).unlink(missing_ok=True)
+            (folder / CONFIG).unlink(missing_ok=True)
+            remove_store(folder)
             for name in (FIRST, SOURCE, PACE):
                 shutil.rmtree(folder / name, ignore_errors=True)
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from tuner.core.records import NOTHING, InputError, Settings, make
+from tuner.core.store import DATABASE, FILES, is_ours
 from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file
 from tuner.io.files import HISTORY as HISTORY
 from tuner.version import __version__
 
 S = TypeVar("S", bound=Settings)
 CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
-SEARCHES = "searches"  # of a run that was interrupted
 # folder of a run of tune for its files until it is complete, and the file there that says so
 WORK, MARK = "unfinished", "made-by-tuner"
 # what a process that was killed leaves before its run is complete: files by their beginnings, those
@@ -28,7 +28,7 @@ LOCKED = b"locked by tuner\n"
 BEGINNINGS, TEMPORARY = (
     re.compile(text) for text in (r"(start|luck|[ab]|\d+)\.(yaml|npz)", r"\..*\.\d+\.tmp")
 )
-LEFT = {LOCK: LOCKED, NOW: b'{"state": "', SEARCHES: b'{"command": "tuner'}
+LEFT = {LOCK: LOCKED, NOW: b'{"state": "', **dict.fromkeys(FILES, b"")}
 # sections of CONFIG
 KINDS = re.compile(
     rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
@@ -161,6 +161,8 @@ def _left_by_us(path: Path) -> bool:
     """Return whether a process of this program left a file or folder when it was killed."""
     if path.name == WORK:
         return (path / MARK).is_file()
+    if path.name in FILES:
+        return is_ours(path.parent / DATABASE)
     if not path.is_file():
         return False
     with open(path, "rb") as stream:
@@ -221,7 +223,7 @@ _begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder for the files of a run, which move to the folder of the run after the block;
-    locked during the block. If the block fails, they are removed; the log of searches stays."""
+    locked during the block. If the block fails, they are removed; the store of searches stays."""
     there, lock_there = folder.is_dir(), (folder / LOCK).exists()
     require_fresh(folder)
     begin_folder(folder)
@@ -241,7 +243,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         except BaseException:  # interrupts too
             shutil.rmtree(work, ignore_errors=True)
             (folder / NOW).unlink(missing_ok=True)
-            if not lock_there and not (folder / SEARCHES).exists():
+            if not lock_there and not (folder / DATABASE).exists():
                 (folder / LOCK).unlink(missing_ok=True)
             if not there:
                 with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ from tuner.findings.records import Findings, Result
 from tuner.fit.result import FitResult
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
-from tuner.io.run_folder import SEARCHES, new_folder
+from tuner.io.run_folder import new_folder
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.own_games import learn_from_own_games
@@ -50,7 +50,7 @@ def tune(
     `command` is recorded in the learned file and the run's folder. Games are played and positions
     searched on the executor; None: on the threads that the options name."""
     executor = executor or OnThreads(options.workers)
-    with _folder(options.run, display) as (folder, display):
+    with _folder(options.run, display) as (folder, display), contextlib.ExitStack() as opened:
         require_writable(
             output,
             LEARNED,
@@ -60,7 +60,7 @@ def tune(
         display.begin("starting")
         begun = started(start, sources, options)
         rounds = None
-        log = SearchLog(options.run / SEARCHES, command) if options.run else None
+        log = opened.enter_context(SearchLog(options.run, command)) if options.run else None
         learn = functools.partial(
             fitted_in_rounds, given=options, executor=executor, display=display, log=log
         )
@@ -91,7 +91,6 @@ def tune(
             display.begin("computing diagnostics")
             found = findings(result, described, summary, read.data.layout, on_results)
             _write_run(folder, options, result, parameters, output, found)
-            (options.run / SEARCHES).unlink(missing_ok=True)
     return described
 
 

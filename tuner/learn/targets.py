@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import os
 import shlex
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,9 @@ from scipy.optimize import minimize_scalar
 
 from games.record import PositionBatch
 from games.search.searcher import Limits
-from games.streams import InputError
 from tuner.cluster.worker import program
+from tuner.core.records import InputError, convert
+from tuner.core.store import Store, read_records, remove_store
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.explain import known_values, leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
@@ -104,40 +104,42 @@ def place_text(task: GamePositions) -> str:
     )
 
 
-HEAD = np.dtype([("key", "V16"), ("size", "<u4"), ("check", "<u4")])
-LONGEST_LINE = 1 << 20  # bytes
+@dataclass(frozen=True)
+class Begun:
+    """The command of a run, and the folder in which it was given."""
+
+    command: str
+    folder: str
 
 
 class SearchLog:
-    """The searches of whole games that a run has done, in a file of its folder, so that the same
-    command, given again after an interruption, need not repeat them. The file begins with a line:
-    the command, and the folder in which it was given."""
+    """The searches of whole games that a run has done, in the store of its folder, so that the same
+    command, given again after an interruption, need not repeat them. A context manager, which
+    removes the store if nothing failed."""
 
-    def __init__(self, path: Path, command: str) -> None:
-        """Read what is there, and cut off a record that a kill left unfinished. InputError for the
-        searches of another command."""
-        self._path = path
-        self._line = json.dumps({"command": command, "folder": os.getcwd()}).encode() + b"\n"
-        self._known: dict[bytes, bytes] = {}
-        whole = 0
-        if path.exists():
-            with open(path, "rb") as stream:
-                line = stream.readline(LONGEST_LINE)
-                if line not in (b"", self._line):
-                    folder = shlex.quote(str(path.parent))
-                    raise InputError(
-                        f"{path.parent}: holds the searches of another command that was"
-                        f" interrupted; continue it with: tuner tune --resume {folder}, or choose"
-                        " another folder"
-                    )
-                whole = len(line)
-                while len(head := stream.read(HEAD.itemsize)) == HEAD.itemsize:
-                    key, size, check = np.frombuffer(head, HEAD)[0]
-                    body = stream.read(int(size))
-                    if len(body) < size or zlib.crc32(body) != check:
-                        break
-                    self._known[key.tobytes()], whole = body, stream.tell()
-            os.truncate(path, whole)
+    def __init__(self, folder: Path, command: str) -> None:
+        """InputError for the searches of another command."""
+        self._folder = folder
+        self._store: Store | None = None
+        self._about = {"command": command, "folder": os.getcwd()}
+        known = read_records(folder)
+        if known and known[0] != self._about:
+            raise InputError(
+                f"{folder}: holds the searches of another command that was interrupted; continue"
+                f" it with: tuner tune --resume {shlex.quote(str(folder))}, or choose another"
+                " folder"
+            )
+        if known:
+            self._store = Store(folder)
+
+    def __enter__(self) -> SearchLog:
+        return self
+
+    def __exit__(self, kind: type | None, *problem: object) -> None:
+        if self._store is not None:
+            self._store.close()
+        if kind is None:
+            remove_store(self._folder)
 
     def key(self, spec: SearchSpec, positions: np.ndarray) -> bytes:
         """Return a hash of everything on which the searches of a game depend."""
@@ -148,7 +150,8 @@ class SearchLog:
 
     def get(self, key: bytes, place: int, words: int) -> GameSearches | None:
         """Return the searches of the game at a place of its batch; None if they are not known."""
-        if (body := self._known.get(key)) is None:
+        body = self._store.blob(key.hex()) if self._store is not None else None
+        if body is None:
             return None
         rows = np.frombuffer(body, np.uint64).reshape(-1, words + 2)
         numbers = rows[:, words:].copy().view(np.float64)
@@ -158,25 +161,21 @@ class SearchLog:
         """Write the searches of a game."""
         numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
         body = np.hstack([found.leaves, numbers]).tobytes()
-        head = np.array([(np.void(key), len(body), zlib.crc32(body))], HEAD)
-        with open(self._path, "ab") as stream:
-            stream.write((b"" if stream.tell() else self._line) + head.tobytes() + body)
+        if self._store is None:
+            self._store = Store(self._folder)
+            self._store.append(self._about)
+        self._store.put(key.hex(), body)
 
 
-def interrupted_command(path: Path) -> tuple[str, str]:
-    """Return the command of the run that left a log of searches, and the folder in which it was
+def interrupted_command(folder: Path) -> tuple[str, str]:
+    """Return the command of the run that left searches in a folder, and the folder in which it was
     given. InputError if there is none."""
-    try:
-        with open(path, "rb") as stream:
-            found = json.loads(stream.readline(LONGEST_LINE))
-        shlex.split(command := found["command"])
-        if command.startswith("tuner tune ") and "\0" not in command + found["folder"]:
-            return command, found["folder"]
-        raise ValueError(command)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        raise InputError(
-            f"{path.parent}: holds no searches of an interrupted run; give its command again"
-        ) from None
+    with contextlib.suppress(ValueError, LookupError):
+        found: Begun = convert(read_records(folder)[0], Begun, "")
+        shlex.split(found.command)
+        if found.command.startswith("tuner tune ") and "\0" not in found.command + found.folder:
+            return found.command, found.folder
+    raise InputError(f"{folder}: holds no searches of an interrupted run; give its command again")
 
 
 def searches(
