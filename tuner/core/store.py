@@ -119,7 +119,9 @@ class Store:
             number = self._counts[kind]
             line = json.dumps(record, separators=(",", ":"))
             self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (kind, number, line))
-            games = [(number, place, text) for place, text in enumerate(texts)]
+            # a name of bytes that are no UTF-8 is none in SQLite, either
+            valid = [text.encode("utf-8", "replace").decode() for text in texts]
+            games = [(number, place, text) for place, text in enumerate(valid)]
             self._database.executemany("INSERT INTO games VALUES (?, ?, ?)", games)
             self._counts[kind] += 1
 

@@ -35,6 +35,14 @@ def test_what_was_appended_is_read(tmp_path, text):
     assert sorted(os.listdir(tmp_path)) == ["games.pgn", "lock", DATABASE]
 
 
+def test_names_that_are_no_utf_8_are_written_with_marks(tmp_path):
+    for _ in range(2):
+        journal = Journal(tmp_path, [tmp_path / "games.pgn"])
+        journal.append(line_of(len(journal.lines)), ["a\udcff\n", "b\n"])
+        journal.close()
+    assert (tmp_path / "games.pgn").read_text() == "a?\nb\na?\nb\n"
+
+
 def test_files_of_games_are_made_again_from_the_store(tmp_path):
     fill(tmp_path, range(3))
     for content in ("", "game 0.1\ngame 0.2 ü\nga", text_of(range(9)), None):
