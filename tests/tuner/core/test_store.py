@@ -31,7 +31,7 @@ def numbers(path):
         database.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_what_was_stored_before_a_kill_is_there(tmp_path, number):
     path = tmp_path / "a.db"
     writer = subprocess.Popen(
