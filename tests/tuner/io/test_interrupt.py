@@ -8,6 +8,14 @@ import pytest
 from tuner.io.interrupt import interrupts, prompt_interrupts
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Ctrl-C, which a program under nohup or in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Ending:
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
