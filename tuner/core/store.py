@@ -24,7 +24,7 @@ PATIENCE = 60.0  # seconds, until another process has written
 def open_database(path: Path, schema: str, advice: str) -> sqlite3.Connection:
     """Open a database, or make one with the tables of `schema`; each statement on it is a
     transaction, from any thread. InputError for a file that is no such database, with `advice`."""
-    with writing(path, advice):
+    with using(path, advice):
         database = sqlite3.connect(
             path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
@@ -55,7 +55,7 @@ def open_database(path: Path, schema: str, advice: str) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(path: Path, advice: str) -> Iterator[None]:
+def using(path: Path, advice: str) -> Iterator[None]:
     """InputError, with `advice`, where SQLite cannot read or write in the block."""
     try:
         yield
@@ -63,7 +63,7 @@ def writing(path: Path, advice: str) -> Iterator[None]:
         raise InputError(f"{path}: cannot be used: {problem}; {advice}") from None
 
 
-DATABASE = "run.db"
+DATABASE, EARLIER = "run.db", "history.jsonl"
 TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL,
 PRIMARY KEY (kind, number)) WITHOUT ROWID;
 CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
@@ -91,6 +91,15 @@ def remove_store(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+def require_store(folder: Path) -> None:
+    """InputError for the folder of a run that keeps what it found as earlier versions did."""
+    if (folder / EARLIER).exists() and not (folder / DATABASE).exists():
+        raise InputError(
+            f"{folder}: a run of an earlier version ({EARLIER}, no {DATABASE}), which this one"
+            " cannot read; start another run"
+        )
+
+
 class Store:
     """What a run has found, in a database of its folder: records of each kind in the order in which
     they were found, and the texts of the games of a result. `lock`, which keeps other processes
@@ -101,9 +110,10 @@ class Store:
         with contextlib.ExitStack() as opened:
             if lock is not None:
                 opened.callback(lock.close)
+            require_store(folder)
             self._database = open_database(self.path, TABLES, RESTORE)
             opened.callback(self._database.close)
-            with writing(self.path, RESTORE):
+            with using(self.path, RESTORE):
                 (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
                 counts = self._database.execute("SELECT kind, count(*) FROM records GROUP BY kind")
                 self._counts = Counter(dict(counts))
@@ -138,7 +148,7 @@ class Store:
             return
         counts = self._counts.copy()
         try:
-            with writing(self.path, "what was found before is kept"), self._database:
+            with using(self.path, "what was found before is kept"), self._database:
                 self._database.execute("BEGIN")
                 yield
         except BaseException:
@@ -147,7 +157,7 @@ class Store:
 
     def blob(self, name: str) -> bytes | None:
         """Return the bytes that are stored under a name, None if there are none."""
-        with writing(self.path, RESTORE):
+        with using(self.path, RESTORE):
             found = self._database.execute("SELECT content FROM blobs WHERE name = ?", (name,))
             row: tuple[bytes] | None = found.fetchone()
         return row[0] if row else None
@@ -155,7 +165,7 @@ class Store:
     def texts(self, number: int) -> list[str]:
         """Return the texts of the games of a result."""
         query = "SELECT text FROM games WHERE record = ? ORDER BY place"
-        with writing(self.path, RESTORE):
+        with using(self.path, RESTORE):
             return [text for (text,) in self._database.execute(query, (number,))]
 
     def close(self) -> None:
@@ -169,9 +179,10 @@ def read_records(folder: Path, kind: str = RESULT) -> list[dict[str, Any]]:
     """Return the records of a run, which may still be going on; none if there is no store.
     InputError if it is damaged."""
     path = folder / DATABASE
+    require_store(folder)
     if not path.exists():
         return []
-    with writing(path, RESTORE):
+    with using(path, RESTORE):
         name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
         # a reader would leave files of a log beside a database that nobody has open
         with open(path, "rb") as stream:

@@ -1,4 +1,5 @@
-"""What a run found and did, as records: the contents of `findings.json` and `history.jsonl`.
+"""What a run found and did, as records: the contents of `findings.json`, of the history of a fit,
+and of the stores of runs.
 
 A fit, a measurement and self-play write them as plain data; the terminal, `--json` and the page
 show the same records. Parts that a run does not have are None."""

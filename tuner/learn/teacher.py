@@ -30,7 +30,7 @@ from games.record import (
 )
 from tuner.cluster.worker import program
 from tuner.core.records import InputError
-from tuner.core.store import open_database, writing
+from tuner.core.store import open_database, using
 from tuner.io.files import sha256_of, unwritable
 from tuner.parallel import Executor, Job, OnThreads, Running, run
 
@@ -134,7 +134,7 @@ class ScoreCache:
         except OSError as problem:
             raise unwritable(path, problem, "choose another folder for the scores") from None
         self._database = open_database(path, SCHEMA, ADVICE)
-        with writing(path, ADVICE):
+        with using(path, ADVICE):
             self._database.execute(
                 "INSERT INTO about SELECT ? WHERE NOT EXISTS (SELECT * FROM about)", (text,)
             )
@@ -144,14 +144,14 @@ class ScoreCache:
 
     def get(self, key: int) -> float | None:
         """Return the score of a position, None if it is not known."""
-        with writing(self.path, ADVICE):
+        with using(self.path, ADVICE):
             found = self._database.execute("SELECT score FROM scores WHERE key = ?", (key,))
             score: tuple[float] | None = found.fetchone()
         return score[0] if score else None
 
     def add(self, key: int, score: float) -> None:
         """Keep the score of a position."""
-        with writing(self.path, ADVICE):
+        with using(self.path, ADVICE):
             self._database.execute("INSERT OR IGNORE INTO scores VALUES (?, ?)", (key, score))
 
     def close(self) -> None:

@@ -284,7 +284,6 @@ def refuse_first(faults: Iterable[tuple[object, str]]) -> None:
 
 
 MOST_HIDDEN, WIDEST = 7, 4096  # layers of a network, units of a layer
-LARGEST_SCORE = 1e5  # centipawns
 TimeControl = Annotated[
     tuple[Annotated[float, Meta(gt=0, lt=1e6)], Annotated[float, Meta(ge=0, lt=1e6)]],
     Meta(description="a time control in seconds, such as 10+0.1"),

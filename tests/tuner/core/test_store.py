@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from games.streams import InputError
-from tuner.core.store import open_database, writing
+from tuner.core.store import Store, open_database, read_records, using
+from tuner.play.match.journal import Journal
 
 SCHEMA = "CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"
 WRITER = f"""
@@ -95,7 +96,7 @@ def test_other_files_are_refused_in_one_line_and_stay_as_they_are(tmp_path, make
     path = tmp_path / "a.db"
     make(path)
     before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(InputError) as problem, writing(path, "choose another place"):
+    with pytest.raises(InputError) as problem, using(path, "choose another place"):
         database = open_database(path, SCHEMA, "choose another place")
         database.execute("SELECT count(text) FROM numbers").fetchone()
     text = str(problem.value)
@@ -108,7 +109,8 @@ def test_a_full_disk_is_one_line(tmp_path):
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from tuner.core.store import open_database, writing
+from tuner.core.store import Store, open_database, read_records, using
+from tuner.play.match.journal import Journal
 from games.streams import InputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
@@ -117,7 +119,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 number = 0
 try:
     while True:
-        with writing(path, "make room"):
+        with using(path, "make room"):
             database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 1000))
         number += 1
 except InputError as problem:
@@ -129,3 +131,13 @@ except InputError as problem:
     assert ran.stdout.count("\n") == 1 and said.startswith(f"{path}: cannot be used: "), ran
     assert said.endswith("; make room\n")
     assert len(numbers(path)) == int(number) > 10
+
+
+def test_a_run_of_an_earlier_version_is_refused_and_stays_as_it_is(tmp_path):
+    (tmp_path / "history.jsonl").write_text('{"leg":0}\n')
+    (tmp_path / "games.pgn").write_text("games")
+    for use in (Store, read_records, lambda folder: Journal(folder, [folder / "games.pgn"])):
+        with pytest.raises(InputError, match="a run of an earlier version"):
+            use(tmp_path)
+    assert (tmp_path / "games.pgn").read_text() == "games"
+    assert {path.name for path in tmp_path.iterdir()} <= {"history.jsonl", "games.pgn", "lock"}

@@ -62,8 +62,8 @@ class PairLine:
 def read_pairs(
     folder: Path, points: int, legs: int | None = None, pairs: int | None = None
 ) -> list[PairLine]:
-    """Return the finished pairs of a match, which may be under way, of at most so many `legs` and
-    `pairs`; InputError for a damaged one."""
+    """Return the finished pairs of a match, which may be under way, in the order in which they
+    ended. InputError for a damaged one, and for a number that is not below `legs` or `pairs`."""
     lines, seen = [], set()
     for number, plain in enumerate(read_records(folder)):
         with naming(folder, number):

@@ -193,7 +193,7 @@ class PairsRun(Run):
                 copy_evaluation(Path(named.what), folder / copy)
 
     def play(self, folder: Path, playing: Running | None) -> RunResult:
-        """See `Run`. Every pair counts from its line in the journal, those of earlier runs
+        """See `Run`. Every pair counts from its record in the store, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
         game, legs = self.game, self.legs
