@@ -132,7 +132,7 @@ for moment in map(int, sys.argv[2:]):
 
 
 @pytest.mark.parametrize(
-    "moments", [(4, 17, 9), pytest.param((16, 11, 12), marks=pytest.mark.long)], ids=str
+    "moments", [(4, 17, 9), pytest.param((16, 5, 6), marks=pytest.mark.long)], ids=str
 )
 def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, moments):
     folder = tmp_path / "killed"
