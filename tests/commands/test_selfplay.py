@@ -15,7 +15,7 @@ import yaml
 
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
-from tests.tuner.core.support import execute, read_checkpoint, read_records
+from tests.tuner.core.support import read_checkpoint, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.parameters.writer import write_parameters
 
@@ -227,5 +227,3 @@ def test_a_folder_that_holds_a_run_is_not_begun_anew(tmp_path):
     assert "contains a run already" in refused(
         "selfplay", "--games", 4, *SHORT, "--run", tmp_path / "run"
     )
-    execute(tmp_path / "run", "UPDATE blobs SET content = ?", b"PK nonsense")
-    assert "run.db: checkpoint damaged, " in refused("selfplay", "--resume", tmp_path / "run")

@@ -16,7 +16,7 @@ from games.record import find
 from tests.commands.support import done, tuner
 from tests.commands.test_selfplay import KILLED
 from tests.games.support import REPOSITORY
-from tests.tuner.core.support import read_checkpoint, read_records, write_checkpoint
+from tests.tuner.core.support import read_records
 from tuner.evaluation.networks.evaluation import network_evaluation
 
 NEW = ("backgammon", "--hidden", 3)
@@ -251,34 +251,3 @@ def test_mistakes_are_reported_in_one_line(learned, tmp_path, monkeypatch, comma
     assert (
         ran.status == 2 and said in lines[-1] and not any("Traceback" in line for line in lines)
     ), ran.err
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            lambda saved: saved | {"weights": saved["weights"].astype(float)},
-            "expected numbers in weights",
-        ),
-        (
-            lambda saved: saved | {"weights": saved["weights"][1:]},
-            "weights has shape (594,), expected (595,)",
-        ),
-        (
-            lambda saved: saved | {"weights": saved["weights"] * np.nan},
-            "expected numbers in weights",
-        ),
-        (lambda saved: saved | {"games": np.array(-1)}, "expected counts in games"),
-        (lambda saved: saved | {"games": np.array(250)}, "it has 250 games, the run has 300"),
-        (
-            lambda saved: {name: array for name, array in saved.items() if name != "games"},
-            "it lacks games",
-        ),
-    ],
-)
-def test_a_damaged_checkpoint_is_refused(learned, tmp_path, change, said):
-    run = shutil.copytree(learned, tmp_path / "run")
-    write_checkpoint(run, change(read_checkpoint(run)))
-    ran = tuner("selfplay", "--resume", run, "--games", 400)
-    assert ran.status == 2 and said in ran.err and ran.err.count("\n") == 1
-    assert "but a new one can start from net.yaml" in ran.err

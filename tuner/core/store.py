@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import urllib.parse
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from games.streams import one_line
 from tuner.core.records import InputError, plain_json
 
 OURS = 0x6576746E  # application_id: "evtn"
-VERSION = 1  # user_version: of all tables
+VERSION = 2  # user_version: of all tables
 PATIENCE = 60.0  # seconds, until another process has written
 
 
@@ -59,21 +60,21 @@ def using(path: Path, advice: str) -> Iterator[None]:
     """InputError, with `advice`, where SQLite cannot read or write in the block."""
     try:
         yield
-    except (sqlite3.Error, OSError) as problem:
-        raise InputError(f"{path}: cannot be used: {problem}; {advice}") from None
+    except (sqlite3.Error, OSError, UnicodeError) as problem:
+        raise InputError(f"{path}: cannot be used: {one_line(str(problem))}; {advice}") from None
 
 
 DATABASE, EARLIER = "run.db", "history.jsonl"
-TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL,
+TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL, crc INTEGER,
 PRIMARY KEY (kind, number)) WITHOUT ROWID;
 CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
 WITHOUT ROWID;
-CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL)"""
+CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL, crc INTEGER)"""
 RESULT, ESTIMATE = "result", "estimate"  # kinds of records
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")  # of a store that was not closed
 OWNER = slice(68, 72)  # bytes with the application_id
 LOGGED = slice(18, 20)  # bytes that say that a database has a log
-RESTORE = "restore it, or start another run"
+RESTORE, SUM = "restore it, or start another run", "its checksum is another one"
 
 
 def is_ours(path: Path) -> bool:
@@ -115,10 +116,13 @@ class Store:
             opened.callback(self._database.close)
             with using(self.path, RESTORE):
                 (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
-                counts = self._database.execute("SELECT kind, count(*) FROM records GROUP BY kind")
-                self._counts = Counter(dict(counts))
-            if found != "ok":
-                raise InputError(f"{self.path}: damaged: {one_line(found)}; {RESTORE}")
+                if found != "ok":
+                    raise InputError(f"{self.path}: damaged: {one_line(found)}; {RESTORE}")
+                self._counts: Counter[str] = Counter()
+                for kind, number, text, crc in self._database.execute("SELECT * FROM records"):
+                    if _sum_of(kind, number, text) != crc:
+                        raise InputError(f"{self.path}: {kind} {number}: damaged, {SUM}; {RESTORE}")
+                    self._counts[kind] += 1
             opened.pop_all()
 
     def append(
@@ -128,7 +132,8 @@ class Store:
         with self.together():
             number = self._counts[kind]
             line = json.dumps(record, separators=(",", ":"))
-            self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (kind, number, line))
+            row = kind, number, line, _sum_of(kind, number, line)
+            self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
             # a name of bytes that are no UTF-8 is none in SQLite, either
             valid = [text.encode("utf-8", "replace").decode() for text in texts]
             games = [(number, place, text) for place, text in enumerate(valid)]
@@ -138,7 +143,8 @@ class Store:
     def put(self, name: str, content: bytes) -> None:
         """Store bytes under a name, in place of earlier ones."""
         with self.together():
-            self._database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (name, content))
+            row = name, content, zlib.crc32(content)
+            self._database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", row)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -156,11 +162,15 @@ class Store:
             raise
 
     def blob(self, name: str) -> bytes | None:
-        """Return the bytes that are stored under a name, None if there are none."""
+        """Return the bytes that are stored under a name, None if there are none. InputError if they
+        were changed."""
+        query = "SELECT content, crc FROM blobs WHERE name = ?"
         with using(self.path, RESTORE):
-            found = self._database.execute("SELECT content FROM blobs WHERE name = ?", (name,))
-            row: tuple[bytes] | None = found.fetchone()
-        return row[0] if row else None
+            row = self._database.execute(query, (name,)).fetchone()
+        content: bytes | None = row and row[0]
+        if content is not None and zlib.crc32(content) != row[1]:
+            raise InputError(f"{self.path}: {name} damaged, {SUM}; {RESTORE}")
+        return content
 
     def texts(self, number: int) -> list[str]:
         """Return the texts of the games of a result."""
@@ -185,24 +195,35 @@ def read_records(folder: Path, kind: str = RESULT) -> list[dict[str, Any]]:
     with using(path, RESTORE):
         name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
         # a reader would leave files of a log beside a database that nobody has open
-        with open(path, "rb") as stream:
-            logged = stream.read(LOGGED.stop)[LOGGED] == b"\2\2"
-        closed = logged and not os.path.exists(f"{path}-wal")
-        how = "immutable=1" if closed else "mode=ro"
+        how = "mode=ro" if os.path.exists(f"{path}-wal") or not _logged(path) else "immutable=1"
         reader = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=PATIENCE)
-        query = "SELECT number, json FROM records WHERE kind = ? ORDER BY number"
+        query = "SELECT number, json, crc FROM records WHERE kind = ? ORDER BY number"
         with contextlib.closing(reader):
             made = reader.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             lines = reader.execute(query, (kind,)).fetchall() if made else []
     records: list[dict[str, Any]] = []
-    for number, text in lines:
+    for number, text, crc in lines:
         try:
+            if _sum_of(kind, number, text) != crc:
+                raise ValueError(SUM)
             if number != len(records):
                 raise ValueError("records before it are missing")
             records.append(plain_json(text))
         except ValueError as problem:
             raise InputError(f"{path}: {kind} {number}: damaged, {problem}; {RESTORE}") from None
     return records
+
+
+def _sum_of(kind: str, number: int, text: str) -> int:
+    """Return the checksum of a record."""
+    return zlib.crc32(f"{kind} {number} {text}".encode())
+
+
+def _logged(path: Path) -> bool:
+    """Return whether a database that nobody has open has a log. (Closing a file that is open as a
+    database would drop the locks that this process has on it.)"""
+    with open(path, "rb") as stream:
+        return stream.read(LOGGED.stop)[LOGGED] == b"\2\2"
 
 
 @contextlib.contextmanager

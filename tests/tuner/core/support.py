@@ -3,6 +3,7 @@
 import contextlib
 import io
 import sqlite3
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,9 +30,14 @@ def keep_records(folder: Path, number: int) -> None:
 
 
 def execute(folder: Path, statement: str, *values: object) -> None:
-    """Change the store of a run."""
+    """Change the store of a run, with the checksums of what there is then."""
     with contextlib.closing(sqlite3.connect(folder / DATABASE)) as database, database:
         database.execute(statement, values)
+        database.create_function(
+            "crc32", 1, lambda of: zlib.crc32(of if isinstance(of, bytes) else of.encode())
+        )
+        database.execute("UPDATE records SET crc = crc32(kind || ' ' || number || ' ' || json)")
+        database.execute("UPDATE blobs SET crc = crc32(content)")
 
 
 def read_checkpoint(folder: Path) -> dict[str, np.ndarray]:

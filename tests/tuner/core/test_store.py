@@ -1,6 +1,8 @@
 """Databases: whole after any kill, shared, and refused in one line where they are not ours."""
 
+import contextlib
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -141,3 +143,26 @@ def test_a_run_of_an_earlier_version_is_refused_and_stays_as_it_is(tmp_path):
             use(tmp_path)
     assert (tmp_path / "games.pgn").read_text() == "games"
     assert {path.name for path in tmp_path.iterdir()} <= {"history.jsonl", "games.pgn", "lock"}
+
+
+def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path):
+    store = Store(tmp_path)
+    for number in range(60):
+        store.append({"number": number, "text": "x" * number}, ["1. e4 *"])
+    store.put("learner", bytes(range(256)) * 30)
+    store.close()
+    whole, records = (tmp_path / "run.db").read_bytes(), read_records(tmp_path)
+    draws, refused = random.Random(6), 0
+    for _ in range(300):
+        place, bit = draws.randrange(len(whole)), 1 << draws.randrange(8)
+        changed = bytearray(whole)
+        changed[place] ^= bit
+        (tmp_path / "run.db").write_bytes(changed)
+        try:
+            with contextlib.closing(Store(tmp_path)) as store:
+                assert store.blob("learner") in (None, bytes(range(256)) * 30)
+            assert read_records(tmp_path) in (records, [])
+        except InputError as problem:
+            assert str(problem).startswith(str(tmp_path)) and str(problem).count("\n") == 0
+            refused += 1
+    assert refused > 100

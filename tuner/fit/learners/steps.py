@@ -19,7 +19,6 @@ from tuner.fit.problem import Problem
 
 State = dict[str, np.ndarray]
 ADAM = ("first", "second")  # its state: means of the gradient and of its square
-NEVER_NEGATIVE = {"second", "squares", "absolute"}  # arrays of states without negative entries
 SMALL = 1e-12
 
 

@@ -7,11 +7,10 @@ import contextlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 
-from games.streams import one_line
 from tuner.core.records import Amount, Count, InputError, convert
 from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced, unwritable
@@ -21,21 +20,6 @@ CHECKPOINT, START = "checkpoint", "start.yaml"
 KEYS = "keys"  # the kind of records with the keys of the games of a batch
 
 
-class Expected(NamedTuple):
-    """An array of a checkpoint: its shape, the kind or name of its dtype, and its minimum."""
-
-    shape: tuple[int, ...]
-    dtype: str = "float64"
-    least: float = -np.inf
-
-    def fits(self, array: np.ndarray) -> bool:
-        """Return whether an array has this dtype, and finite numbers that are not below the
-        least."""
-        if self.dtype not in (array.dtype.kind, array.dtype.name):
-            return False
-        return bool(np.isfinite(array).all() and (array >= self.least).all())
-
-
 class SavedLearning(Protocol):
     """The learner of a checkpoint."""
 
@@ -43,14 +27,6 @@ class SavedLearning(Protocol):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that the learner needs to continue, apart from `batches`."""
-
-    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return the expected arrays of a checkpoint; their shapes may follow from those
-        saved."""
-
-    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
-        """Return what is wrong with a checkpoint whose arrays are as expected, with the lines of
-        its batches; None if nothing is."""
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
         """Continue from a checkpoint."""
@@ -109,38 +85,15 @@ class Folder:
             if lines:
                 raise InputError(f"{self._store.path}: lacks its checkpoint; {self._go_on}")
             return False
-        try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                saved = {name: file[name] for name in file.files}
-        except Exception as problem:  # a damaged archive may raise anything
-            raise self._damaged(one_line(str(problem))) from None
-        self._require_whole(saved, learner, lines)
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            saved = {name: file[name] for name in file.files}
+        if saved["weights"].shape != learner.arrays()["weights"].shape:
+            raise InputError(
+                f"{self.path / START}: was changed, its weights are other ones than those that"
+                f" learn; {self._go_on}"
+            )
         learner.take(saved)
         return True
-
-    def _damaged(self, why: str) -> InputError:
-        return InputError(f"{self._store.path}: {CHECKPOINT} damaged, {why}; {self._go_on}")
-
-    def _require_whole(
-        self, saved: dict[str, np.ndarray], learner: SavedLearning, lines: list[dict[str, Any]]
-    ) -> None:
-        """InputError for a checkpoint that does not fit this learner or these batches."""
-        wanted = learner.expected(saved) | {"batches": Expected((), "i", 0)}
-        for name, expected in wanted.items():
-            if name not in saved:
-                raise self._damaged(f"it lacks {name}")
-            if not expected.fits(saved[name]):
-                kind = "counts" if expected.dtype == "i" else "numbers"
-                raise self._damaged(f"expected {kind} in {name}")
-            if saved[name].shape != expected.shape:
-                raise self._damaged(
-                    f"{name} has shape {saved[name].shape}, expected {expected.shape}"
-                )
-        batches = int(saved["batches"])
-        if len(lines) != batches:
-            raise self._damaged(f"it has {batches:,} batches, the run has {len(lines):,}")
-        if fault := learner.fault(saved, lines):
-            raise self._damaged(fault)
 
     def append(
         self, learner: SavedLearning, line: dict[str, Any], text: str, keys: list[int]

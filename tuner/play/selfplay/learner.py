@@ -29,10 +29,9 @@ from games.search.context import DECIDED, UNIT
 from games.streams import InputError
 from tuner.evaluation.evaluation import Evaluation
 from tuner.evaluation.explain import known_values
-from tuner.fit.learners.steps import NEVER_NEGATIVE, RULES, State
+from tuner.fit.learners.steps import RULES, State
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 from tuner.options.selfplay import LearningOptions, SelfplaySettings
-from tuner.play.selfplay.folder import Expected
 from tuner.play.selfplay.games import Episode
 
 SELF, PAST = "self", "past"  # opponents
@@ -211,7 +210,7 @@ class WeightsLearner:
         return np.sign(rewards) / self.evaluation.game.points if self.settings.wins else rewards
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return everything that a checkpoint needs, see `tuner.play.selfplay.folder.Learning`."""
+        """Return everything that a checkpoint needs."""
         return {
             "weights": self.weights,
             "average": self.average,
@@ -219,31 +218,6 @@ class WeightsLearner:
             "kept_batches": np.array(list(self.kept)),
             **{STATE + name: array for name, array in self.state.items()},
         }
-
-    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return the expected arrays of a checkpoint."""
-        shape, kept = self.weights.shape, saved.get("kept", np.zeros(0))
-        return {
-            "weights": Expected(shape),
-            "average": Expected(shape),
-            **{
-                STATE + name: Expected(shape, least=0 if name in NEVER_NEGATIVE else -np.inf)
-                for name in self.rule.names
-            },
-            "kept": Expected((len(kept) if kept.ndim else 0, *shape)),
-            "kept_batches": Expected(kept.shape[:1], "i", 0),
-        }
-
-    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
-        """Return what is wrong with the averages in a checkpoint, None if nothing is."""
-        batches, kept = int(saved["batches"]), saved["kept_batches"].tolist()
-        if lacking := self.needed(batches) - set(kept):
-            return f"it lacks the weights after {min(lacking)} batches"
-        return (
-            f"kept_batches do not fit {batches} batches"
-            if len(set(kept)) < len(kept) or max(kept) > batches
-            else None
-        )
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
         """Continue from a checkpoint."""

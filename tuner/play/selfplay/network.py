@@ -37,7 +37,7 @@ from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
-from tuner.play.selfplay.folder import START, Expected
+from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.learner import learning_rate
 from tuner.play.selfplay.measure import WITH_DICE, MeasuredGames, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
@@ -57,7 +57,7 @@ BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 200, 50, 1000
 
 class NetworkLearning:
     """A network that learns, as the folder of a run saves it, see
-    `tuner.play.selfplay.folder.Learning`."""
+    `tuner.play.selfplay.folder.SavedLearning`."""
 
     def __init__(self, start: NetworkEvaluation, settings: NetworkSettings) -> None:
         self._start, self.settings, self.batches = start, settings, 0
@@ -115,22 +115,6 @@ class NetworkLearning:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that a checkpoint needs."""
         return {"weights": self._learner.weights, "games": np.array(self._learner.games)}
-
-    def expected(self, saved: dict[str, np.ndarray]) -> dict[str, Expected]:
-        """Return the expected arrays of a checkpoint."""
-        return {
-            "weights": Expected(self._learner.weights.shape, "float32"),
-            "games": Expected((), "i", 0),
-        }
-
-    def fault(self, saved: dict[str, np.ndarray], history: list[dict]) -> str | None:
-        """Return what is wrong with a checkpoint, None if nothing is."""
-        games = history[-1]["games"] if history else 0
-        return (
-            None
-            if saved["games"] == games
-            else f"it has {int(saved['games']):,} games, the run has {games:,}"
-        )
 
     def take(self, saved: dict[str, np.ndarray]) -> None:
         """Continue from a checkpoint."""
