@@ -2,17 +2,20 @@
 folder.
 
 `python -m tests.commands.killed FOLDER N COMMAND...`. Python tells audit hooks of every file that
-is opened, made, renamed or removed, so that N = 0, 1, 2, ... visits every state that a kill can
-leave between two changes. A run that ends by itself prints how many changes there were."""
+is opened, made, renamed or removed, and what is stored is counted, too, so that N = 0, 1, 2, ...
+visits every state that a kill can leave between two changes. A run that ends by itself prints how
+many changes there were."""
 
 import os
 import signal
 import sys
+import threading
+from contextlib import AbstractContextManager
 
 from tuner.cli import main
 from tuner.commands import dataset_actions
+from tuner.core.store import Store
 from tuner.evaluation.loading import load_engine
-from tuner.io.now import NOW
 from tuner.learn import run
 
 CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
@@ -31,13 +34,22 @@ def kill_before(folder: str, chosen: int) -> list[str]:
             path = arguments[0]
         else:
             return
-        place = os.path.abspath(os.fspath(path))
-        # now.json is written by the clock, so that its changes come anywhere
-        if place.startswith(folder) and NOW not in os.path.basename(place):
-            if len(seen) == chosen:
-                os.kill(os.getpid(), signal.SIGKILL)
-            seen.append(f"{event} {os.path.basename(path)}")
+        if os.path.abspath(os.fspath(path)).startswith(folder):
+            count(f"{event} {os.path.basename(path)}")
 
+    def count(change: str) -> None:
+        if len(seen) == chosen:
+            os.kill(os.getpid(), signal.SIGKILL)
+        seen.append(change)
+
+    def stored(store: Store) -> AbstractContextManager[None]:
+        # the state of a run is written by the clock, so that its changes come anywhere
+        if threading.current_thread() is threading.main_thread():
+            count("store")
+        return together(store)
+
+    together = Store.together
+    setattr(Store, "together", stored)  # noqa: B010
     sys.addaudithook(watch)
     return seen
 

@@ -6,7 +6,9 @@ import pytest
 
 from tests.commands.support import done, refused, tictactoe_file
 from tests.conftest import REPOSITORY
+from tuner.core.store import read_blob
 from tuner.evaluation.loading import load_parameters
+from tuner.findings.records import FINDINGS
 
 FAST = ("--method", "logistic", "--only", "material.*", "--prior", "none")
 
@@ -20,7 +22,7 @@ def tuned(small_pgn, tmp_path_factory):
         *("--method", "logistic", "--only", "material.*", "--only", "mobility.*"),
         *("--prior", "20"),
     )
-    return folder, json.loads((folder / "run" / "findings.json").read_text())
+    return folder, json.loads(read_blob(folder / "run", FINDINGS))
 
 
 def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):

@@ -16,6 +16,7 @@ from games.record import ReadOptions, ReadReport, find
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tests.tuner.core.support import execute, read_records
+from tuner.io.run_folder import kind_of
 from tuner.io.terminal import Display
 from tuner.options.games import GamesSettings
 from tuner.parallel import OnThreads
@@ -56,7 +57,6 @@ def test_python_chess_reads_the_games_with_their_scores(games):
         "config.yaml",
         *(f"games-0000{n}.pgn.zst" for n in (1, 2, 3)),
         "lock",
-        "now.json",
         "run.db",
         "start.yaml",
     ]
@@ -113,6 +113,7 @@ from tests.commands.test_games import SETTINGS
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.run import new_run, resumed_run
 from tuner.evaluation.loading import load_engine
+from tuner.io.run_folder import kind_of
 from tuner.io.terminal import Display
 from tuner.parallel import OnThreads
 
@@ -122,7 +123,7 @@ for moment in map(int, sys.argv[2:]):
     child = os.fork()
     if child == 0:
         kill_before(str(folder), moment)
-        if (folder / "config.yaml").exists():
+        if kind_of(folder):
             resumed_run(OwnGamesRun, folder, OnThreads(1), None, Display())
         else:
             new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(1), "tuner games")
@@ -132,7 +133,7 @@ for moment in map(int, sys.argv[2:]):
 
 
 @pytest.mark.parametrize(
-    "moments", [(4, 17, 9), pytest.param((16, 5, 6), marks=pytest.mark.long)], ids=str
+    "moments", [(9, 20, 6), pytest.param((17, 5, 7), marks=pytest.mark.long)], ids=str
 )
 def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, moments):
     folder = tmp_path / "killed"
@@ -146,7 +147,7 @@ def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, mom
         str(int(signal.SIGKILL))
     ] * 3, ran.stderr
     assert "games-00001.pgn.zst" in ran.stdout
-    if (folder / "config.yaml").exists():
+    if kind_of(folder):
         done("games", "--resume", folder, "--workers", 2)
     else:
         new_run(OwnGamesRun(SETTINGS, None, Display()), folder, OnThreads(2), "tuner games")
@@ -209,8 +210,8 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
             "classic --run new --openings x.epd --random-plies 3",
             "--random-plies and --openings: both choose openings",
         ),
-        ("--resume nowhere", "nowhere: contains no games run (no config.yaml)"),
-        ("--resume full", "full: contains no games run"),
+        ("--resume nowhere", "nowhere: contains no run, expected one of `tuner games`"),
+        ("--resume full", "full: contains no run"),
         (
             "classic --resume full",
             (

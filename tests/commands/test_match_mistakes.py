@@ -1,11 +1,11 @@
 """Mistakes in the command line of `tuner match`: one line, status 2, and nothing is written."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.commands.support import done, refused
+from tests.tuner.core.support import change_settings
 
 FILES = {
     "book.epd": "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n",
@@ -124,12 +124,10 @@ CASES = {
     "match classic pesto --workers 0": ("workers is 0, expected a whole number of 1 or more"),
     "match classic pesto --terms nothing.py": "nothing.py: no such file",
     "match --resume nowhere": (
-        "nowhere: contains no match run (no config.yaml); start one with tuner match"
+        "nowhere: contains no run, expected one of `tuner match`; start one with tuner match"
     ),
-    "match --resume strange": (
-        "strange/config.yaml: not the settings of a match of this version; start another with --run"
-    ),
-    "match --resume torn": "torn/config.yaml: cannot be read: ",
+    "games --resume used": "used: contains a run of `tuner match`, expected one of `tuner games`",
+    "match --resume torn": "torn/run.db: cannot be used: file is not a database; restore it",
     "match classic --resume used": (
         "classic: a resumed run keeps its settings; with --resume only --games, --pgn, --workers,"
     ),
@@ -149,9 +147,8 @@ def folder(tmp_path_factory) -> Path:
     for name, content in FILES.items():
         (folder / name).write_text(content)
     (folder / "hollow").mkdir()
-    for name, text in (("strange", "command: x\n"), ("torn", "match: [\n")):
-        (folder / name).mkdir()
-        (folder / name / "config.yaml").write_text(text)
+    (folder / "torn").mkdir()
+    (folder / "torn" / "run.db").write_text("match: [\n" * 99)
     (folder / "moving.epd").write_text(FILES["book.epd"])
     done(
         "match",
@@ -179,8 +176,7 @@ def folder(tmp_path_factory) -> Path:
         "--openings",
         folder / "book.epd",
     )
-    config = folder / "moved" / "config.yaml"
-    config.write_text(re.sub(r"[0-9a-f]{64}", "f" * 64, config.read_text()))
+    change_settings(folder / "moved", files={str(folder / "book.epd"): "f" * 64})
     return folder
 
 

@@ -16,9 +16,10 @@ import pytest
 from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
-from tests.tuner.core.support import write_records
+from tests.tuner.core.support import put, read_records, write_records
 from tuner.evaluation.loading import load_parameters
 from tuner.io.files import LEARNED, require_writable
+from tuner.io.run_folder import MOVED
 from tuner.parameters.writer import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"
@@ -201,7 +202,7 @@ def contents(folder: Path) -> dict[str, bytes | None]:
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
-        if not path.is_fifo() and "now.json" not in path.name
+        if not path.is_fifo() and not path.name.startswith("run.db")
     }
 
 
@@ -362,41 +363,33 @@ def content(folder: Path) -> dict[str, bytes | None]:
 
 TEMPORARY = ".params.yaml.77.tmp"
 MINE = [
-    *("start.yaml", "a.yaml", "1.yaml", "luck.npz", "params.yaml", "config.txt", "history.jsonl"),
-    *("findings.json", "results.npy", "positions.npy", TEMPORARY, "letter", "now.json"),
-    *(
-        "lock",
-        "run.db",
-        "run.db-wal",
-        "games/mine",
-        "merged/mine",
-        "round-1/mine",
-        "own-games-1/mine",
-    ),
-    "checkpoints/1.yaml",
+    *("start.yaml", "params.yaml", "config.yaml", TEMPORARY, "letter", "lock", "run.db"),
+    *("run.db-wal", "games/mine", "unfinished/mine", "round-1/mine", "checkpoints/1.yaml"),
 ]
 
 
 @pytest.mark.parametrize("kind", RUNS)
 def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
-    left = {"command": "tuner tune old.yaml games.ttt -o x.yaml", "folder": "/"}
     for names in (*([name] for name in MINE), MINE):
-        for beside in ({}, {"lock": "", "unfinished/made-by-tuner": ""}):
+        for killed in (False, True) if "run.db" not in names else (False,):
             shutil.rmtree("begun", ignore_errors=True)
-            if beside:
+            if killed:  # before its run was there; what it wrote is in no way of the next
                 Path("begun").mkdir()
-                write_records(Path("begun"), [left])
-            for name, text in {**beside, **dict.fromkeys(names, "mine")}.items():
+                write_records(Path("begun"), [])
+                put(Path("begun"), MOVED, b'["b.yaml"]')
+                Path("begun", "b.yaml").write_text("half")
+            for name in names:
                 Path("begun", name).parent.mkdir(parents=True, exist_ok=True)
-                Path("begun", name).write_text(text)
+                Path("begun", name).write_text("mine")
             before = content(Path("begun"))
-            if names != [TEMPORARY] or beside:
-                ran = tuner(*words(RUNS[kind], "begun"))
-                assert ran.status == 2
-                assert "contains unrelated files" in ran.err or "of another command" in ran.err
-            else:  # it is in nobody's way
+            if names == [TEMPORARY]:  # it is in nobody's way
                 done(*words(RUNS[kind], "begun"))
                 Path("fresh.yaml").unlink(missing_ok=True)
+            elif killed and names[0].startswith(("lock", "run.db", "unfinished")):
+                continue  # ours, by their names
+            else:
+                ran = tuner(*words(RUNS[kind], "begun"))
+                assert ran.status == 2 and "contains unrelated files" in ran.err
             mine = {name: before[str(Path("begun", name))] for name in names}
             after = content(Path("begun"))
             assert {name: after.get(str(Path("begun", name))) for name in names} == mine
@@ -404,13 +397,22 @@ def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
 
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
-    Path("begun").mkdir()
-    Path("begun", "lock").write_text("locked by tuner\n")
-    if kind != "tune":
-        name = {"match": "a.yaml", "tournament": "1.yaml"}.get(kind, "start.yaml")
-        Path("begun", name).write_text("half")
-    Path("begun", ".config.yaml.77.tmp").write_text("half")
-    done(*words(RUNS[kind], "begun"))
+    name = {"match": "a.yaml", "tournament": "1.yaml"}.get(kind, "start.yaml")
+    for left in ((), (name, "unfinished/half")):
+        shutil.rmtree("begun", ignore_errors=True)
+        Path("begun").mkdir()
+        if left:
+            write_records(Path("begun"), [{"left": 1}])
+            put(Path("begun"), MOVED, json.dumps([name]).encode())
+        else:
+            Path("begun", "run.db").touch()
+        for path in (*left, ".config.yaml.77.tmp"):
+            Path("begun", path).parent.mkdir(exist_ok=True)
+            Path("begun", path).write_text("half")
+        done(*words(RUNS[kind], "begun"))
+        Path("fresh.yaml").unlink(missing_ok=True)
+        found = content(Path("begun"))
+        assert [path for path in found if found[path] == b"half"] == ["begun/.config.yaml.77.tmp"]
 
 
 def test_a_signal_leaves_no_probe_of_an_output(here, monkeypatch):
@@ -462,4 +464,4 @@ def test_leftovers_of_a_killed_tune_are_replaced_and_a_folder_is_locked(here):
     process.wait()
     process.stdin.close()
     done(*words(RUNS["tune"], "slow"))
-    assert json.loads(Path("slow/history.jsonl").read_text().splitlines()[0])["iteration"] == 0
+    assert read_records(Path("slow"))[0]["iteration"] == 0

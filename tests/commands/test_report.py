@@ -5,8 +5,11 @@ import json
 import pytest
 
 from tests.commands.support import done, tictactoe_file, tuner
-from tests.tuner.core.support import execute
+from tests.tuner.core.support import execute, put
 from tests.tuner.report.support import findings, match_run, tune_run
+from tuner.core.store import RESULT
+from tuner.findings.records import FINDINGS
+from tuner.io.run_folder import SETTINGS
 
 
 def test_a_fit_to_games_becomes_a_page(tmp_path):
@@ -90,51 +93,47 @@ def test_selfplay_and_a_match_become_pages(tmp_path):
 
 
 def damaged(folder, name: str, content: bytes | None):
-    """A run with one file replaced, or without it."""
-    path = folder / name
-    path.unlink() if content is None else path.write_bytes(content)
+    """A run with one file, record or blob replaced, or without it."""
+    if name.endswith(".yaml"):
+        path = folder / name
+        path.unlink() if content is None else path.write_bytes(content)
+    elif name == RESULT:
+        execute(folder, "UPDATE records SET json = ? WHERE number = 1", content.decode())
+    elif content is None:
+        execute(folder, "DELETE FROM blobs WHERE name = ?", name)
+    else:
+        put(folder, name, content)
     return folder
-
-
-LINE = b'{"iteration": 0, "objective": 0.46}\n'
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("config.yaml", None, "holds no run (no config.yaml)"),
-        ("config.yaml", b"command: [", "config.yaml: cannot be read"),
-        ("config.yaml", b"just words", "config.yaml: not the settings of"),
-        ("config.yaml", b"command: x\nversion: y\n", "config.yaml: not the settings of"),
-        ("history.jsonl", None, "history.jsonl: no such file"),
-        ("history.jsonl", LINE + b"{\n" + LINE, "history.jsonl:2: damaged"),
-        ("history.jsonl", LINE + b'{"iteration": 1, "obj', "history.jsonl:2: damaged"),
-        (
-            "history.jsonl",
-            LINE + b"[1]\n",
-            "history.jsonl:2: damaged, not a JSON object",
-        ),
-        ("history.jsonl", LINE + b'{"batch": 1}\n', "history.jsonl:2: lacks 'iteration'"),
-        ("history.jsonl", b"\xff\xfe\n", "history.jsonl:1: damaged, not JSON"),
+        (SETTINGS, None, "holds no run (no run.db with its settings)"),
+        (SETTINGS, b"just words", "run.db: settings: not JSON"),
+        (SETTINGS, b"{}", "run.db: settings: lacks 'section'"),
+        (RESULT, b"{", "result 1: damaged, not JSON"),
+        (RESULT, b"[1]", "result 1: damaged, not a JSON object"),
+        (RESULT, b'{"batch": 1}', "result 1: lacks 'iteration'"),
         ("params.yaml", None, "params.yaml: no such file"),
         ("params.yaml", b"game: chess\n", "params.yaml:1: stages is missing"),
         ("params.yaml", b"game: go\n", "params.yaml:1: unknown game 'go'"),
         ("start.yaml", b"game: chess\n", "start.yaml:1: game is 'chess', expected tictactoe"),
-        ("findings.json", b"{", "findings.json: not JSON, expected what tune writes"),
-        ("findings.json", b"[]", "findings.json: not a JSON object, expected what tune"),
+        (FINDINGS, b"{", "findings: not JSON"),
+        (FINDINGS, b"[]", "findings: not a JSON object"),
         (
-            "findings.json",
+            FINDINGS,
             b'{"ratios": {"a": 1}}',
-            "findings.json: ratios is an object, expected a list",
+            "findings: ratios is an object, expected a list",
         ),
         (
-            "findings.json",
+            FINDINGS,
             b'{"calibration": {"results": {"after": [{"predicted": 1}]}}}',
-            "findings.json: calibration.results.after[0] lacks 'actual'",
+            "findings: calibration.results.after[0] lacks 'actual'",
         ),
-        ("findings.json", b'{"advice": [3]}', "findings.json: advice[0] is 3, expected a text"),
+        (FINDINGS, b'{"advice": [3]}', "findings: advice[0] is 3, expected a text"),
         (
-            "findings.json",
+            FINDINGS,
             b'{"summary": {"phases": ["many"]}}',
             'summary.phases[0] is "many", expected a number of 0 or more',
         ),
@@ -155,11 +154,11 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nowhere",), "nowhere: no such folder (no config.yaml)"),
+        (("nowhere",), "nowhere: no such folder (no run.db"),
         (("empty",), "empty: holds no run"),
         (("run/params.yaml",), "run/params.yaml: no such folder"),
-        (("run", "--match", "run"), "not the settings of a match"),
-        (("run", "--match", "nowhere"), "nowhere: contains no match run"),
+        (("run", "--match", "run"), "expected one of `tuner match`"),
+        (("run", "--match", "nowhere"), "nowhere: contains no run"),
         (("run", "--match", "damaged"), "run.db: result 0: damaged"),
         (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
         (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),

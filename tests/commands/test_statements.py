@@ -8,9 +8,11 @@ import pytest
 import yaml
 
 from tests.commands.support import done, refused, tictactoe_file
+from tuner.core.store import read_blob
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_parameters
+from tuner.findings.records import FINDINGS
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 
@@ -98,7 +100,7 @@ def test_rootstrap_is_judged_by_results_and_by_agreement_apart(small_pgn, tmp_pa
         "--method",
         "rootstrap",
     )
-    found = json.loads((run / "findings.json").read_text())
+    found = json.loads(read_blob(run, FINDINGS))
     note, calibration = found["result"], found["calibration"]
     assert (
         "log loss of their results)" in ran.out

@@ -1,7 +1,6 @@
 """A run of `tune` that is interrupted within its searches goes on with what it has found."""
 
 import itertools
-import json
 import os
 
 import chess
@@ -12,8 +11,10 @@ import yaml
 from games.streams import pieces
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
-from tests.tuner.core.support import execute, write_records
+from tests.tuner.core.support import put, write_records
+from tuner.core.store import Store
 from tuner.evaluation.loading import evaluation_spec, load_engine
+from tuner.io.run_folder import BEGUN, Told, read_told
 from tuner.learn import targets
 
 SAMPLE = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
@@ -56,13 +57,12 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
     words = ("tune", "classic", "games.pgn", "--method", method, *METHODS[method])
     done(*words, "-o", "whole.yaml", "--run", "whole")
     number = counted["games"]
-    assert number > 10 and not os.path.exists("whole/run.db")
+    assert number > 10 and read_told(tmp_path / "whole", BEGUN) is None
     counted.update(games=0, last=number // 2)
     ran = tuner(*words, "-o", "out.yaml", "--run", "run")
     assert ran.status == 130 and "continue with: tuner tune --resume run" in ran.err
     assert not os.path.exists("out.yaml") and sorted(os.listdir("run")) == ["lock", "run.db"]
     os.makedirs("run/unfinished/merged")  # a kill leaves other files, too
-    (tmp_path / "run" / "unfinished" / "made-by-tuner").touch()
     other = ("tune", "classic", "games.pgn", "--method", "logistic", "-o", "b.yaml", "--run", "run")
     assert "searches of another command" in refused(*other)
     monkeypatch.chdir("/")
@@ -73,7 +73,8 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
         yaml.safe_load((tmp_path / f"{name}.yaml").read_text())["weights"]
         for name in ("whole", "out")
     ]
-    assert weights[0] == weights[1] and not (tmp_path / "run" / "run.db").exists()
+    assert weights[0] == weights[1] and read_told(tmp_path / "run", BEGUN) is None
+    assert sorted(os.listdir(tmp_path / "run")) == sorted(os.listdir(tmp_path / "whole"))
 
 
 def test_what_was_searched_is_known(tmp_path):
@@ -84,26 +85,21 @@ def test_what_was_searched_is_known(tmp_path):
         )
         for n in (1, 4, 2)
     ]
-    with pytest.raises(KeyboardInterrupt):
-        for i, each in enumerate(found):
-            with targets.SearchLog(tmp_path, "tuner tune") as log:
-                log.add(bytes([i]) * 16, each)
-                raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt), targets.SearchLog(tmp_path, "tuner tune") as log:
-        assert log.get(bytes([1]) * 16, 3, 9) is None
-        log.add(bytes([1]) * 16, found[1])
-        raise KeyboardInterrupt
-    with targets.SearchLog(tmp_path, "tuner tune") as log:
+    for i in (0, 1):
+        with Store(tmp_path) as store:
+            log = targets.SearchLog(store, b"{}")
+            assert log.get(bytes([i]) * 16, 3, 9) is None
+            log.add(bytes([i]) * 16, found[i])
+    with Store(tmp_path) as store:
         for i in (0, 1):
-            known = log.get(bytes([i]) * 16, 3, 9)
+            known = targets.SearchLog(store, b"").get(bytes([i]) * 16, 3, 9)
             assert all(np.array_equal(a, b) for a, b in zip(known, found[i], strict=True))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path):
     engine, classic = load_engine("classic")
     log, positions = (
-        targets.SearchLog(tmp_path, ""),
+        targets.SearchLog(None, b""),
         engine.game.position(chess.STARTING_FEN)[None],
     )
     specs = [
@@ -122,23 +118,22 @@ def test_what_cannot_be_resumed_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "run.db").write_bytes(b"")
     assert "holds no searches" in refused("tune", "--resume", tmp_path)
     (tmp_path / "run.db").unlink()
-    head = {"command": "tuner tune classic x -o y.yaml", "folder": str(tmp_path / "gone")}
-    write_records(tmp_path, [head])
-
-    def left(**changes: str) -> str:
-        execute(tmp_path, "UPDATE records SET json = ?", json.dumps(head | changes))
-        return refused("tune", "--resume", tmp_path)
-
-    for text in ("[]", "{}", '{"command": "tuner tune --depth"}', '{"command": 3, "folder": ""}'):
-        execute(tmp_path, "UPDATE records SET json = ?", text)
-        assert "holds no searches" in refused("tune", "--resume", tmp_path)
-    assert "the run began there, put it back" in left()
-    head["folder"] = str(tmp_path)
-    commands = ("tuner rm -rf", "tuner", "tune --depht 3", "tuner tune 'a", "tuner tune a\0b -o c")
-    for command in (*commands, f"tuner tune --resume {tmp_path}"):
-        left(command=command)
-    for command in ("--terms evil.py", "--teacher uci:evil", "--cluster tcp://evil:1"):
-        text = f"tuner tune classic x -o y.yaml {command}"
-        assert "its command runs other code" in left(command=text)
+    write_records(tmp_path, [])
+    put(tmp_path, BEGUN, {"section": 3})
+    assert "section is 3, expected a text" in refused("tune", "--resume", tmp_path)
+    given = {
+        "start": "classic",
+        "output": str(tmp_path.parent / "y.yaml"),
+        "options": {},
+        "folder": str(tmp_path),
+    }
+    for changes, said in (
+        ({"sources": "x"}, 'sources is "x", expected a list'),
+        ({"options": {"depth": -1}}, "depth is -1"),
+        ({"folder": str(tmp_path / "gone")}, "the run began there, put it back"),
+        ({"start": "gone"}, "gone: no such file"),
+    ):
+        put(tmp_path, BEGUN, Told("options", {"sources": [], **given, **changes}, "x").content)
+        assert said in refused("tune", "--resume", tmp_path)
     assert "a resumed run keeps its settings" in refused("tune", "--resume", tmp_path, "--depth", 3)
     assert "expected PARAMS and GAMES, or --resume DIR" in refused("tune")

@@ -12,7 +12,9 @@ from games.chess.files.fen import position
 from games.record import PositionBatch, find
 from tests.commands.support import done, refused
 from tests.games.support import random_boards
+from tuner.core.store import read_blob
 from tuner.evaluation.loading import load_engine, load_parameters
+from tuner.findings.records import FINDINGS
 from tuner.learn import scores as score_targets
 from tuner.learn.build import unscored
 from tuner.parallel import OnThreads
@@ -119,7 +121,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
     options = yaml.safe_load((run / "config.yaml").read_text())["options"]
     assert (options["method"], options["targets"]) == ("scores", "scores")
     assert "max_difference" not in options
-    assert json.loads((run / "findings.json").read_text())["result"]["method"] == "scores"
+    assert json.loads(read_blob(run, FINDINGS))["result"]["method"] == "scores"
     done("report", run)
 
 

@@ -15,7 +15,8 @@ from tuner.api.evaluation import Player, file_of
 from tuner.cli import parse, perform, require_command
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
-from tuner.io.files import CONFIG, PAGE, replace_file, require_writable
+from tuner.io.files import PAGE, replace_file, require_writable
+from tuner.io.run_folder import kind_of
 from tuner.optimize.best import decided
 from tuner.optimize.numbers import settings_for as settings_for_numbers
 from tuner.optimize.run import OptimizeRun
@@ -262,7 +263,7 @@ def improve_engine(plan: str | Path, run: str | Path) -> Improved:
     folder = Path(run)
     make = functools.partial(ImproveRun, commands=OtherCommands(require_command, perform, parse))
     begin_again(folder)
-    if (folder / CONFIG).exists():
+    if kind_of(folder):
         outcome = resumed_run(ImproveRun, folder, None, None, KeptNotes(), make=make)
     else:
         settings = ImproveSettings(plan=read_plan(Path(plan)))

@@ -7,13 +7,18 @@ is not changed. Every step is a command that is printed and kept in the folder o
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.options.option import Arguments, Option, Table, cluster, resume
 
-USAGE = "PLAN [--run DIR]"
+if TYPE_CHECKING:
+    from tuner.improve.plan import ImproveSettings
+    from tuner.improve.rounds import ImproveRun
+    from tuner.io.terminal import Display
+
+USAGE = "PLAN [--run DIR]\n       tuner improve [PLAN] --resume DIR"
 EXAMPLE = """examples:
   tuner improve improve.yaml --run run
   tuner improve --resume run
@@ -27,7 +32,13 @@ improve.yaml:
   build: make
 """
 TABLE: Table = (
-    Option(("plan",), "YAML file with the plan", metavar="PLAN", nargs="?"),
+    Option(
+        ("plan",),
+        "YAML file with the plan; with --resume, a corrected one",
+        metavar="PLAN",
+        nargs="?",
+        resume=True,
+    ),
     Option(("--run",), "keep everything in this folder (default: improve-1, ...)", metavar="DIR"),
     resume("the loop"),
     Option(
@@ -47,17 +58,19 @@ def run(arguments: Arguments) -> dict:
     from tuner.improve.rounds import ImproveRun, begin_again
     from tuner.play.run import new_run, resumed_run
 
-    make = functools.partial(
-        ImproveRun, commands=arguments.commands, cluster=arguments.cluster, write=arguments.write
-    )
+    settings = arguments.plan and ImproveSettings(plan=read_plan(Path(arguments.plan)))
+
+    def make(kept: ImproveSettings, output: Path | None, display: Display) -> ImproveRun:
+        commands, cluster, write = arguments.commands, arguments.cluster, arguments.write
+        return ImproveRun(settings or kept, output, display, commands, cluster, write)
+
     display = TerminalDisplay()
     if arguments.resume is not None:
         arguments.require_resumable()
         result = resumed_run(ImproveRun, Path(arguments.resume), None, None, display, make=make)
     else:
-        if arguments.plan is None:
+        if settings is None:
             raise InputError("improve: expected PLAN, or --resume DIR; see tuner improve --help")
-        settings = ImproveSettings(plan=read_plan(Path(arguments.plan)))
         folder = arguments.run and Path(arguments.run)
         if folder is not None:
             begin_again(folder)

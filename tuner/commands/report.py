@@ -60,11 +60,10 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import replace_file, require_writable
     from tuner.report.live import PAGES
     from tuner.report.page import render
-    from tuner.report.run import read_run, settings_of
+    from tuner.report.run import read_run, told_of
 
     folder = Path(arguments.run)
-    settings = settings_of(folder)
-    kind = next((kind for kind in PAGES if kind in settings), None)
+    kind = next((kind for kind in PAGES if kind == told_of(folder).section), None)
     if kind:
         refuse(
             (f"--match {path}", True, f"a page of {kind} shows its own games")

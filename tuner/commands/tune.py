@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,8 +92,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.learn.run import dry_run, tune
 
     if arguments.resume is not None:
-        arguments.require_resumable()
-        return run(_interrupted(arguments))
+        return _resumed(arguments)
     if arguments.params is None:
         raise InputError("tune: expected PARAMS and GAMES, or --resume DIR; see tuner tune --help")
     settings = settings_for(arguments.given_for(TuneOptions), arguments.terms, arguments.run)
@@ -131,40 +131,59 @@ def run(arguments: Arguments) -> dict:
     return plain
 
 
+def _resumed(arguments: Arguments) -> dict:
+    """Begin the run in a folder again, which was interrupted while it searched."""
+    from tuner.commands.display import TerminalDisplay, executor_of, show_result
+    from tuner.core.records import convert, make, to_json
+    from tuner.io.run_folder import BEGUN, note_foreign, read_told
+    from tuner.learn.result import result_lines
+    from tuner.learn.run import GivenFit, tune
+    from tuner.options.tune import TuneSettings
+
+    arguments.require_resumable()
+    folder = Path(arguments.resume).absolute()
+    told = read_told(folder, BEGUN)
+    if told is None:
+        raise InputError(
+            f"{folder}: holds no searches of an interrupted run; give its command again"
+        )
+    given: GivenFit = convert(told.settings, GivenFit, str(folder), BEGUN)
+    settings = replace(make(TuneSettings, given.options), run=folder)
+    try:
+        os.chdir(given.folder)  # whose files it names
+    except OSError as problem:
+        raise InputError(
+            f"{given.folder}: {problem.strerror}; the run began there, put it back"
+        ) from None
+    with (
+        TerminalDisplay() as display,
+        executor_of(arguments.cluster, settings.workers, display) as executor,
+        _kept_searches(folder, display),
+    ):
+        note_foreign(told, display.note)
+        result = tune(
+            given.start,
+            given.sources,
+            Path(given.output),
+            settings,
+            told.command,
+            display,
+            executor,
+            told,
+        )
+    if not arguments.json:
+        show_result(result_lines(result))
+    return dict(to_json(result))
+
+
 @contextlib.contextmanager
 def _kept_searches(folder: Path | None, display: Display) -> Iterator[None]:
     """Return the hint on how to continue a run that was interrupted within its searches."""
-    from tuner.core.store import DATABASE
+    from tuner.io.run_folder import BEGUN, read_told
 
     try:
         yield
     except KeyboardInterrupt:
-        if folder and (folder / DATABASE).exists():
+        if folder and read_told(folder, BEGUN):
             display.note(f"continue with: tuner tune --resume {shlex.quote(str(folder))}")
         raise
-
-
-def _interrupted(arguments: Arguments) -> Arguments:
-    """Return the arguments of the run in a folder, given where they were given first."""
-    from tuner.learn.targets import interrupted_command
-
-    folder = Path(arguments.resume).absolute()
-    command, place = interrupted_command(folder)
-    words = shlex.split(command)[1:]
-    arguments.commands.require(words)
-    try:
-        os.chdir(place)  # whose files the command names
-    except OSError as problem:
-        raise InputError(f"{place}: {problem.strerror}; the run began there, put it back") from None
-    again = arguments.commands.parse(words)
-    if again.resume is not None:
-        raise InputError(f"{folder}: its command is --resume; give the command of the run again")
-    # a log may come from somebody else, and these run code that it names
-    named = {"--terms": again.terms, "--teacher": again.teacher, "--cluster": again.cluster}
-    if others := [name for name, value in named.items() if value]:
-        raise InputError(
-            f"{folder}: its command runs other code ({', '.join(others)}); give it again as a"
-            f" whole, its searches are kept: {command}"
-        )
-    again.run, again.json = str(folder), arguments.json
-    return again

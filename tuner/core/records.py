@@ -322,26 +322,6 @@ def read_json(path: Path, kind: type[T], largest: int, writer: str) -> T | None:
     return convert(plain, kind, str(path))
 
 
-def read_lines(path: Path, kind: type[T]) -> list[T]:
-    """Read the lines of a history; InputError for a damaged one."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; the run was not finished, or it was removed"
-        ) from None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            plain = plain_json(line)
-        except ValueError as problem:
-            raise InputError(f"{path}:{number}: damaged, {problem}") from None
-        records.append(convert(plain, kind, f"{path}:{number}"))
-    return records
-
-
 def plain_json(raw: bytes | str) -> dict[str, Any]:
     """Decode a JSON object, in which numbers that are not finite are None; ValueError says what is
     wrong with it."""

@@ -7,16 +7,18 @@ import contextlib
 import json
 import os
 import sqlite3
+import threading
 import urllib.parse
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from games.streams import one_line
-from tuner.core.records import InputError, plain_json
+from tuner.core.records import InputError, convert, plain_json
 
+T = TypeVar("T")
 OURS = 0x6576746E  # application_id: "evtn"
 VERSION = 2  # user_version: of all tables
 PATIENCE = 60.0  # seconds, until another process has written
@@ -64,21 +66,21 @@ def using(path: Path, advice: str) -> Iterator[None]:
         raise InputError(f"{path}: cannot be used: {one_line(str(problem))}; {advice}") from None
 
 
-DATABASE, EARLIER = "run.db", "history.jsonl"
+DATABASE, EARLIER, LOCK = "run.db", "history.jsonl", "lock"
 TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL, crc INTEGER,
 PRIMARY KEY (kind, number)) WITHOUT ROWID;
 CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
 WITHOUT ROWID;
 CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL, crc INTEGER)"""
 RESULT, ESTIMATE = "result", "estimate"  # kinds of records
-FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")  # of a store that was not closed
+FILES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), LOCK)  # of a store
 OWNER = slice(68, 72)  # bytes with the application_id
 LOGGED = slice(18, 20)  # bytes that say that a database has a log
 RESTORE, SUM = "restore it, or start another run", "its checksum is another one"
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether a file is a database of ours."""
+    """Return whether a file is a database of ours, which this process has not open."""
     try:
         with open(path, "rb") as stream:
             return stream.read(OWNER.stop)[OWNER] == OURS.to_bytes(4, "big")
@@ -101,17 +103,39 @@ def require_store(folder: Path) -> None:
         )
 
 
-class Store:
-    """What a run has found, in a database of its folder: records of each kind in the order in which
-    they were found, and the texts of the games of a result. `lock`, which keeps other processes
-    out, is closed with it. InputError if it is damaged or cannot be written."""
+def lock(folder: Path) -> IO[bytes]:
+    """Lock a folder; return the file that holds the lock while it is open. InputError if another
+    process has locked it."""
+    try:
+        stream = open(folder / LOCK, "ab")
+    except OSError as problem:
+        raise InputError(
+            f"{folder}: cannot be written: {problem.strerror}; choose another folder"
+        ) from None
+    try:
+        import fcntl
 
-    def __init__(self, folder: Path, lock: IO[bytes] | None = None) -> None:
-        self.path, self._lock = folder / DATABASE, lock
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # this system has no such locks
+        pass
+    except OSError:
+        stream.close()
+        raise InputError(
+            f"{folder}: another process is using this folder; wait for it, or stop it"
+        ) from None
+    return stream
+
+
+class Store:
+    """What a run was told and has found, in a database of its folder: records of each kind in the
+    order in which they were found, the texts of the games of a result, and bytes by name. Other
+    processes may read it, none writes. InputError if it is damaged or cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path, self._writing = folder, folder / DATABASE, threading.RLock()
         with contextlib.ExitStack() as opened:
-            if lock is not None:
-                opened.callback(lock.close)
             require_store(folder)
+            self._lock = opened.enter_context(lock(folder))
             self._database = open_database(self.path, TABLES, RESTORE)
             opened.callback(self._database.close)
             with using(self.path, RESTORE):
@@ -124,6 +148,14 @@ class Store:
                         raise InputError(f"{self.path}: {kind} {number}: damaged, {SUM}; {RESTORE}")
                     self._counts[kind] += 1
             opened.pop_all()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        """Close the database, and unlock the folder."""
+        self._database.close()
+        self._lock.close()
 
     def append(
         self, record: Mapping[str, Any], texts: Sequence[str] = (), kind: str = RESULT
@@ -146,31 +178,41 @@ class Store:
             row = name, content, zlib.crc32(content)
             self._database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", row)
 
+    def remove(self, pattern: str) -> None:
+        """Remove the bytes whose names fit a pattern of SQLite's GLOB, and give their room back."""
+        with using(self.path, RESTORE):
+            self._database.execute("DELETE FROM blobs WHERE name GLOB ?", (pattern,))
+            self._database.execute("VACUUM")
+
+    def clear(self, kept: str) -> None:
+        """Remove all but the bytes whose names fit a pattern of SQLite's GLOB."""
+        with self.together():
+            for table in ("records", "games"):
+                self._database.execute(f"DELETE FROM {table}")
+            self._database.execute("DELETE FROM blobs WHERE NOT name GLOB ?", (kept,))
+            self._counts.clear()
+
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Store all that is stored in the block, or nothing of it."""
-        if self._database.in_transaction:  # within a larger block
-            yield
-            return
-        counts = self._counts.copy()
-        try:
-            with using(self.path, "what was found before is kept"), self._database:
-                self._database.execute("BEGIN")
+        """Store all that is stored in the block, or nothing of it. Other threads wait."""
+        with self._writing:
+            if self._database.in_transaction:  # within a larger block
                 yield
-        except BaseException:
-            self._counts = counts
-            raise
+                return
+            counts = self._counts.copy()
+            try:
+                with using(self.path, "what was found before is kept"), self._database:
+                    self._database.execute("BEGIN")
+                    yield
+            except BaseException:
+                self._counts = counts
+                raise
 
     def blob(self, name: str) -> bytes | None:
         """Return the bytes that are stored under a name, None if there are none. InputError if they
         were changed."""
-        query = "SELECT content, crc FROM blobs WHERE name = ?"
         with using(self.path, RESTORE):
-            row = self._database.execute(query, (name,)).fetchone()
-        content: bytes | None = row and row[0]
-        if content is not None and zlib.crc32(content) != row[1]:
-            raise InputError(f"{self.path}: {name} damaged, {SUM}; {RESTORE}")
-        return content
+            return _blob_of(self._database, name)
 
     def texts(self, number: int) -> list[str]:
         """Return the texts of the games of a result."""
@@ -178,45 +220,25 @@ class Store:
         with using(self.path, RESTORE):
             return [text for (text,) in self._database.execute(query, (number,))]
 
-    def close(self) -> None:
-        """Close the database, and unlock."""
-        self._database.close()
-        if self._lock is not None:
-            self._lock.close()
 
-
-def read_records(folder: Path, kind: str = RESULT) -> list[dict[str, Any]]:
-    """Return the records of a run, which may still be going on; none if there is no store.
-    InputError if it is damaged."""
+@contextlib.contextmanager
+def _reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """Yield the store of a run, which may still be going on, to read it; None if there is none."""
     path = folder / DATABASE
     require_store(folder)
-    if not path.exists():
-        return []
+    if not path.exists() or not path.stat().st_size:
+        yield None
+        return
     with using(path, RESTORE):
         name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
         # a reader would leave files of a log beside a database that nobody has open
         how = "mode=ro" if os.path.exists(f"{path}-wal") or not _logged(path) else "immutable=1"
         reader = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=PATIENCE)
-        query = "SELECT number, json, crc FROM records WHERE kind = ? ORDER BY number"
         with contextlib.closing(reader):
             made = reader.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            lines = reader.execute(query, (kind,)).fetchall() if made else []
-    records: list[dict[str, Any]] = []
-    for number, text, crc in lines:
-        try:
-            if _sum_of(kind, number, text) != crc:
-                raise ValueError(SUM)
-            if number != len(records):
-                raise ValueError("records before it are missing")
-            records.append(plain_json(text))
-        except ValueError as problem:
-            raise InputError(f"{path}: {kind} {number}: damaged, {problem}; {RESTORE}") from None
-    return records
-
-
-def _sum_of(kind: str, number: int, text: str) -> int:
-    """Return the checksum of a record."""
-    return zlib.crc32(f"{kind} {number} {text}".encode())
+            if made and reader.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                raise InputError(f"{path}: not a database of this version of tuner; {RESTORE}")
+            yield reader if made else None
 
 
 def _logged(path: Path) -> bool:
@@ -224,6 +246,65 @@ def _logged(path: Path) -> bool:
     database would drop the locks that this process has on it.)"""
     with open(path, "rb") as stream:
         return stream.read(LOGGED.stop)[LOGGED] == b"\2\2"
+
+
+def _blob_of(database: sqlite3.Connection, name: str) -> bytes | None:
+    """Return the bytes that are stored under a name, with the right checksum."""
+    query = "SELECT content, crc FROM blobs WHERE name = ?"
+    content, crc = database.execute(query, (name,)).fetchone() or (None, 0)
+    if content is not None and zlib.crc32(content) != crc:
+        raise sqlite3.DatabaseError(f"{name} damaged, {SUM}")
+    found: bytes | None = content
+    return found
+
+
+def _sum_of(kind: str, number: int, text: str) -> int:
+    """Return the checksum of a record."""
+    return zlib.crc32(f"{kind} {number} {text}".encode())
+
+
+def read_blob(folder: Path, name: str) -> bytes | None:
+    """Return the bytes that a run stored under a name; None if there are none. InputError if they
+    were changed."""
+    with _reading(folder) as reader:
+        return _blob_of(reader, name) if reader else None
+
+
+def read_record(folder: Path, name: str, kind: type[T]) -> T | None:
+    """Return what a run stored under a name as a record; None if there is nothing. InputError for
+    damage."""
+    content, place = read_blob(folder, name), f"{folder / DATABASE}: {name}"
+    if content is None:
+        return None
+    try:
+        plain = plain_json(content)
+    except ValueError as problem:
+        raise InputError(f"{place}: {problem}; {RESTORE}") from None
+    return convert(plain, kind, place)
+
+
+def count_records(folder: Path) -> list[tuple[str, int]]:
+    """Return the kinds of records of a run, with how many there are."""
+    with _reading(folder) as reader:
+        query = "SELECT kind, count(*) FROM records GROUP BY kind"
+        return reader.execute(query).fetchall() if reader else []
+
+
+def read_records(folder: Path, kind: str = RESULT) -> list[dict[str, Any]]:
+    """Return the records of a run, which may still be going on; none if there is no store.
+    InputError if it is damaged."""
+    with _reading(folder) as reader:
+        query = "SELECT number, json, crc FROM records WHERE kind = ? ORDER BY number"
+        lines = reader.execute(query, (kind,)).fetchall() if reader else []
+    records: list[dict[str, Any]] = []
+    for number, text, crc in lines:
+        with naming(folder, number, kind):
+            if _sum_of(kind, number, text) != crc:
+                raise ValueError(SUM)
+            if number != len(records):
+                raise ValueError("records before it are missing")
+            records.append(plain_json(text))
+    return records
 
 
 @contextlib.contextmanager

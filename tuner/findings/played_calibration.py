@@ -14,7 +14,7 @@ from games.search.searcher import Limits, Searcher
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import NET, network_evaluation
 from tuner.findings.records import Bin, PlayedCalibration, SquaresChange
-from tuner.io.run_folder import read_config
+from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.selfplay import NETWORK_SECTION, SECTION, NetworkSettings, SelfplaySettings
 from tuner.play.openings import Opening
@@ -63,7 +63,7 @@ def learned_weights(
 ) -> Learned:
     """Return the weights that a run in the folder of the file learned, which played `played` games
     and started from the `initial` ones."""
-    settings = read_config(path.parent, SECTION, SelfplaySettings)
+    settings = read_settings(path.parent, SECTION, SelfplaySettings)
     evaluation = load_evaluation(path, settings.terms)
     return Learned(
         evaluation.game,
@@ -80,7 +80,7 @@ def learned_weights(
 
 def learned_network(folder: Path, played: int) -> Learned:
     """Return the network of a run in which `played` games were played."""
-    settings = read_config(folder, NETWORK_SECTION, NetworkSettings)
+    settings = read_settings(folder, NETWORK_SECTION, NetworkSettings)
     evaluation = network_evaluation(folder / NET)
     start = Opening(evaluation.game.start(), [])
     return Learned(

@@ -1,4 +1,4 @@
-"""What a run found and did, as records: the contents of `findings.json`, of the history of a fit,
+"""What a run found and did, as records: its findings, the history of a fit,
 and of the stores of runs.
 
 A fit, a measurement and self-play write them as plain data; the terminal, `--json` and the page
@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from tuner.core.records import Amount, Count, Number, Scalar, optional
 from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
+
+FINDINGS = "findings"  # their name in the store of a run
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class Draws:
 @dataclass(frozen=True)
 class Result:
     """A fit: its data, method and losses, and the commands to run next. `tuner tune --json`
-    prints it, `findings.json` has it, and the learned file what is not about files.
+    prints it, its findings have it, and the learned file what is not about files.
 
     `play` are share, gain and cost of the step of --prior play, `slopes` its slopes by phase.
     Losses are means per position. What is false is not written."""
@@ -318,7 +320,7 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class Findings:
-    """The contents of `findings.json`."""
+    """What is found in data, fit and result."""
 
     result: Result | None = None
     held_out_change: Change | None = None

@@ -19,7 +19,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from tuner.core.records import Amount, Count, InputError, Number, convert
-from tuner.core.store import Store, naming, read_records, remove_store
+from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -35,7 +35,7 @@ from tuner.improve.versions import (
     untouched,
 )
 from tuner.io.files import CONFIG, replace_file
-from tuner.io.run_folder import kind_of, locked
+from tuner.io.run_folder import change_settings, kind_of
 from tuner.io.terminal import Display, duration
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
@@ -91,26 +91,17 @@ def _step_of(plain: dict) -> LoopStep:
 
 
 class Steps:
-    """The steps of a run so far, in its store; a context manager."""
+    """The steps of a run so far, in its store."""
 
-    def __init__(self, folder: Path, rounds: int, display: Display, perform: Perform) -> None:
+    def __init__(self, store: Store, rounds: int, display: Display, perform: Perform) -> None:
         self.rounds, self.display, self.perform = rounds, display, perform
-        self.folder, self._store = folder, Store(folder, locked(folder))
+        self.folder, self._store = store.folder, store
         self.done: dict[tuple[int, str], LoopStep] = {}
         self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
-        with contextlib.ExitStack() as opened:
-            opened.callback(self._store.close)
-            for number, plain in enumerate(read_records(folder)):
-                with naming(folder, number):
-                    step = _step_of(plain)
-                self.done[step.round, step.step] = step
-            opened.pop_all()
-
-    def __enter__(self) -> Steps:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._store.close()
+        for number, plain in enumerate(read_records(self.folder)):
+            with naming(self.folder, number):
+                step = _step_of(plain)
+            self.done[step.round, step.step] = step
 
     def once(self, number: int, name: str, command: str, do: Callable[[], dict]) -> dict:
         """Do a step of a round unless it was done; return what it found."""
@@ -152,7 +143,10 @@ class Steps:
         folder = shlex.quote(str(self.folder))
         if not number:
             return f"fix the cause, and start again with tuner improve PLAN --run {folder}"
-        return f"tuner improve --resume {folder} does this step again, by the plan in its {CONFIG}"
+        return (
+            f"tuner improve --resume {folder} does this step again; tuner improve PLAN --resume"
+            f" {folder} by a plan that was corrected"
+        )
 
     def _place(self, number: int) -> str:
         return f"round {number} of {self.rounds}" if number else "before the rounds"
@@ -202,11 +196,11 @@ def begin_again(folder: Path) -> None:
     """Remove what a loop left in a folder if it had not begun its first round: it can be given the
     same folder again. InputError if it still runs."""
     if kind_of(folder) == ImproveRun.section and not (folder / "round-1").exists():
-        with locked(folder):
-            (folder / CONFIG).unlink(missing_ok=True)
-            remove_store(folder)
+        with lock(folder):
             for name in (FIRST, SOURCE, PACE):
                 shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / CONFIG).unlink(missing_ok=True)
+            remove_store(folder)
 
 
 class ImproveRun(Run):
@@ -257,26 +251,27 @@ class ImproveRun(Run):
     def place(self, folder: Path) -> None:
         """The first step copies what the run begins with."""
 
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
-        with Steps(folder, self.plan.rounds, self.display, self._commands.perform) as steps:
-            self.steps, self.root = steps, folder.absolute()
-            self.matches: list[CountedMatch] = []
-            first = self._first()
-            self._measure_pace(first)
-            versions, lines = [first], list[str]()
-            try:
-                self._rounds(versions, lines)
-                best = self._best(versions)
-                verdict = None if best == first else self._final(best, first)
-                return RunResult(*self._end(first, best, verdict, lines), False)
-            except KeyboardInterrupt:
-                lines, plain = self._end(first, self._best(versions), None, lines)
-                return RunResult([*lines, self.advice(folder)], plain, True)
-            except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
-                raise InputError(
-                    f"{problem.filename}: {problem.strerror}; an earlier step left it there:"
-                    " restore it, or begin another run"
-                ) from None
+    def play(self, store: Store, playing: Running | None) -> RunResult:
+        change_settings(store, self.settings)
+        self.steps = Steps(store, self.plan.rounds, self.display, self._commands.perform)
+        self.root = store.folder.absolute()
+        self.matches: list[CountedMatch] = []
+        first = self._first()
+        self._measure_pace(first)
+        versions, lines = [first], list[str]()
+        try:
+            self._rounds(versions, lines)
+            best = self._best(versions)
+            verdict = None if best == first else self._final(best, first)
+            return RunResult(*self._end(first, best, verdict, lines), False)
+        except KeyboardInterrupt:
+            lines, plain = self._end(first, self._best(versions), None, lines)
+            return RunResult([*lines, self.advice(store.folder)], plain, True)
+        except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
+            raise InputError(
+                f"{problem.filename}: {problem.strerror}; an earlier step left it there:"
+                " restore it, or begin another run"
+            ) from None
 
     def _rounds(self, versions: list[Version], lines: list[str]) -> None:
         """Play rounds; add the versions that are kept, and a line on each round."""
@@ -657,7 +652,7 @@ class ImproveRun(Run):
     ) -> dict:
         """Perform a command whose run can be resumed in its folder."""
         if (number, name) not in self.steps.done:
-            if (folder / CONFIG).exists():
+            if kind_of(folder):
                 words = [words[0], "--resume", str(folder)]
             else:
                 shutil.rmtree(folder, ignore_errors=True)

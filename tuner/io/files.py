@@ -17,8 +17,7 @@ from tuner.core.records import InputError
 
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
-# of the folder of a run
-HISTORY, CONFIG, LOCK, NOW = "history.jsonl", "config.yaml", "lock", "now.json"
+CONFIG = "config.yaml"
 GAMES_MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 
@@ -231,10 +230,9 @@ def require_writable(
 
 def is_run(folder: Path) -> bool:
     """Whether a folder contains a run."""
-    from tuner.core.store import DATABASE
+    from tuner.core.store import DATABASE, is_ours
 
-    found = (os.path.isfile(folder / name) for name in (DATABASE, HISTORY))
-    return os.path.isfile(folder / CONFIG) and any(found)
+    return is_ours(folder / DATABASE)
 
 
 def require_other(output: Path, reads: Iterable[str | None]) -> None:

@@ -1,6 +1,6 @@
-"""The state of a run, as a file in its folder that `tuner watch` shows: a display that writes it.
+"""The state of a run, in its store, that `tuner watch` shows: a display that writes it.
 
-A thread replaces the file once a second, so that it is as old as the run's last sign of life."""
+A thread writes it once a second, so that it is as old as the run's last sign of life."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from types import TracebackType
 from typing import Any
 
 from games.record import ReadReport
-from tuner.core.records import Count, InputError, Number, read_json, to_json
-from tuner.io.files import NOW as NOW
-from tuner.io.files import replace_file
+from tuner.core.records import Count, InputError, Number, to_json
+from tuner.core.store import Store, read_record
 from tuner.io.terminal import Display, Pace
 
 RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
 SECONDS = 1.0  # between two writes
-MAX_BYTES = 1 << 20  # bytes
+NOW = "now"  # its name in the store
 MOST_CURVE = 400  # iterations of a fit
 
 
@@ -71,15 +70,15 @@ class Now:
 
 def read_now(folder: Path) -> Now | None:
     """Read the state of the run in a folder; None if unknown. InputError for damage."""
-    return read_json(folder / NOW, Now, MAX_BYTES, "run")
+    return read_record(folder, NOW, Now)
 
 
 class NowDisplay(Display):
-    """Passes everything on to another display, and keeps the file. A context manager."""
+    """Passes everything on to another display, and keeps the state. A context manager."""
 
-    def __init__(self, folder: Path, shown: Display, games: Callable[[], list[GameNow]]) -> None:
-        """`games` returns the games under way; there is no file in the first second."""
-        self._path, self._shown, self._games = folder / NOW, shown, games
+    def __init__(self, store: Store, shown: Display, games: Callable[[], list[GameNow]]) -> None:
+        """`games` returns the games under way; there is no state in the first second."""
+        self._store, self._shown, self._games = store, shown, games
         self._now = Now(RUNNING, time.time(), time.time())
         self._pace, self._searches, self._searched = Pace(None), itertools.count(1), 0
         self._curve: list[CurvePoint] = []
@@ -168,12 +167,11 @@ class NowDisplay(Display):
             cpus=time.process_time() / max(time.time() - now.began, SECONDS),
         )
         text = json.dumps(to_json(found), separators=(",", ":"), allow_nan=False)
-        replace_file(self._path, text + "\n")
+        self._store.put(NOW, text.encode())
         self._written = True
 
     def _finish(self, state: str, why: str = "") -> None:
-        """Write how the run ended; a folder that was removed stays so."""
+        """Write how the run ended."""
         if why:
             self._now = replace(self._now, note=why)
-        if self._path.parent.is_dir():
-            self._write(state)
+        self._write(state)

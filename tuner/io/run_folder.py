@@ -1,122 +1,168 @@
-"""Folders of runs: the settings that repeat them, and a lock that allows one process at a time."""
+"""The folder of a run: what the run was told, and the files that it begins with.
+
+A run is there once its settings are in its store. Files are made aside before, so that a process
+that is killed leaves no part of a run, and the next one knows what was left."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
+import json
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from tuner.core.records import NOTHING, InputError, Settings, make
-from tuner.core.store import DATABASE, FILES, is_ours
-from tuner.io.files import CONFIG, LOCK, NOW, read_whole, replace_file
-from tuner.io.files import HISTORY as HISTORY
+from tuner.core.store import (
+    DATABASE,
+    FILES,
+    Store,
+    is_ours,
+    read_blob,
+    read_record,
+    remove_store,
+)
+from tuner.io.files import CONFIG, replace_file
 from tuner.version import __version__
 
 S = TypeVar("S", bound=Settings)
 CHECKPOINTS = "checkpoints"  # folder of what had learned whenever strength was measured
-# folder of a run of tune for its files until it is complete, and the file there that says so
-WORK, MARK = "unfinished", "made-by-tuner"
-# what a process that was killed leaves before its run is complete: files by their beginnings, those
-# of a folder with our lock by their names, and temporary ones, which nobody touches
-LOCKED = b"locked by tuner\n"
-BEGINNINGS, TEMPORARY = (
-    re.compile(text) for text in (r"(start|luck|[ab]|\d+)\.(yaml|npz)", r"\..*\.\d+\.tmp")
-)
-LEFT = {LOCK: LOCKED, NOW: b'{"state": "', **dict.fromkeys(FILES, b"")}
-# sections of CONFIG
-KINDS = re.compile(
-    rb"^(match|tournament|selfplay|games|options|network|improve|optimize):", re.MULTILINE
-)
+# folder for files until all are there; what a killed process leaves of others, which nobody touches
+WORK, TEMPORARY = "unfinished", re.compile(r"\..*\.\d+\.tmp")
+# names in the store: of what the run was told, of what it is told while it cannot be resumed as a
+# run, and of the files that came from WORK
+SEARCHES = "searches/"  # beginning of names of searches, which outlive a run that failed
+SETTINGS, BEGUN, MOVED = "settings", f"{SEARCHES}command", "files"
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with different names
-MAX_BYTES, MAX_NESTING = 4 << 20, 12  # limits of settings: bytes, and depth of nesting
+CODE, ENGINE = {"terms", "build", "plays", "rows", "teacher"}, re.compile(r"[a-z]{3,}:")
+HEADING = f"# settings of a run, to be read: it keeps them in its {DATABASE}\n"
 
 
-def write_config(
-    folder: Path, section: str, settings: Settings, command: str | None = None
-) -> None:
-    """Write the settings under the name `section`. They are written last: a folder without them is
-    not a run. Without a command, the command of the existing settings is kept, except its number of
-    games."""
-    import yaml
+@dataclass(frozen=True)
+class Told:
+    """What a run was told: the name of its section of CONFIG with its `settings`, the command that
+    was typed, and the version of the program; `place` stands for the machine and the user; `start`
+    is what a fit started from."""
 
-    plain = settings.plain
-    if command is None:
-        command = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["command"]
+    section: str
+    settings: dict[str, Any]
+    command: str
+    version: str = __version__
+    place: str = ""
+    start: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """As the store has it."""
+        return json.dumps(asdict(self)).encode()
+
+    @property
+    def name(self) -> str:
+        """The name of its command."""
+        return COMMANDS.get(self.section, self.section)
+
+
+def this_place() -> str:
+    """Return a text that stands for this machine and its user."""
+    import getpass
+    import platform
+
+    names = f"{getpass.getuser()} {platform.node()}"
+    return hashlib.blake2b(names.encode(), digest_size=8).hexdigest()
+
+
+def programs_in(plain: object, key: str = "") -> Iterator[str]:
+    """Yield what plain settings name that runs code: engines, terms, and commands of a plan."""
+    if isinstance(plain, dict):
+        for name, value in plain.items():
+            yield from programs_in(value, name)
+    elif isinstance(plain, list):
+        for value in plain:
+            yield from programs_in(value, key)
+    elif isinstance(plain, str) and (key in CODE or ENGINE.match(plain)):
+        yield plain
+
+
+def note_foreign(told: Told | None, note: Callable[[str], None]) -> None:
+    """Say what a run starts if it began on another machine, or as another user: its settings may be
+    somebody else's."""
+    if told and told.place != this_place() and (programs := [*programs_in(told.settings)]):
+        programs = list(dict.fromkeys(programs))
+        note(f"begun on another machine or by another user; it runs: {', '.join(programs)}")
+
+
+def write_settings(store: Store, section: str, settings: Settings, command: str, start="") -> None:
+    """Store what a run was told, and write it for people."""
+    _write(store, Told(section, settings.plain, command, place=this_place(), start=start))
+
+
+def change_settings(store: Store, settings: Settings) -> None:
+    """Store other settings of the run, if they are; its command names their number of games."""
+    told, plain = read_told(store.folder), settings.plain
+    assert told is not None, "of a run that is resumed"
+    if told.settings == plain:
+        return
+    command = told.command
+    if "games" in plain:
         games = f"--games {plain['games']}"
         command, found = re.subn(r"--games[ =]\S+", games, command)
         command += "" if found else f" {games}"
-    replace_file(
-        folder / CONFIG,
-        yaml.safe_dump(
-            {"command": command, "version": __version__, section: plain},
-            sort_keys=False,
-            allow_unicode=True,
-        ),
-    )
+    _write(store, replace(told, settings=plain, command=command))
 
 
-def read_plain(path: Path) -> Any:
-    """Read a file of settings as plain data; FileNotFoundError if there is none, InputError for
-    what no run writes."""
+def _write(store: Store, told: Told) -> None:
     import yaml
 
-    loader = yaml.SafeLoader  # libyaml rejects the escapes in names that are not UTF-8
-    try:
-        text, depth = read_whole(path, MAX_BYTES, "settings").decode("utf-8"), 0
-        for event in yaml.parse(text, Loader=loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-                event, yaml.CollectionEndEvent
-            )
-            if isinstance(event, yaml.AliasEvent) or depth > MAX_NESTING:
-                line = event.start_mark.line + 1 if event.start_mark else 0
-                raise InputError(
-                    f"{path}:{line}: an alias or deep nesting; expected settings of a run"
-                )
-        return yaml.safe_load(text)
-    except (FileNotFoundError, NotADirectoryError, InputError):
-        raise
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
-        raise InputError(f"{path}: cannot be read: {str(problem).partition(chr(10))[0]}") from None
+    shown: dict[str, Any] = {"command": told.command, "version": told.version}
+    shown |= {"start": told.start} if told.start else {}
+    shown[told.section] = told.settings
+    text = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
+    replace_file(store.folder / CONFIG, HEADING + text)
+    store.put(SETTINGS, told.content)
 
 
-def read_config(folder: Path, section: str, kind: type[S]) -> S:
-    """Read the settings of the run in a folder as a `kind` of settings; InputError if there are
+def read_told(folder: Path, name: str = SETTINGS) -> Told | None:
+    """Return what the run in a folder was told, None if there is none; InputError for damage."""
+    return read_record(folder, name, Told)
+
+
+def read_settings(folder: Path, section: str, kind: type[S]) -> S:
+    """Return the settings of the run in a folder as a `kind` of settings; InputError if there are
     none."""
-    path = folder / CONFIG
-    try:
-        plain = read_plain(path)
-    except (FileNotFoundError, NotADirectoryError):
-        command = COMMANDS.get(section, section)
+    told, command = read_told(folder), COMMANDS.get(section, section)
+    if told is None or told.section != section:
+        what = "no run" if told is None else f"a run of `tuner {told.name}`"
         raise InputError(
-            f"{folder}: contains no {section} run (no {CONFIG}); start one with tuner {command}"
-        ) from None
-    found = (
-        plain.get(section)
-        if isinstance(plain, dict) and isinstance(plain.get("command"), str)
-        else None
-    )
+            f"{folder}: contains {what}, expected one of `tuner {command}`; start one with tuner"
+            f" {command}"
+        )
     known = kind.recorded()
     needed = {name for name, usual in known.items() if usual not in NOTHING}
-    if not isinstance(found, dict) or not needed <= set(found) <= set(known):
+    if not needed <= set(told.settings) <= set(known):
         raise InputError(
-            f"{path}: not the settings of a {section} of this version; start another with --run"
+            f"{folder}: not the settings of a {section} of this version; start another with --run"
         )
-    try:
-        return make(kind, found, str(path))
-    except InputError as problem:
-        raise InputError(f"{problem}; restore it, or start another with --run") from None
+    return make(kind, told.settings, f"{folder / DATABASE}: {SETTINGS}")
 
 
-def require_fresh(folder: Path, section: str | None = None) -> None:
+def kind_of(folder: Path) -> str | None:
+    """Return the command of the run in a folder, if there is one."""
+    with contextlib.suppress(InputError):
+        told = read_told(folder)
+        return told.name if told else None
+    return None
+
+
+def require_fresh(folder: Path, command: str | None = None, begun: bytes | None = None) -> None:
     """Raise InputError unless a new run may begin in a folder: it does not exist, is empty, or was
-    left by a process that was killed before its run was there. `section` names the kind of runs
-    that can be resumed."""
+    left by a process that was killed before its run was there. `command` names the kind of runs
+    that can be resumed; `begun` is what the run is told, if it may go on with what was left."""
     try:
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
@@ -130,25 +176,27 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         raise InputError(
             f"{folder}: cannot be read: {getattr(problem, 'strerror', None) or problem}"
         ) from None
-    kind = kind_of(folder) if CONFIG in names else None
-    if kind is not None and kind == section:
-        raise InputError(
-            f"{folder}: contains a run already; continue it with --resume"
-            f" {shlex.quote(str(folder))}, or choose another folder"
-        )
-    if kind is not None:
-        raise InputError(
-            f"{folder}: contains a run of `tuner {kind}` already; choose another folder, or remove"
-            " that run"
-        )
-    of_kind = {LOCK, NOW} if section else {*LEFT, WORK}
-    ours = {name for name in of_kind.intersection(names) if _left_by_us(folder / name)}
-    begun = section and LOCK in ours and (folder / LOCK).stat().st_size
-    foreign = [
-        name
-        for name in names
-        if not (name in ours or TEMPORARY.fullmatch(name) or begun and BEGINNINGS.fullmatch(name))
-    ]
+    ours: set[str] = set()
+    path, again = folder / DATABASE, shlex.quote(str(folder))
+    if DATABASE in names and path.is_file() and (not path.stat().st_size or is_ours(path)):
+        told, left = read_told(folder), read_blob(folder, BEGUN)
+        if told is not None and told.name == command:
+            raise InputError(
+                f"{folder}: contains a run already; continue it with --resume {again}, or choose"
+                " another folder"
+            )
+        if told is not None:
+            raise InputError(
+                f"{folder}: contains a run of `tuner {told.name}` already; choose another folder,"
+                " or remove that run"
+            )
+        if left not in (None, begun):
+            raise InputError(
+                f"{folder}: holds the searches of another command that was interrupted; continue"
+                f" it with: tuner tune --resume {again}, or choose another folder"
+            )
+        ours = {*FILES, WORK, *_moved(folder)}
+    foreign = [name for name in names if name not in ours and not TEMPORARY.fullmatch(name)]
     if foreign:
         shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
         raise InputError(
@@ -157,53 +205,35 @@ def require_fresh(folder: Path, section: str | None = None) -> None:
         )
 
 
-def _left_by_us(path: Path) -> bool:
-    """Return whether a process of this program left a file or folder when it was killed."""
-    if path.name == WORK:
-        return (path / MARK).is_file()
-    if path.name in FILES:
-        return is_ours(path.parent / DATABASE)
-    if not path.is_file():
-        return False
-    with open(path, "rb") as stream:
-        start = stream.read(len(LEFT[path.name]))
-    return start == LEFT[path.name] or path.name == LOCK and not start
+def _moved(folder: Path) -> list[str]:
+    """Return the names of the files that came from WORK."""
+    found: list[str] = json.loads(read_blob(folder, MOVED) or "[]")
+    return found
 
 
-def kind_of(folder: Path) -> str | None:
-    """Return the command of the run in a folder, if its settings show it."""
-    if not (folder / CONFIG).is_file():  # a pipe may have no end
-        return None
-    try:
-        found = KINDS.search(read_whole(folder / CONFIG, MAX_BYTES, "settings"))
-    except (InputError, OSError):
-        return None
-    return COMMANDS.get(kind := found[1].decode(), kind) if found else None
-
-
-def begin_folder(folder: Path, section: str | None = None) -> Path:
-    """Make the folder of a new run, and return it; locked until this one ends
-    or takes the lock by `locked`."""
+def begin_folder(folder: Path, command: str | None = None, begun: bytes | None = None) -> Store:
+    """Make the folder of a new run, without what an earlier one left that was killed before it was
+    there; return its store."""
+    require_fresh(folder, command, begun)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"{folder}: cannot create this folder: {problem.strerror}") from None
-    require_fresh(folder, section)  # another process may have written there
-    stream = locked(folder)
-    try:
-        require_fresh(folder, section)
-    except InputError:
-        stream.close()
-        raise
-    stream.write(LOCKED)
-    stream.flush()
-    _begun[os.path.realpath(folder)] = stream
-    return folder
+    store = Store(folder)
+    with contextlib.ExitStack() as opened:
+        opened.push(store)
+        require_fresh(folder, command, begun)  # another process may have ended
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+        for name in _moved(folder):
+            (folder / name).unlink(missing_ok=True)
+        store.clear(f"{SEARCHES}*")
+        opened.pop_all()
+    return store
 
 
-def begin_numbered(base: str, section: str) -> Path:
-    """Make the folder of a new run, the first of base-1, base-2, ... that does not exist; locked
-    like those of `begin_folder`. Runs that begin at the same time get one each."""
+def begin_numbered(base: str) -> Store:
+    """Make the folder of a new run, the first of base-1, base-2, ... that does not exist. Runs that
+    begin at the same time get one each."""
     for number in itertools.count(1):
         folder = Path(f"{base}-{number}")
         try:
@@ -212,68 +242,43 @@ def begin_numbered(base: str, section: str) -> Path:
             continue
         except OSError as problem:
             raise InputError(f"{folder}: cannot create this folder: {problem.strerror}") from None
-        begin_folder(folder, section)
-        return folder
+        return begin_folder(folder)
     raise AssertionError("there is always another number")
 
 
-_begun: dict[str, IO[bytes]] = {}  # locks of new folders, until `locked` takes them
+@contextlib.contextmanager
+def first_files(store: Store) -> Iterator[Path]:
+    """Yield a folder for the first files of a run, which move to the folder of the run after the
+    block."""
+    work = store.folder / WORK
+    work.mkdir()
+    yield work
+    names = os.listdir(work)
+    for name in names:
+        if os.path.lexists(store.folder / name):
+            raise InputError(f"{store.folder / name}: is new in the folder of this run")
+    store.put(MOVED, json.dumps(names).encode())
+    for name in names:
+        os.rename(work / name, store.folder / name)
+    work.rmdir()
 
 
 @contextlib.contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder for the files of a run, which move to the folder of the run after the block;
-    locked during the block. If the block fails, they are removed; the store of searches stays."""
-    there, lock_there = folder.is_dir(), (folder / LOCK).exists()
-    require_fresh(folder)
-    begin_folder(folder)
-    work = folder / WORK
-    with locked(folder):
-        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
+def unless_failed(folder: Path, begun: bytes) -> Iterator[Store]:
+    """Yield the store of a new run. If the block fails, all that the run made is removed again,
+    unless searches are kept in its store."""
+    there = folder.is_dir()
+    with begin_folder(folder, None, begun) as store:
         try:
-            work.mkdir()
-            (work / MARK).touch()
-            yield work
-            (work / MARK).unlink()
-            for path in work.iterdir():
-                if os.path.lexists(folder / path.name):
-                    raise InputError(f"{folder / path.name}: is new in the folder of this run")
-                os.rename(path, folder / path.name)
-            work.rmdir()
+            yield store
         except BaseException:  # interrupts too
-            shutil.rmtree(work, ignore_errors=True)
-            (folder / NOW).unlink(missing_ok=True)
-            if not lock_there and not (folder / DATABASE).exists():
-                (folder / LOCK).unlink(missing_ok=True)
-            if not there:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+            shutil.rmtree(folder / WORK, ignore_errors=True)
+            if store.blob(BEGUN) is None:
+                remove_store(folder)
+                if not there:
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
             raise
-
-
-def locked(folder: Path) -> IO[bytes]:
-    """Lock a folder; returns the file that holds the lock while it is open. InputError if another
-    process has locked it."""
-    if stream := _begun.pop(os.path.realpath(folder), None):
-        return stream
-    try:
-        stream = open(folder / LOCK, "ab")
-    except OSError as problem:
-        raise InputError(
-            f"{folder}: cannot be written: {problem.strerror}; choose another folder"
-        ) from None
-    try:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # this system has no such locks
-        pass
-    except OSError:
-        stream.close()
-        raise InputError(
-            f"{folder}: another process is using this folder; wait for it, or stop it"
-        ) from None
-    return stream
 
 
 def write_all(stream: IO[bytes], data: bytes) -> int:

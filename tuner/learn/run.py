@@ -5,19 +5,28 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tuner.core.records import InputError, to_json
+from tuner.core.store import Store
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
-from tuner.findings.records import Findings, Result
-from tuner.fit.result import FitResult
+from tuner.findings.records import FINDINGS, Result
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
-from tuner.io.run_folder import new_folder
+from tuner.io.run_folder import (
+    SEARCHES,
+    Told,
+    first_files,
+    this_place,
+    unless_failed,
+    write_settings,
+)
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.own_games import learn_from_own_games
@@ -28,7 +37,6 @@ from tuner.learn.targets import SearchLog
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
-from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 from tuner.play.game import games_under_way
 
@@ -44,23 +52,30 @@ def tune(
     command: str,
     display: Display,
     executor: Executor | None = None,
+    told: Told | None = None,
 ) -> Result:
     """Fit and write; return the result. InputError for a user's mistake.
 
     `command` is recorded in the learned file and the run's folder. Games are played and positions
-    searched on the executor; None: on the threads that the options name."""
-    executor = executor or OnThreads(options.workers)
-    with _folder(options.run, display) as (folder, display), contextlib.ExitStack() as opened:
+    searched on the executor; None: on the threads that the options name. `told` is what a run that
+    was interrupted was told, by `told_of`."""
+    executor, run = executor or OnThreads(options.workers), options.run
+    told = told or told_of(start, sources, output, options, command)
+    with (
+        _store(run, told, display) as (store, display),
+        contextlib.ExitStack() as opened,
+        _files(store) as folder,
+    ):
         require_writable(
             output,
             LEARNED,
             (start, *sources, *options.terms, *filter(None, [options.quiescence])),
-            options.run,
+            run,
         )
         display.begin("starting")
         begun = started(start, sources, options)
         rounds = None
-        log = opened.enter_context(SearchLog(options.run, command)) if options.run else None
+        log = SearchLog(store, told.content) if store else None
         learn = functools.partial(
             fitted_in_rounds, given=options, executor=executor, display=display, log=log
         )
@@ -87,10 +102,15 @@ def tune(
             if key not in ("output", "run", *NEXT)
         }
         write_parameters(output, replace(result.parameters, learned=learned))
-        if options.run:
+        if store:
             display.begin("computing diagnostics")
             found = findings(result, described, summary, read.data.layout, on_results)
-            _write_run(folder, options, result, parameters, output, found)
+            for line in result.history:
+                store.append(line)
+            store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
+            write_parameters(folder / "start.yaml", parameters)
+            replace_file(folder / "params.yaml", output.read_bytes())
+            opened.callback(write_settings, store, "options", options, command, described.start)
     return described
 
 
@@ -106,7 +126,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
             (f"--run {options.run}", options.run, "has no use with --dry-run, which fits nothing"),
         )
     )
-    with _folder(None, display) as (folder, display):
+    with _files(None) as folder:
         display.begin("starting")
         begun = started(start, sources, options)
         engine, game, parameters = begun
@@ -162,34 +182,44 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
         }
 
 
+@dataclass(frozen=True)
+class GivenFit:
+    """What a fit is given, and the folder in which its command was typed, whose files it names."""
+
+    start: str
+    sources: list[str]
+    output: str
+    options: dict[str, Any]
+    folder: str
+
+
+def told_of(
+    start: str, sources: Sequence[str], output: Path, options: TuneSettings, command: str
+) -> Told:
+    """Return what a fit is told."""
+    plain = replace(options, run=None).plain
+    given = GivenFit(start, list(sources), str(output), plain, os.getcwd())
+    return Told("options", asdict(given), command, place=this_place())
+
+
 @contextlib.contextmanager
-def _folder(run: Path | None, display: Display) -> Iterator[tuple[Path, Display]]:
-    """Yield a folder to work in, and the display, which in the folder of a run is kept there."""
+def _store(
+    run: Path | None, told: Told, display: Display
+) -> Iterator[tuple[Store | None, Display]]:
+    """Yield the store of a run, and the display, which keeps the state of the run in it."""
     if run is None:
-        with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
-            yield Path(name), display
+        yield None, display
     else:
-        with new_folder(run) as folder, NowDisplay(run, display, games_under_way) as kept:
-            yield folder, kept
+        with (
+            unless_failed(run, told.content) as store,
+            NowDisplay(store, display, games_under_way) as kept,
+        ):
+            yield store, kept
+            store.remove(f"{SEARCHES}*")
 
 
-def _write_run(
-    run: Path,
-    options: TuneSettings,
-    result: FitResult,
-    start: Parameters,
-    output: Path,
-    found: Findings,
-) -> None:
-    import yaml
-
-    plain = to_json(found)
-    config = {
-        **{key: plain["result"][key] for key in ("command", "version", "start", "data")},
-        "options": options.plain,
-    }
-    replace_file(run / "config.yaml", yaml.safe_dump(config, sort_keys=False))
-    replace_file(run / "history.jsonl", "".join(json.dumps(line) + "\n" for line in result.history))
-    replace_file(run / "findings.json", json.dumps(plain, indent=1, allow_nan=False) + "\n")
-    write_parameters(run / "start.yaml", start)
-    replace_file(run / "params.yaml", output.read_bytes())
+@contextlib.contextmanager
+def _files(store: Store | None) -> Iterator[Path]:
+    """Yield a folder for files, which are those of a run if there is a store."""
+    with first_files(store) if store else tempfile.TemporaryDirectory(prefix="evaltune-") as name:
+        yield Path(name)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +13,12 @@ from scipy.optimize import minimize_scalar
 from games.record import PositionBatch
 from games.search.searcher import Limits
 from tuner.cluster.worker import program
-from tuner.core.records import InputError, convert
-from tuner.core.store import Store, read_records, remove_store
+from tuner.core.records import InputError
+from tuner.core.store import Store
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.explain import known_values, leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
+from tuner.io.run_folder import BEGUN, SEARCHES
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.options.option import no_use
 from tuner.parallel import Executor, Job, run
@@ -104,42 +101,12 @@ def place_text(task: GamePositions) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Begun:
-    """The command of a run, and the folder in which it was given."""
-
-    command: str
-    folder: str
-
-
 class SearchLog:
-    """The searches of whole games that a run has done, in the store of its folder, so that the same
-    command, given again after an interruption, need not repeat them. A context manager, which
-    removes the store if nothing failed."""
+    """The searches of whole games that a run has done, in its store, so that the run, begun again
+    after an interruption, need not repeat them. `begun` is what the run was told."""
 
-    def __init__(self, folder: Path, command: str) -> None:
-        """InputError for the searches of another command."""
-        self._folder = folder
-        self._store: Store | None = None
-        self._about = {"command": command, "folder": os.getcwd()}
-        known = read_records(folder)
-        if known and known[0] != self._about:
-            raise InputError(
-                f"{folder}: holds the searches of another command that was interrupted; continue"
-                f" it with: tuner tune --resume {shlex.quote(str(folder))}, or choose another"
-                " folder"
-            )
-        if known:
-            self._store = Store(folder)
-
-    def __enter__(self) -> SearchLog:
-        return self
-
-    def __exit__(self, kind: type | None, *problem: object) -> None:
-        if self._store is not None:
-            self._store.close()
-        if kind is None:
-            remove_store(self._folder)
+    def __init__(self, store: Store, begun: bytes) -> None:
+        self._store, self._begun = store, begun
 
     def key(self, spec: SearchSpec, positions: np.ndarray) -> bytes:
         """Return a hash of everything on which the searches of a game depend."""
@@ -150,7 +117,7 @@ class SearchLog:
 
     def get(self, key: bytes, place: int, words: int) -> GameSearches | None:
         """Return the searches of the game at a place of its batch; None if they are not known."""
-        body = self._store.blob(key.hex()) if self._store is not None else None
+        body = self._store.blob(SEARCHES + key.hex())
         if body is None:
             return None
         rows = np.frombuffer(body, np.uint64).reshape(-1, words + 2)
@@ -161,21 +128,9 @@ class SearchLog:
         """Write the searches of a game."""
         numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
         body = np.hstack([found.leaves, numbers]).tobytes()
-        if self._store is None:
-            self._store = Store(self._folder)
-            self._store.append(self._about)
-        self._store.put(key.hex(), body)
-
-
-def interrupted_command(folder: Path) -> tuple[str, str]:
-    """Return the command of the run that left searches in a folder, and the folder in which it was
-    given. InputError if there is none."""
-    with contextlib.suppress(ValueError, LookupError):
-        found: Begun = convert(read_records(folder)[0], Begun, "")
-        shlex.split(found.command)
-        if found.command.startswith("tuner tune ") and "\0" not in found.command + found.folder:
-            return found.command, found.folder
-    raise InputError(f"{folder}: holds no searches of an interrupted run; give its command again")
+        with self._store.together():
+            self._store.put(BEGUN, self._begun)
+            self._store.put(SEARCHES + key.hex(), body)
 
 
 def searches(

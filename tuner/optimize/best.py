@@ -16,7 +16,7 @@ from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.findings.records import TunedEstimate, TunedNumber
 from tuner.io.files import replace_file
-from tuner.io.run_folder import CONFIG, read_config
+from tuner.io.run_folder import kind_of, read_settings
 from tuner.io.terminal import Display
 from tuner.optimize.methods.base import Estimate
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers
@@ -102,7 +102,7 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
     """Return the result of a run with the match that decides, which is played, or goes on,
     in the folder of the run; the same result if there is nothing to decide."""
     folder, best = Path(result.plain["run"]), result.plain["best"]
-    settings = read_config(folder, SECTION, OptimizeSettings)
+    settings = read_settings(folder, SECTION, OptimizeSettings)
     numbers = read_numbers(folder / NUMBERS)
     if result.interrupted or not settings.match_games:
         return result
@@ -115,7 +115,7 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
         f"final match: up to {settings.match_games:,} games of the best values"
         " against the given ones, with different openings or dice"
     )
-    if (place / CONFIG).exists():
+    if kind_of(place):
         found = resumed_run(MatchRun, place, executor, None, display)
     else:
         found = new_run(MatchRun(match, None, display), place, executor, "tuner optimize")

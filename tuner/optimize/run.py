@@ -18,7 +18,7 @@ from games.record import Settable
 from tuner.core.records import InputError, to_json
 from tuner.core.store import ESTIMATE, Store
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import locked, write_config
+from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
 from tuner.optimize.best import (
     describe_estimate,
@@ -152,11 +152,11 @@ class OptimizeRun(MatchRun):
         super().set_games(games)
 
     @contextlib.contextmanager
-    def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
+    def begin(self, folder: Path | None, command: str) -> Iterator[Store]:
         """See `Run`. An optimization always has a folder, in which it can be resumed."""
         self.openings.opening(0)  # an error in them is reported before any game
-        with Run.folder(self, folder, command) as place:
-            yield place
+        with Run.begin(self, folder, command) as store:
+            yield store
 
     def place(self, folder: Path) -> None:
         """See `Run`."""
@@ -170,7 +170,7 @@ class OptimizeRun(MatchRun):
         spec = TunedSpec(match, self.numbers, self.settings.opponent is not None)
         return Job(TunedPlayers, play_tuned, spec, tuned_text)
 
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> RunResult:
         """See `Run`. All that the method knows is in the pairs of the journal, in their order."""
         assert playing is not None, "its games are work"
         settings, game = self.settings, self.game
@@ -178,33 +178,28 @@ class OptimizeRun(MatchRun):
         opponent = settings.opponent is not None
         pairs = settings.games // settings.each
         method = METHODS[settings.method](self.numbers, settings.planned, settings.seed)
-        with contextlib.closing(Store(folder, locked(folder))) as store:
-            so_far = SoFar(self, method, store)
-            if self.more:
-                write_config(folder, self.section, settings)
-            known = read_pairs(folder, len(self.numbers), opponent, game.points)
-            for pair in known:
+        so_far = SoFar(self, method, store)
+        if self.more:
+            change_settings(store, settings)
+        known = read_pairs(store.folder, len(self.numbers), opponent, game.points)
+        for pair in known:
+            so_far.add(pair)
+        self.openings.known(
+            {pair.line.pair: pair.line.opening for pair in known if pair.line.opening is not None}
+        )
+        self.note_games(len(so_far.done), "pairs")
+        self.display.begin("playing", pairs)
+        with interrupts() as interrupted:
+            for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
+                store.append(pair.to_json())
+                if pair.lost:
+                    name = f"faults{self.game.files.suffixes[0]}"
+                    with open(store.folder / name, "a", encoding="utf-8") as stream:
+                        stream.write("\n".join(pair.lost) + "\n")
                 so_far.add(pair)
-            self.openings.known(
-                {
-                    pair.line.pair: pair.line.opening
-                    for pair in known
-                    if pair.line.opening is not None
-                }
-            )
-            self.note_games(len(so_far.done), "pairs")
-            self.display.begin("playing", pairs)
-            with interrupts() as interrupted:
-                for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
-                    store.append(pair.to_json())
-                    if pair.lost:
-                        name = f"faults{self.game.files.suffixes[0]}"
-                        with open(folder / name, "a", encoding="utf-8") as stream:
-                            stream.write("\n".join(pair.lost) + "\n")
-                    so_far.add(pair)
-                    so_far.show()
-                playing.end()
-            return so_far.result(folder, interrupted.is_set())
+                so_far.show()
+            playing.end()
+        return so_far.result(store.folder, interrupted.is_set())
 
     def _tasks(self, method: Method, pairs: int, done: Mapping[int, object]) -> Iterator[TunedTask]:
         """Yield the pairs that are left, each proposed by what is known when its turn comes."""

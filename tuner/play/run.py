@@ -11,14 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tuner.core.store import Store
 from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (
-    CONFIG,
+    SETTINGS,
     begin_folder,
     begin_numbered,
-    read_config,
+    first_files,
+    note_foreign,
+    read_settings,
+    read_told,
     require_fresh,
-    write_config,
+    write_settings,
 )
 from tuner.io.terminal import Display
 from tuner.parallel import Executor, Job, Running
@@ -68,20 +72,19 @@ class Run(abc.ABC):
         """Write the initial files into the new folder."""
 
     @abc.abstractmethod
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
-        """Play what is left to play. An earlier part of the run may be in the folder."""
+    def play(self, store: Store, playing: Running | None) -> RunResult:
+        """Play what is left to play. An earlier part of the run may be in the store."""
 
     @contextlib.contextmanager
-    def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
-        """Yield the folder of a new run: a given one, or the next that is numbered."""
-        place = (
-            begin_folder(folder, self.command)
-            if folder
-            else begin_numbered(self.command, self.command)
-        )
-        self.place(place)
-        write_config(place, self.section, self.settings, command)
-        yield place
+    def begin(self, folder: Path | None, command: str) -> Iterator[Store]:
+        """Yield the store of a new run, in a given folder or the next that is numbered."""
+        with (
+            begin_folder(folder, self.command) if folder else begin_numbered(self.command) as store
+        ):
+            with first_files(store) as work:
+                self.place(work)
+            write_settings(store, self.section, self.settings, command)
+            yield store
 
     def set_games(self, games: int) -> None:
         """Set a new total of games; InputError for an invalid one."""
@@ -111,8 +114,8 @@ def new_run(run: Run, folder: Path | None, executor: Executor | None, command: s
     program = run.load(None)
     run.settings = replace(run.settings, **{run.program: program})
     # an error is reported before there is a folder
-    with _started(run, executor) as playing, run.folder(folder, command) as place:
-        return _played(run, place, playing)
+    with _started(run, executor) as playing, run.begin(folder, command) as store:
+        return _played(run, store, playing)
 
 
 def resumed_run(
@@ -126,7 +129,9 @@ def resumed_run(
 ) -> RunResult:
     """Continue the run in a folder; `games` sets a new total, `make` makes the run if that takes
     more than its settings."""
-    run = (make or kind)(read_config(folder, kind.section, kind.kind), output, display)
+    settings: Any = read_settings(folder, kind.section, kind.kind)
+    note_foreign(read_told(folder), display.note)
+    run = (make or kind)(settings, output, display)
     run.require_output(folder)
     display.begin("starting")
     if games is not None:
@@ -136,16 +141,16 @@ def resumed_run(
             f"the program or the machine is not the one that the {run.what} began with: games may"
             " differ from here on"
         )
-    with _started(run, executor) as playing:
-        return _played(run, folder, playing)
+    with _started(run, executor) as playing, Store(folder) as store:
+        return _played(run, store, playing)
 
 
-def _played(run: Run, folder: Path, playing: Running | None) -> RunResult:
-    """Play in a folder with the live state, unless it is removed with the run."""
-    if not (folder / CONFIG).exists():
-        return run.play(folder, playing)
-    with NowDisplay(folder, run.display, games_under_way) as run.display:
-        result = run.play(folder, playing)
+def _played(run: Run, store: Store, playing: Running | None) -> RunResult:
+    """Play with the live state in the store, unless that is removed with the run."""
+    if store.blob(SETTINGS) is None:
+        return run.play(store, playing)
+    with NowDisplay(store, run.display, games_under_way) as run.display:
+        result = run.play(store, playing)
         if result.interrupted:
             run.display.interrupt()
         return result

@@ -11,7 +11,7 @@ from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.page import page_of
-from tuner.report.run import run_of, settings_of
+from tuner.report.run import run_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
@@ -81,9 +81,8 @@ def read_steps(folder: Path) -> list[StepLine]:
 def improve_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
     """Return the page of a loop, which may still be running, and its sections; `now` is the one of
     a page that lives."""
-    config = settings_of(folder)
     steps = read_steps(folder)
-    run = run_of(folder, IMPROVE, config)
+    run = run_of(folder)
     sections = [
         section
         for section in (

@@ -17,18 +17,18 @@ from typing import Generic, TypeVar
 
 from games.record import available, find
 from games.streams import InputError
-from tuner.core.store import DATABASE
+from tuner.core.store import DATABASE, count_records, require_store
 from tuner.findings.records import Iteration
 from tuner.io.files import plain_text
-from tuner.io.now import ENDED, FAILED, INTERRUPTED, NOW, RUNNING, GameNow, Now, read_now
-from tuner.io.run_folder import COMMANDS, CONFIG, HISTORY, kind_of
+from tuner.io.now import ENDED, FAILED, INTERRUPTED, RUNNING, GameNow, Now, read_now
+from tuner.io.run_folder import COMMANDS, kind_of
 from tuner.io.terminal import duration
 from tuner.options.match import TOURNAMENT_SECTION
 from tuner.report.charts import Chart, capital, own_names, percent, whole
 from tuner.report.improve import IMPROVE, improve_page
 from tuner.report.optimize import OPTIMIZE, optimize_page
 from tuner.report.page import Fragments, page_of, render
-from tuner.report.run import FINDINGS, LEARNED, NET, ShownRun, read_run
+from tuner.report.run import LEARNED, NET, ShownRun, read_run
 from tuner.report.run_charts import learning_curves
 from tuner.report.sections import Section
 from tuner.report.tournament import tournament_page
@@ -44,9 +44,8 @@ PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]]
 
 
 Made = TypeVar("Made")
-# what the report shows of a folder
-FILES = (CONFIG, HISTORY, DATABASE, f"{DATABASE}-wal", LEARNED, FINDINGS, NET)
-INNER = (f"*/{NOW}", f"*/*/{NOW}", f"*/*/*/{NOW}")  # of the steps of a loop
+FILES = (DATABASE, LEARNED, NET)  # what the report shows of a folder
+INNER = (f"*/{DATABASE}", f"*/*/{DATABASE}", f"*/*/*/{DATABASE}")  # of the steps of a loop
 SILENT = 15.0  # seconds without a sign of life after which a run is not under way
 REPORT_SHARE, NOW_SHARE = 0.003, 0.02  # of the CPUs that a run uses, or of one
 LEAST_CPUS = 0.25  # a run that waits for engines or machines is assumed to use this much
@@ -99,11 +98,12 @@ class LivePage:
     def __init__(self, folder: Path) -> None:
         """InputError for a folder without a run."""
         self.folder, self.name = folder, plain_text(folder.resolve().name)
-        if not (folder / CONFIG).exists() and not (folder / NOW).exists():
+        require_store(folder)
+        if not (folder / DATABASE).exists():
             what = "contains no run" if folder.is_dir() else "no such folder"
             raise InputError(
-                f"{folder}: {what} (no {CONFIG}, no {NOW}); expected the folder of a run, such as"
-                " --run names"
+                f"{folder}: {what} (no {DATABASE}); expected the folder of a run, such as --run"
+                " names"
             )
         self._fragments = Fragments()
         self._report = Paced(self._made_report, REPORT_SHARE, REPORT_LEAST)
@@ -185,16 +185,18 @@ class LivePage:
 def require_files(folder: Path) -> None:
     """InputError if what a page reads of a folder is there but no file: a pipe or a device may have
     no end."""
-    for name in (*FILES, NOW):
+    for name in FILES:
         path = folder / name
         if path.exists() and not path.is_file():
             raise InputError(f"{path}: is no file; expected what a run writes")
 
 
-def _stamps(folder: Path) -> list[tuple[int, int] | None]:
-    """Return times and sizes of the files that a report is made of."""
-    found: list[tuple[int, int] | None] = []
-    for name in FILES:
+def _stamps(folder: Path) -> list[object]:
+    """Return the numbers of records, and times and sizes of the files that a report is made of."""
+    found: list[object] = []
+    with contextlib.suppress(InputError):
+        found = [kind_of(folder), count_records(folder)]
+    for name in FILES[1:]:
         try:
             state = (folder / name).stat()
             found.append((state.st_mtime_ns, state.st_size))

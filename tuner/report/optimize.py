@@ -9,10 +9,10 @@ from pathlib import Path
 from tuner.core.records import InputError, Number, convert
 from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.findings.records import TunedEstimate
-from tuner.io.run_folder import CONFIG
+from tuner.io.run_folder import kind_of
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
 from tuner.report.page import page_of
-from tuner.report.run import Match, read_match, run_of, settings_of
+from tuner.report.run import Match, read_match, run_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL
@@ -24,7 +24,6 @@ MOST_CHARTS = 12
 def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
     """Return the page of an optimization, and its sections; `now` is the one of a page that
     lives."""
-    config = settings_of(folder)
     lines = [
         convert(plain, TunedEstimate, f"{folder / DATABASE}: {ESTIMATE} {number}")
         for number, plain in enumerate(read_records(folder, ESTIMATE))
@@ -33,7 +32,7 @@ def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[S
     if not lines or not lines[-1].numbers:
         raise InputError(f"{folder}: there is no estimate yet; the first comes after some games")
     match = _last_match(folder)
-    run = run_of(folder, OPTIMIZE, config, [match] if match else [])
+    run = run_of(folder, [match] if match else [])
     sections = [_numbers(lines[-1]), *_curves(lines), options_section(run)]
     tiles = _tiles(lines[-1])
     name = folder.resolve().name
@@ -46,9 +45,7 @@ def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[S
 def _last_match(folder: Path) -> Match | None:
     """Read the match that decided last, if one was begun."""
     begun = [
-        place
-        for place in folder.glob("match-*")
-        if (place / CONFIG).exists() and place.name[6:].isdecimal()
+        place for place in folder.glob("match-*") if place.name[6:].isdecimal() and kind_of(place)
     ]
     last = max(begun, key=lambda place: int(place.name[6:]), default=None)
     return read_match(last) if last is not None else None

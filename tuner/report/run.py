@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game, Wording, available, find
-from tuner.core.records import Amount, InputError, Number, Scalar, convert, read_json, read_lines
-from tuner.core.store import DATABASE, RESULT, read_records
+from tuner.core.records import Amount, InputError, Number, Scalar, convert
+from tuner.core.store import DATABASE, RESULT, read_record, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
 from tuner.findings.records import (
+    FINDINGS,
     Findings,
     Iteration,
     NetworkBatch,
@@ -25,7 +26,7 @@ from tuner.findings.records import (
     Result,
     WeightsBatch,
 )
-from tuner.io.run_folder import CONFIG, HISTORY, read_config, read_plain
+from tuner.io.run_folder import Told, read_settings, read_told
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, staged
@@ -71,7 +72,7 @@ class Match:
 
 def read_match(folder: Path) -> Match:
     """Read the match in a folder so far; InputError if there is none or a line is damaged."""
-    settings = read_config(folder, SECTION, MatchSettings)
+    settings = read_settings(folder, SECTION, MatchSettings)
     names, game = settings.names, game_of_folder(settings, folder)
     test = test_of(settings, game)
     lines = read_pairs(folder, game.points)
@@ -137,8 +138,6 @@ LINES = {
     SELFPLAY: WeightsBatch,
     NETWORK: NetworkBatch,
 }
-FINDINGS, LARGEST_FINDINGS = "findings.json", 64 << 20  # bytes
-MOST_PHASES = 1000
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ class ShownRun:
     @cached_property
     def chosen(self) -> Choices:
         """Its settings, of a run that learned; InputError for one of another kind."""
-        return convert(self.settings, Choices, str(self.folder / CONFIG), self.kind)
+        return convert(self.settings, Choices, str(self.folder / DATABASE), self.kind)
 
 
 @dataclass(frozen=True)
@@ -269,31 +268,23 @@ class ShownLearningRun(ShownRun):
 def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = ()) -> ShownRun:
     """Read everything for a page, with the runs of `others` on its charts; InputError for a folder
     without a run and for damaged files."""
-    config = settings_of(folder)
-    kind = next(
-        (kind for kind in (MATCH, SELFPLAY, TUNE, NETWORK) if isinstance(config.get(kind), dict)),
-        None,
-    )
-    if kind is None and isinstance(config.get("options"), dict):
-        kind = TUNE
-    if kind is None:
-        raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
-    settings = config[kind] if kind in config else config["options"]
-    common = folder, kind, str(config.get("command", "")), str(config.get("version", "")), settings
+    told = told_of(folder)
+    kind = NETWORK if told.section == NETWORK else told.name
+    if kind not in (MATCH, SELFPLAY, TUNE, NETWORK):
+        raise InputError(
+            f"{folder}: a run of `tuner {kind}`, expected one of tune, selfplay, match"
+        )
+    common = folder, kind, told.command, told.version, told.settings
     matches = [read_match(path) for path in match_folders]
     beside = [read_run(path, []) for path in others]
     if kind == MATCH:
         return ShownRun(*common, [], [read_match(folder), *matches])
     of_network = kind == NETWORK or kind == SELFPLAY and (folder / NET).exists()
     lines = LINES[NETWORK if of_network else kind]
-    history: list[Any] = (
-        read_lines(folder / HISTORY, lines)
-        if kind == TUNE
-        else [
-            convert(plain, lines, f"{folder / DATABASE}: {RESULT} {number}")
-            for number, plain in enumerate(read_records(folder))
-        ]
-    )
+    history: list[Any] = [
+        convert(plain, lines, f"{folder / DATABASE}: {RESULT} {number}")
+        for number, plain in enumerate(read_records(folder))
+    ]
     if of_network:
         evaluation, common = network_evaluation(folder / NET), (folder, SELFPLAY, *common[2:])
         return ShownNetworkRun(
@@ -307,11 +298,7 @@ def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = (
         )
     chosen = ShownRun(*common, history, matches).chosen
     learned = _parameters(folder / LEARNED, chosen.terms)
-    start = config.get("start") or chosen.start or ""
-    if not isinstance(start, str) or "\0" in start:
-        raise InputError(
-            f"{folder / CONFIG}: start is {str(start)[:40]!r}, expected a parameter file"
-        )
+    start = told.start or chosen.start or ""
     initial, started = _initial(folder, start, learned, chosen.terms)
     game = find(learned.game) if learned.game in available() else None
     return ShownLearningRun(
@@ -326,38 +313,30 @@ def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = (
     )
 
 
-def run_of(folder: Path, section: str, config: dict, matches: Sequence[Match] = ()) -> ShownRun:
-    """Return a run that is no fit; `section` of its `config` has its settings."""
-    settings = config[section] if isinstance(config[section], dict) else {}
-    command, version = (str(config.get(key, "")) for key in ("command", "version"))
-    return ShownRun(folder, section, command, version, settings, [], list(matches))
+def run_of(folder: Path, matches: Sequence[Match] = ()) -> ShownRun:
+    """Return a run that is no fit."""
+    told = told_of(folder)
+    return ShownRun(
+        folder, told.section, told.command, told.version, told.settings, [], list(matches)
+    )
 
 
 def read_findings(folder: Path) -> Findings:
     """Read the findings of a run, of which parts may be missing; InputError if `tuner tune` did not
     write them."""
-    findings = read_json(folder / FINDINGS, Findings, LARGEST_FINDINGS, "tune") or Findings()
-    if len(findings.summary.phases) > MOST_PHASES:
-        raise InputError(
-            f"{folder / FINDINGS}: summary.phases is a list of {len(findings.summary.phases)},"
-            f" expected at most {MOST_PHASES}"
-        )
-    return findings
+    return read_record(folder, FINDINGS, Findings) or Findings()
 
 
-def settings_of(folder: Path) -> dict:
-    """The settings of the run in a folder, of any command."""
-    try:
-        plain = read_plain(folder / CONFIG)
-    except (FileNotFoundError, NotADirectoryError):
+def told_of(folder: Path) -> Told:
+    """Return what the run in a folder was told; InputError if there is none."""
+    told = read_told(folder)
+    if told is None:
         what = "holds no run" if folder.is_dir() else "no such folder"
         raise InputError(
-            f"{folder}: {what} (no {CONFIG}); expected what tune, selfplay or match leave with"
-            " --run"
-        ) from None
-    if not isinstance(plain, dict):
-        raise InputError(f"{folder / CONFIG}: not the settings of a tune, selfplay or match run")
-    return plain
+            f"{folder}: {what} (no {DATABASE} with its settings); expected what tune, selfplay or"
+            " match leave with --run"
+        )
+    return told
 
 
 def _parameters(path: Path, terms: list[str]) -> Parameters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuner.io.run_folder import read_config
+from tuner.io.run_folder import read_settings
 from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.journal import read_pairs
 from tuner.play.match.results import Tally, openings_text
@@ -19,7 +19,7 @@ from tuner.play.match.tournament import (
 )
 from tuner.report.charts import percent, points_chart, whole
 from tuner.report.page import page_of
-from tuner.report.run import run_of, settings_of
+from tuner.report.run import run_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
@@ -29,15 +29,14 @@ SURE = 0.95  # likelihood of superiority from which on the first is said to be b
 def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
     """Return the page of a tournament, which may still be running, and its sections; `now` is the
     one of a page that lives. InputError for damage."""
-    config = settings_of(folder)
-    settings = read_config(folder, TOURNAMENT_SECTION, TournamentSettings)
+    settings = read_settings(folder, TOURNAMENT_SECTION, TournamentSettings)
     game = game_of_folder(settings, folder)
     lines = read_pairs(folder, game.points, len(settings.pairings))
     tallies = [Tally(None, game.points) for _ in settings.pairings]
     for line in lines:
         tallies[line.leg].add(line)
     standings = standings_of(settings, game, tallies)
-    run = run_of(folder, TOURNAMENT_SECTION, config)
+    run = run_of(folder)
     sections = [
         section
         for section in (

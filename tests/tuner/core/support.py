@@ -2,25 +2,45 @@
 
 import contextlib
 import io
+import json
 import sqlite3
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from tuner.core.store import DATABASE as DATABASE
-from tuner.core.store import Store
+from tuner.core.store import Store, read_blob
 from tuner.core.store import read_records as read_records
+from tuner.io.run_folder import SETTINGS, Told, read_told, this_place
 from tuner.play.selfplay.folder import CHECKPOINT
 
 
 def write_records(folder: Path, records: Iterable[dict]) -> None:
     """Write the store of a run with these records."""
-    store = Store(folder)
-    for record in records:
-        store.append(record)
-    store.close()
+    with Store(folder) as store:
+        for record in records:
+            store.append(record)
+
+
+def write_settings(folder: Path, section: str, settings: dict, command: str = "", start="") -> None:
+    """Write what the run in a folder was told."""
+    told = Told(section, settings, command or f"tuner {section}", place=this_place(), start=start)
+    put(folder, SETTINGS, told.content)
+
+
+def put(folder: Path, name: str, content: bytes | dict) -> None:
+    """Store something under a name."""
+    with Store(folder) as store:
+        store.put(name, content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+def change_settings(folder: Path, **changes: object) -> None:
+    """Change settings of the run in a folder, whether they make sense or not."""
+    told = read_told(folder)
+    put(folder, SETTINGS, replace(told, settings=told.settings | changes).content)
 
 
 def keep_records(folder: Path, number: int) -> None:
@@ -36,22 +56,12 @@ def execute(folder: Path, statement: str, *values: object) -> None:
         database.create_function(
             "crc32", 1, lambda of: zlib.crc32(of if isinstance(of, bytes) else of.encode())
         )
-        database.execute("UPDATE records SET crc = crc32(kind || ' ' || number || ' ' || json)")
+        with contextlib.suppress(sqlite3.OperationalError):  # the table may be gone
+            database.execute("UPDATE records SET crc = crc32(kind || ' ' || number || ' ' || json)")
         database.execute("UPDATE blobs SET crc = crc32(content)")
 
 
 def read_checkpoint(folder: Path) -> dict[str, np.ndarray]:
     """Return the arrays of the checkpoint of a run of self-play."""
-    with contextlib.closing(sqlite3.connect(folder / DATABASE)) as database:
-        (content,) = database.execute(
-            "SELECT content FROM blobs WHERE name = ?", (CHECKPOINT,)
-        ).fetchone()
-    with np.load(io.BytesIO(content), allow_pickle=False) as saved:
+    with np.load(io.BytesIO(read_blob(folder, CHECKPOINT)), allow_pickle=False) as saved:
         return {name: saved[name] for name in saved.files}
-
-
-def write_checkpoint(folder: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Replace the checkpoint of a run of self-play."""
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    execute(folder, "UPDATE blobs SET content = ?", content.getvalue())

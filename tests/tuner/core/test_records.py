@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-import yaml
 
 import tuner
 from games.streams import InputError
 from tests.commands.support import done, refused
 from tests.commands.support import tuner as run
+from tests.tuner.core.support import change_settings
 from tests.tuner.improve.support import write_engine
 from tuner.core import records
 from tuner.core.records import Settings, convert, convert_fields, make, parse, to_json
@@ -23,10 +23,7 @@ NONE = "games is 0, expected a whole number of 1 or more"
 
 def test_the_same_sentence_wherever_a_value_comes_from(tmp_path):
     done("games", "classic", "--games", 2, "--depth", 1, "--run", tmp_path / "run")
-    config = tmp_path / "run" / "config.yaml"
-    plain = yaml.safe_load(config.read_text())
-    plain["games"]["games"] = 0
-    config.write_text(yaml.safe_dump(plain))
+    change_settings(tmp_path / "run", games=0)
     plan = write_engine(tmp_path / "engine", games=0, match={})
     with pytest.raises(InputError) as of_plan:
         read_plan(plan)
@@ -36,7 +33,7 @@ def test_the_same_sentence_wherever_a_value_comes_from(tmp_path):
         f"tuner games: {NONE}; see tuner games --help"
     )
     assert refused("games", "--resume", tmp_path / "run") == (
-        f"tuner: {config}: {NONE}; restore it, or start another with --run"
+        f"tuner: {tmp_path / 'run' / 'run.db'}: settings: {NONE}"
     )
     assert str(of_plan.value).startswith(f"{plan}:") and str(of_plan.value).endswith(NONE)
     assert str(of_function.value) == f"play_games: {NONE}"

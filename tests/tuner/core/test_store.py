@@ -1,6 +1,5 @@
 """Databases: whole after any kill, shared, and refused in one line where they are not ours."""
 
-import contextlib
 import os
 import random
 import signal
@@ -12,7 +11,6 @@ import pytest
 
 from games.streams import InputError
 from tuner.core.store import Store, open_database, read_records, using
-from tuner.play.match.journal import Journal
 
 SCHEMA = "CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"
 WRITER = f"""
@@ -112,7 +110,6 @@ def test_a_full_disk_is_one_line(tmp_path):
 import resource, signal, sys
 from pathlib import Path
 from tuner.core.store import Store, open_database, read_records, using
-from tuner.play.match.journal import Journal
 from games.streams import InputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
@@ -138,7 +135,7 @@ except InputError as problem:
 def test_a_run_of_an_earlier_version_is_refused_and_stays_as_it_is(tmp_path):
     (tmp_path / "history.jsonl").write_text('{"leg":0}\n')
     (tmp_path / "games.pgn").write_text("games")
-    for use in (Store, read_records, lambda folder: Journal(folder, [folder / "games.pgn"])):
+    for use in (Store, read_records):
         with pytest.raises(InputError, match="a run of an earlier version"):
             use(tmp_path)
     assert (tmp_path / "games.pgn").read_text() == "games"
@@ -146,11 +143,10 @@ def test_a_run_of_an_earlier_version_is_refused_and_stays_as_it_is(tmp_path):
 
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path):
-    store = Store(tmp_path)
-    for number in range(60):
-        store.append({"number": number, "text": "x" * number}, ["1. e4 *"])
-    store.put("learner", bytes(range(256)) * 30)
-    store.close()
+    with Store(tmp_path) as store:
+        for number in range(60):
+            store.append({"number": number, "text": "x" * number}, ["1. e4 *"])
+        store.put("learner", bytes(range(256)) * 30)
     whole, records = (tmp_path / "run.db").read_bytes(), read_records(tmp_path)
     draws, refused = random.Random(6), 0
     for _ in range(300):
@@ -159,7 +155,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path):
         changed[place] ^= bit
         (tmp_path / "run.db").write_bytes(changed)
         try:
-            with contextlib.closing(Store(tmp_path)) as store:
+            with Store(tmp_path) as store:
                 assert store.blob("learner") in (None, bytes(range(256)) * 30)
             assert read_records(tmp_path) in (records, [])
         except InputError as problem:

@@ -17,6 +17,7 @@ import pytest
 from games.protocol import client
 from games.protocol import player as players
 from tests.commands.support import Ran, tuner
+from tests.tuner.core.support import write_settings
 from tests.tuner.improve.small import NAMES, PARAMS, write_small
 from tests.tuner.improve.support import processes
 from tuner.datasets.rows import row_engine
@@ -378,12 +379,15 @@ def append(path: Path, text: str) -> None:
     path.write_text(path.read_text() + text)
 
 
+def begin_match(folder: Path) -> None:
+    (folder / "run").mkdir()
+    write_settings(folder / "run", "match", {"a": "b"})
+
+
 RUNS = {
     "is not empty": Way("contains unrelated files", prepare=write("run/mine.txt", "mine")),
     "is a file": Way("run: cannot create", prepare=write("run", "mine")),
-    "is of another command": Way(
-        "contains a run of `tuner match`", prepare=write("run/config.yaml", "match:\n  a: b\n")
-    ),
+    "is of another command": Way("contains a run of `tuner match`", prepare=begin_match),
     "is the engine's folder": Way("contains unrelated files", run="engine"),
     "is around the engine's folder": Way("contains unrelated files", run="."),
 }

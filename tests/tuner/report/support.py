@@ -1,15 +1,14 @@
 """Run folders to make pages of: as `tuner tune`, `tuner selfplay` and `tuner match` leave them,
 with every finding."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from tests.tuner.core.support import write_records
+from tests.tuner.core.support import put, write_records, write_settings
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.io.run_folder import write_config
+from tuner.findings.records import FINDINGS
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
@@ -134,10 +133,6 @@ def learned_from(initial: Parameters, seed: int = 3) -> Parameters:
     return replace(initial, weights=weights, standard_errors=errors)
 
 
-def write_lines(folder: Path, lines: list[dict]) -> None:
-    (folder / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
 def tune_run(folder: Path, start: str = "classic", found: dict | None = None) -> Path:
     """The folder of a fit."""
     folder.mkdir()
@@ -145,18 +140,9 @@ def tune_run(folder: Path, start: str = "classic", found: dict | None = None) ->
     initial = load_parameters(start)
     (folder / "start.yaml").write_bytes(parameter_path(start).read_bytes())
     write_parameters(folder / "params.yaml", learned_from(initial))
-    (folder / "config.yaml").write_text(
-        json.dumps(
-            {
-                "command": found["result"]["command"],
-                "version": "0.1.0",
-                "start": start,
-                "data": found["result"]["data"],
-                "options": {"seed": 7, "loss": "cross-entropy", "terms": []},
-            }
-        )
-    )
-    write_lines(
+    settings = {"seed": 7, "loss": "cross-entropy", "terms": []}
+    write_settings(folder, "options", settings, found["result"]["command"], start)
+    write_records(
         folder,
         [
             {
@@ -168,7 +154,7 @@ def tune_run(folder: Path, start: str = "classic", found: dict | None = None) ->
             for i in range(4)
         ],
     )
-    (folder / "findings.json").write_text(json.dumps(found))
+    put(folder, FINDINGS, found)
     return folder
 
 
@@ -179,31 +165,21 @@ def selfplay_run(folder: Path, batches: int = 60, start: str = "material", **set
     (folder / "start.yaml").write_bytes(parameter_path(start).read_bytes())
     learned = replace(learned_from(initial), standard_errors=None)
     write_parameters(folder / "params.yaml", learned)
-    (folder / "config.yaml").write_text(
-        json.dumps(
-            {
-                "command": "tuner selfplay",
-                "version": "0.1.0",
-                "selfplay": (
-                    {
-                        "start": start,
-                        "games": 8 * batches,
-                        "depth": 3,
-                        "method": "rootstrap",
-                        "trace": 0.7,
-                        "seed": 1,
-                        "terms": [],
-                        "rule": "adam",
-                        "rate": None,
-                        "decay": 200.0,
-                        "floor": 0.1,
-                        "average": 0.99,
-                    }
-                    | settings
-                ),
-            }
-        )
-    )
+    usual = {
+        "start": start,
+        "games": 8 * batches,
+        "depth": 3,
+        "method": "rootstrap",
+        "trace": 0.7,
+        "seed": 1,
+        "terms": [],
+        "rule": "adam",
+        "rate": None,
+        "decay": 200.0,
+        "floor": 0.1,
+        "average": 0.99,
+    }
+    write_settings(folder, "selfplay", usual | settings)
     write_records(
         folder,
         [
@@ -260,7 +236,7 @@ def match_run(
                 parameters, learned={"command": "selfplay", "games": learned_games}
             )
         write_parameters(folder / copy, parameters)
-    write_config(folder, SECTION, replace(settings, **changes), "tuner match a b")
+    write_settings(folder, SECTION, replace(settings, **changes).plain, "tuner match a b")
     write_records(
         folder,
         [

@@ -6,12 +6,11 @@ import json
 import pytest
 
 from games.streams import InputError
-from tests.tuner.core.support import execute, read_records
+from tests.tuner.core.support import execute, put, read_records
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
-from tuner.core.records import read_lines
 from tuner.play.match.journal import PairLine, read_pairs
 from tuner.report.page import render
-from tuner.report.run import FINDINGS, LINES, SELFPLAY, TUNE, read_findings, read_run
+from tuner.report.run import FINDINGS, LINES, read_findings, read_run
 
 SIGNED = ("objective", "held_out", "values", "outcomes")
 WRONG = (True, -7, 10**30, float("nan"), "x", [], [None], [[1]], {}, {"a": None})
@@ -55,7 +54,7 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
     for value in WRONG:
         passed = whole
         for path in places(whole):
-            (folder / FINDINGS).write_text(json.dumps(changed(whole, path, value)))
+            put(folder, FINDINGS, changed(whole, path, value))
             if one_line(lambda: read_findings(folder)):
                 refused += 1
             else:
@@ -63,7 +62,7 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
                     passed = changed(passed, path, value)
                 except (KeyError, IndexError, TypeError):  # a part of what is replaced already
                     continue
-        (folder / FINDINGS).write_text(json.dumps(passed))
+        put(folder, FINDINGS, passed)
         one_line(lambda: render(read_run(folder, [])))
     assert refused > 700
 
@@ -75,29 +74,19 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
         "selfplay": selfplay_run,
         "match": lambda path: match_run(path, [(1, 0)] * 4),
     }[kind](tmp_path / "run")
-    path = folder / "history.jsonl"
-    if kind != "tune":
-        records = [json.dumps(record) for record in read_records(folder)]
-        path.write_text("\n".join(records) + "\n")
-    lines = path.read_text().splitlines()
-    line = json.loads(lines[1])
-    shape = PairLine if kind == "match" else LINES[TUNE if kind == "tune" else SELFPLAY]
+    records = [json.dumps(record) for record in read_records(folder)]
+    line, shape = json.loads(records[1]), PairLine if kind == "match" else LINES[kind]
 
-    def read() -> object:
-        if kind == "tune":
-            return read_lines(path, shape)
-        for number, text in enumerate(path.read_text().splitlines()):
-            execute(folder, "UPDATE records SET json = ? WHERE number = ?", text, number)
+    def read(text: str) -> object:
+        execute(folder, "UPDATE records SET json = ? WHERE number = 1", text)
         return read_pairs(folder, 1) if kind == "match" else read_run(folder, [])
 
     for at in places(line):
         if at[0] not in shape.__dataclass_fields__:
             continue
         for value in (*WRONG, None):
-            path.write_text(
-                "\n".join([lines[0], json.dumps(changed(line, at, value)), *lines[2:]]) + "\n"
-            )
-            if not one_line(read):
+            text = json.dumps(changed(line, at, value))
+            if not one_line(lambda text=text: read(text)):
                 # what may be missing, NaN in a fit, numbers that may be negative, and mappings of
                 # any length
                 assert (
@@ -110,8 +99,5 @@ def test_histories_of_a_wrong_type_are_refused_by_line(tmp_path, kind):
                     and at[0] in ("ends", "reasons")
                 ), (at, value)
     for text in ("[" * 100_000, "null", "nan", '{"a": 1}', ""):
-        path.write_text("\n".join([lines[0], text, *lines[2:]]) + "\n")
-        with pytest.raises(
-            InputError, match=r"(history\.jsonl:2|run\.db: result 1): (damaged|lacks)"
-        ):
-            read()
+        with pytest.raises(InputError, match=r"run\.db: result 1: (damaged|lacks)"):
+            read(text)

@@ -3,8 +3,9 @@
 import pytest
 
 from games.streams import InputError
-from tests.tuner.core.support import read_records, write_records
+from tests.tuner.core.support import read_records, write_records, write_settings
 from tests.tuner.improve.support import BEST, Commands, improve, write_engine
+from tuner.io.run_folder import read_told
 from tuner.report.improve import improve_page, read_steps
 
 
@@ -38,7 +39,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
 def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
     run, _ = loop
     steps = read_records(run)
-    (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
+    write_settings(tmp_path, "improve", read_told(run).settings)
     for number in range(1, len(steps)):
         write_records(tmp_path, [steps[number - 1]])
         page, sections = improve_page(tmp_path)
@@ -48,7 +49,7 @@ def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
 
 def test_a_damaged_history_is_one_line(loop, tmp_path):
     run, _ = loop
-    (tmp_path / "config.yaml").write_text((run / "config.yaml").read_text())
+    write_settings(tmp_path, "improve", read_told(run).settings)
     with pytest.raises(InputError, match="no step of the loop is done yet"):
         improve_page(tmp_path)
     write_records(tmp_path, [read_records(run)[0] | {"seconds": "long"}])

@@ -1,18 +1,16 @@
 """The page of a run under way: what it says of each state, and what making it costs."""
 
-import json
 import os
 import shutil
 import time
 
 import pytest
-import yaml
 
 from games.streams import InputError
+from tests.tuner.core.support import put, write_settings
 from tests.tuner.report.support import match_run, selfplay_run, tune_run
 from tuner.core.records import to_json
 from tuner.core.store import Store, read_records
-from tuner.io.files import replace_file
 from tuner.io.now import NOW, CurvePoint, GameNow, Now
 from tuner.report import live
 from tuner.report.live import LivePage
@@ -26,7 +24,7 @@ def now(state="running", **more) -> Now:
 
 
 def write(folder, found: Now) -> None:
-    replace_file(folder / NOW, json.dumps(to_json(found)))
+    put(folder, NOW, to_json(found))
 
 
 @pytest.fixture
@@ -79,7 +77,7 @@ def test_a_run_that_is_not_under_way_says_what_it_is(folder, found, wait, said, 
 
 
 def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
-    (tmp_path / "config.yaml").write_text("command: x\nversion: y\nimprove: {}\n")
+    write_settings(tmp_path, "improve", {})
     write(tmp_path, now(began=1.0, note="round 1 of 4, whole build (2 s so far): `make`"))
     match = tmp_path / "round-1" / "whole" / "match-before"
     match.mkdir(parents=True)
@@ -92,7 +90,7 @@ def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
     assert "whole build" in LivePage(tmp_path).now().html
 
 
-@pytest.mark.parametrize("name", ["now.json", "config.yaml", "run.db"])
+@pytest.mark.parametrize("name", ["params.yaml", "run.db"])
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_what_is_no_file_is_not_read(folder, name, kind):
     path = folder / name
@@ -106,7 +104,7 @@ def test_what_is_no_file_is_not_read(folder, name, kind):
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state": 3}'])
 def test_a_damaged_state_says_why(folder, content):
-    (folder / "now.json").write_bytes(content)
+    put(folder, NOW, content)
     assert "The state of the run is unknown: " in LivePage(folder).page()
 
 
@@ -154,7 +152,7 @@ def test_a_report_that_cannot_be_made_yet_says_why(tmp_path):
 
 
 def test_games_to_learn_from_have_no_report(tmp_path):
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"command": "x", "games": {}}))
+    write_settings(tmp_path, "games", {})
     write(tmp_path, now(step="playing", games=[CHESS]))
     page = LivePage(tmp_path).page()
     assert "have no report of their own" in page and "the last Ke5" in page
@@ -170,7 +168,6 @@ def test_a_report_is_made_again_when_its_files_change_and_else_not(folder, monke
         write(folder, now(step="playing", done=len(made)))
         assert page.now().report == first
     assert len(made) == 1
-    store = Store(folder)
-    store.append(read_records(folder)[0] | {"pair": 12})
-    assert page.now().report != first and len(made) == 2
-    store.close()
+    with Store(folder) as store:
+        store.append(read_records(folder)[0] | {"pair": 12})
+        assert page.now().report != first and len(made) == 2

@@ -90,11 +90,10 @@ def test_a_line_with_too_many_points_is_damaged(tmp_path):
 
 def test_a_match_that_is_still_played_is_read_so_far(tmp_path):
     folder = match_run(tmp_path / "match", PAIRS)
-    store = Store(folder)
-    assert read_match(folder).plain["games"] == 96
-    store.append(read_records(folder)[0] | {"pair": 48})
-    assert read_match(folder).plain["games"] == 98
-    store.close()
+    with Store(folder) as store:
+        assert read_match(folder).plain["games"] == 96
+        store.append(read_records(folder)[0] | {"pair": 48})
+        assert read_match(folder).plain["games"] == 98
 
 
 def test_elo_is_told_of_the_player_that_learned(tmp_path):

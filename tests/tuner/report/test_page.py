@@ -1,12 +1,13 @@
 """The page as text: whole, safe, and as rich as the folder that it is about."""
 
-import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+from tests.tuner.core.support import put
 from tests.tuner.report.support import NASTY, findings, match_run, selfplay_run, tune_run
+from tuner.findings.records import FINDINGS
 from tuner.report.page import render
 from tuner.report.run import read_run
 
@@ -136,7 +137,7 @@ def test_names_from_files_are_text(rich):
 def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
     found = {key: value for i, (key, value) in enumerate(findings().items()) if i % 2 == kept}
     folder = tune_run(tmp_path / "run")
-    (folder / "findings.json").write_text(json.dumps(found))
+    put(folder, FINDINGS, found)
     text, sections = render(read_run(folder, []))
     Checked(text)
     names = {section.name for section in sections}

@@ -1,14 +1,15 @@
 """What is said of matches: which player is better, and how many games would tell."""
 
-import json
 import re
 import shlex
 
 import numpy as np
 import pytest
 
+from tests.tuner.core.support import put
 from tests.tuner.report.support import findings, match_run, tune_run
 from tests.tuner.statistics.support import count_games
+from tuner.findings.records import FINDINGS
 from tuner.report.page import render
 from tuner.report.run import read_match, read_run
 from tuner.report.verdict import (
@@ -151,7 +152,7 @@ def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
     ]
     found = findings()
     del found["result"]["match"]
-    (tmp_path / "run" / "findings.json").write_text(json.dumps(found))
+    put(tmp_path / "run", FINDINGS, found)
     assert shlex.split(match_to_play(read_run(tmp_path / "run", []))) == [
         "tuner",
         "match",

@@ -14,7 +14,7 @@ from msgspec import Meta
 from tuner.core.records import Count, InputError, convert
 from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced
-from tuner.io.run_folder import locked, write_all
+from tuner.io.run_folder import write_all
 
 Points = Annotated[float, Meta(ge=-1e9, le=1e9, description="a number of points")]
 Forfeit = Annotated[str, Meta(pattern="^[ab] ", description="'a ...' or 'b ...'")]
@@ -83,7 +83,7 @@ class Journal:
 
     def __init__(
         self,
-        folder: Path,
+        store: Store,
         outputs: Iterable[Path],
         legs: int = 1,
         pairs: int | None = None,
@@ -92,10 +92,10 @@ class Journal:
     ) -> None:
         """`legs` and `pairs` limit the valid pairs, `points` what a game wins; `session` fits the
         texts of games into one file."""
-        self._session, self._store = session, Store(folder, locked(folder))
+        self._session, self._store = session, store
         self._files: dict[Path, tuple[IO[bytes], Callable[[str], str]]] = {}
         try:
-            self.lines = read_pairs(folder, points, legs, pairs)
+            self.lines = read_pairs(store.folder, points, legs, pairs)
             for output in outputs:
                 fit = self.write_games(self.lines, output)
                 with _writing(output):
@@ -124,10 +124,9 @@ class Journal:
         return fit
 
     def close(self) -> None:
-        """Close the store and the files, and unlock the folder."""
+        """Close the files."""
         for stream, _ in self._files.values():
             stream.close()
-        self._store.close()
 
 
 @contextlib.contextmanager

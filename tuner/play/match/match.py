@@ -14,10 +14,11 @@ from pathlib import Path
 
 from games.record import Game
 from games.streams import InputError
+from tuner.core.store import Store
 from tuner.evaluation.evaluation import copy_evaluation
 from tuner.io.files import GAMES, require_writable
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import write_config
+from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
@@ -172,15 +173,15 @@ class PairsRun(Run):
         )
 
     @contextlib.contextmanager
-    def folder(self, folder: Path | None, command: str) -> Iterator[Path]:
-        """See `Run`; a temporary folder if none is given."""
+    def begin(self, folder: Path | None, command: str) -> Iterator[Store]:
+        """See `Run`; in a temporary folder if none is given."""
         self.openings.opening(0)  # an error in them is reported before any game
-        if folder is not None:
-            with super().folder(folder, command) as place:
-                yield place
-        else:
-            with tempfile.TemporaryDirectory(prefix="evaltune-") as name:
-                yield Path(name)
+        with contextlib.ExitStack() as opened:
+            if folder is None:
+                name = opened.enter_context(tempfile.TemporaryDirectory(prefix="evaltune-"))
+                yield opened.enter_context(Store(Path(name)))
+            else:
+                yield opened.enter_context(super().begin(folder, command))
 
     def place(self, folder: Path) -> None:
         """Copy the files of the players, and of the evaluation that measures luck."""
@@ -192,17 +193,17 @@ class PairsRun(Run):
             if named.kind == EVALUATION:
                 copy_evaluation(Path(named.what), folder / copy)
 
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> RunResult:
         """See `Run`. Every pair counts from its record in the store, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
         game, legs = self.game, self.legs
         pairs = None if self.settings.games is None else self.settings.games // 2
         score = Score([Tally(None if leg else self.test, game.points) for leg in range(len(legs))])
-        own = [folder / f"games{game.files.suffixes[0]}"] if self.kept else []
+        own = [store.folder / f"games{game.files.suffixes[0]}"] if self.kept else []
         outputs = [*own, *([self.output] if self.output else [])]
         journal = Journal(
-            folder,
+            store,
             outputs if game.files.game_text is not None else (),
             len(legs),
             pairs,
@@ -212,7 +213,7 @@ class PairsRun(Run):
         reported: set[tuple[str, str]] = set()
         try:
             if self.more:
-                write_config(folder, self.section, self.settings)
+                change_settings(store, self.settings)
             for line in journal.lines:
                 score.add(line)
             self.openings.known(
@@ -251,7 +252,7 @@ class PairsRun(Run):
                 journal.write_games(score.counted(), self.output)
         finally:
             journal.close()
-        return self._result(score, folder, interrupted.is_set())
+        return self._result(score, store.folder, interrupted.is_set())
 
     def _result(self, score: Score, folder: Path, interrupted: bool) -> RunResult:
         kept = folder if self.kept else None

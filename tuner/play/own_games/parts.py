@@ -5,7 +5,6 @@ first, so that a kill loses only the unfinished parts; they are played again, to
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,6 @@ from games.record import Files
 from tuner.core.records import Count, InputError, convert, to_json
 from tuner.core.store import Store, naming, read_records
 from tuner.io.files import plain_text, replace_file, sha256_of
-from tuner.io.run_folder import locked
 from tuner.io.terminal import Display
 from tuner.parallel import Running, run
 from tuner.play.game import BY_SCORES, ENDS
@@ -93,15 +91,12 @@ class Parts:
     `size` the number in a part."""
 
     def __init__(
-        self, folder: Path, files: Files, games: int, size: int, note: Callable[[str], None]
+        self, store: Store, files: Files, games: int, size: int, note: Callable[[str], None]
     ) -> None:
-        self.folder, self._files, self._games, self._size = folder, files, games, size
+        self.folder, self._files, self._games, self._size = store.folder, files, games, size
         self._drops: dict[int, list[int]] = {}
-        self._store = Store(folder, locked(folder))
-        with contextlib.ExitStack() as opened:
-            opened.callback(self._store.close)
-            self._lines = self._read(note)
-            opened.pop_all()
+        self._store = store
+        self._lines = self._read(note)
         self.counts = sum_of(
             line.counts for line in self._lines.values()
         )  # of parts that are there
@@ -175,10 +170,6 @@ class Parts:
         """How many games were not finished, and how many were the same as another."""
         drops = [line.dropped for line in self._lines.values()]
         return [sum(drop[kind] for drop in drops) for kind in (0, 1)]
-
-    def close(self) -> None:
-        """Close the store, and unlock the folder."""
-        self._store.close()
 
     def _read(self, note: Callable[[str], None]) -> dict[int, PartRecord]:
         """Return the records of the parts that are there and whole; the last of each counts."""

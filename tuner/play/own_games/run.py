@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 from games.record import PLIES, RULES
+from tuner.core.store import Store
 from tuner.evaluation.evaluation import Evaluation
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import write_config
+from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
 from tuner.options.games import SECTION, GamesSettings
 from tuner.parallel import Job, Running
@@ -153,30 +154,27 @@ class OwnGamesRun(Run):
         if self._prepared.evaluation is not None:
             self._prepared.evaluation.place(folder / START, None)
 
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> RunResult:
         """See `Run`. Only parts that are not there are played."""
         assert playing is not None, "its games are work"
         settings, display = self.settings, self.display
-        parts = Parts(folder, self.game.files, settings.games, settings.part, display.note)
-        try:
-            write_config(folder, SECTION, settings)  # the number of games may have changed
-            before = parts.counts["games"][0]
-            self.note_games(before)
-            display.note(f"{settings.words}{settings.games:,} games")
-            display.begin("playing", settings.games)
-            started = time.monotonic()
-            with interrupts() as interrupted:
-                for done in finished(
-                    parts, self._prepared.book, playing, interrupted, display, self._at_once
-                ):
-                    display.playing(
-                        progress_text(parts.counts, done / max(time.monotonic() - started, 1e-3)),
-                        before + done,
-                    )
-                playing.end()
-            return self._result(folder, parts, before, time.monotonic() - started)
-        finally:
-            parts.close()
+        parts = Parts(store, self.game.files, settings.games, settings.part, display.note)
+        change_settings(store, settings)
+        before = parts.counts["games"][0]
+        self.note_games(before)
+        display.note(f"{settings.words}{settings.games:,} games")
+        display.begin("playing", settings.games)
+        started = time.monotonic()
+        with interrupts() as interrupted:
+            for done in finished(
+                parts, self._prepared.book, playing, interrupted, display, self._at_once
+            ):
+                display.playing(
+                    progress_text(parts.counts, done / max(time.monotonic() - started, 1e-3)),
+                    before + done,
+                )
+            playing.end()
+        return self._result(store.folder, parts, before, time.monotonic() - started)
 
     def _result(self, folder: Path, parts: Parts, before: int, seconds: float) -> RunResult:
         """Return the result. Speed is that of this process, over the games that it saved."""

@@ -11,7 +11,7 @@ from typing import Any
 from games.record import Game, find
 from tuner.core.records import InputError, make
 from tuner.evaluation.loading import games_path, parameter_path
-from tuner.io.run_folder import read_config
+from tuner.io.run_folder import read_settings
 from tuner.options.games import (
     ENGINE_DEPTH,
     ENGINE_PART,
@@ -111,7 +111,7 @@ def holds_own_games(source: str) -> bool:
     if not Path(source).is_dir():
         return False
     try:
-        settings = read_config(Path(source), SECTION, GamesSettings)
+        settings = read_settings(Path(source), SECTION, GamesSettings)
     except InputError:
         return False
     return engine_named(settings.start) is None

@@ -3,7 +3,6 @@ last, stored together, so that the run can continue after any interruption."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from tuner.core.records import Amount, Count, InputError, convert
 from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced, unwritable
-from tuner.io.run_folder import locked, write_all
+from tuner.io.run_folder import write_all
 
 CHECKPOINT, START = "checkpoint", "start.yaml"
 KEYS = "keys"  # the kind of records with the keys of the games of a batch
@@ -64,19 +63,16 @@ class Folder:
     """The store of a run, and the file of its games, if they have texts. `learned` is the file from
     which another run can start."""
 
-    def __init__(self, path: Path, learned: str, games: str | None) -> None:
-        self.path = path
+    def __init__(self, store: Store, learned: str, games: str | None) -> None:
         self._go_on = f"the run cannot continue, but a new one can start from {learned}"
-        self._store = Store(path, locked(path))
+        self.path, self._store = store.folder, store
         self._games: IO[bytes] | None = None
-        with contextlib.ExitStack() as opened:
-            opened.callback(self.close)
-            if games is not None:
-                with replaced(path / games) as temporary, open(temporary, "wb") as out:
-                    for number in range(len(read_history(path))):
-                        out.writelines(text.encode() for text in self._store.texts(number))
-                self._games = open(path / games, "ab", buffering=0)
-            opened.pop_all()
+        if games is not None:
+            path = store.folder / games
+            with replaced(path) as temporary, open(temporary, "wb") as out:
+                for number in range(len(read_history(store.folder))):
+                    out.writelines(text.encode() for text in store.texts(number))
+            self._games = open(path, "ab", buffering=0)
 
     def restore(self, learner: SavedLearning) -> bool:
         """Set a new learner to the state of the checkpoint; return whether there is one."""
@@ -117,7 +113,6 @@ class Folder:
         self._store.put(CHECKPOINT, content.getvalue())
 
     def close(self) -> None:
-        """Close the store and the file of games, and unlock the folder."""
+        """Close the file of games."""
         if self._games is not None:
             self._games.close()
-        self._store.close()

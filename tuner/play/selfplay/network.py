@@ -32,7 +32,7 @@ from tuner.evaluation.networks.files import (
 from tuner.evaluation.networks.model import random_network
 from tuner.evaluation.networks.td import TdLearner, TdSettings, program
 from tuner.evaluation.own_numbers import require_linear
-from tuner.io.run_folder import CONFIG, read_plain
+from tuner.io.run_folder import read_told
 from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
@@ -141,11 +141,8 @@ class NetworkLearning:
 
 def learns_online(folder: Path) -> bool:
     """Return whether the run in a folder learns after every ply."""
-    try:
-        plain = read_plain(folder / CONFIG)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return isinstance(plain, dict) and NETWORK_SECTION in plain
+    told = read_told(folder)
+    return told is not None and told.section == NETWORK_SECTION
 
 
 def require_learnable(game: Game) -> None:

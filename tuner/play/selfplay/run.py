@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from games.record import Control
+from tuner.core.store import Store
 from tuner.evaluation.evaluation import Evaluation, quiescence_of
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import CHECKPOINTS, write_config
+from tuner.io.run_folder import CHECKPOINTS, change_settings
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parallel import Job, OnThreads, Running, available_cpus, run
 from tuner.play.game import adjudication_of
@@ -175,14 +176,13 @@ class LearningRun(Run):
     def match(self, path: Path) -> tuple[str, str]:
         """Return what a match of the learned file shows, and its command."""
 
-    def play(self, folder: Path, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> RunResult:
         """See `Run`."""
-        files = Folder(folder, self.learned, self.games_file())
+        folder, files = store.folder, Folder(store, self.learned, self.games_file())
         started, written = time.process_time(), time.monotonic()
         try:
             if files.restore(self.learner):
-                # the number of games may have changed
-                write_config(folder, self.section, self.settings)
+                change_settings(store, self.settings)
             else:
                 files.checkpoint(self.learner)
             last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]

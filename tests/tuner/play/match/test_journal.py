@@ -8,6 +8,7 @@ import pytest
 
 from games.streams import InputError
 from tests.tuner.core.support import DATABASE, execute, keep_records, read_records
+from tuner.core.store import Store
 from tuner.play.match.journal import Journal, PairLine, read_pairs
 
 
@@ -15,11 +16,19 @@ def line_of(pair: int) -> PairLine:
     return PairLine(0, pair, (1, 0), (3, 4), ("rules", "rules"), ("", "ü"))
 
 
+@contextlib.contextmanager
+def opened(folder, *limits):
+    with Store(folder) as store:
+        journal = Journal(store, [folder / "games.pgn"], *limits)
+        yield journal
+        journal.close()
+
+
 def fill(folder, pairs, text: bool = True) -> None:
-    journal = Journal(folder, [folder / "games.pgn"])
-    for pair in pairs:
-        journal.append(line_of(pair), [f"game {pair}.1\n", f"game {pair}.2 ü\n"] if text else [])
-    journal.close()
+    with opened(folder) as journal:
+        for pair in pairs:
+            texts = [f"game {pair}.1\n", f"game {pair}.2 ü\n"] if text else []
+            journal.append(line_of(pair), texts)
 
 
 def text_of(pairs) -> str:
@@ -37,9 +46,8 @@ def test_what_was_appended_is_read(tmp_path, text):
 
 def test_names_that_are_no_utf_8_are_written_with_marks(tmp_path):
     for _ in range(2):
-        journal = Journal(tmp_path, [tmp_path / "games.pgn"])
-        journal.append(line_of(len(journal.lines)), ["a\udcff\n", "b\n"])
-        journal.close()
+        with opened(tmp_path) as journal:
+            journal.append(line_of(len(journal.lines)), ["a\udcff\n", "b\n"])
     assert (tmp_path / "games.pgn").read_text() == "a?\nb\na?\nb\n"
 
 
@@ -93,29 +101,31 @@ def test_damage_is_one_line_and_changes_nothing(tmp_path, change, said):
     execute(tmp_path, change)
     before = dump(tmp_path)
     for _ in range(2):
-        with pytest.raises(InputError) as problem:
-            Journal(tmp_path, [tmp_path / "games.pgn"], 1, 4)
+        with pytest.raises(InputError) as problem, opened(tmp_path, 1, 4):
+            pass
         text = str(problem.value)
         assert text.startswith(str(tmp_path / DATABASE)) and said in text and "\n" not in text
     assert dump(tmp_path) == before
 
 
 def test_two_processes_do_not_play_one_match(tmp_path):
-    journal = Journal(tmp_path, [])
-    with pytest.raises(InputError, match="another process is using this folder"):
-        Journal(tmp_path, [])
-    journal.append(line_of(0), [])
-    assert len(read_records(tmp_path)) == 1  # readers are not in the way
-    journal.close()
+    with opened(tmp_path) as journal:
+        with pytest.raises(InputError, match="another process is using this folder"):
+            Store(tmp_path)
+        journal.append(line_of(0), [])
+        assert len(read_records(tmp_path)) == 1  # readers are not in the way
     fill(tmp_path, [1])
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path):
     fill(tmp_path, range(2))
-    with pytest.raises(InputError, match=r"out\.pgn: cannot be written: No such file"):
-        Journal(tmp_path, [tmp_path / "nowhere" / "out.pgn"])
+    with (
+        Store(tmp_path) as store,
+        pytest.raises(InputError, match=r"out\.pgn: cannot be written: No such file"),
+    ):
+        Journal(store, [tmp_path / "nowhere" / "out.pgn"])
     fill(tmp_path, [2])
     (tmp_path / DATABASE).unlink()
     (tmp_path / DATABASE).mkdir()
     with pytest.raises(InputError, match=r"run\.db: cannot be used: unable to open"):
-        Journal(tmp_path, [])
+        Store(tmp_path)

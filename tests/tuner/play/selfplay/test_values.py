@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.commands.support import done
+from tests.tuner.core.support import change_settings
 from tuner.evaluation.loading import load_engine
 from tuner.evaluation.networks.evaluation import network_evaluation
 from tuner.findings.played_calibration import (
@@ -14,7 +15,7 @@ from tuner.findings.played_calibration import (
     played_values,
     values_of,
 )
-from tuner.io.run_folder import read_config
+from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.play.openings import Opening
@@ -36,7 +37,7 @@ def learned_of(folder):
 
 def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(run):
     found = played_values(learned_of(run), 12, Display())
-    settings = read_config(run, SECTION, SelfplaySettings)
+    settings = read_settings(run, SECTION, SelfplaySettings)
     engine, parameters = load_engine(run / "params.yaml")
     searcher = engine.searcher(parameters, False, MEGABYTES, lean=False)
     start = engine.game.start()
@@ -65,8 +66,7 @@ def test_games_come_after_those_of_the_run_and_leave_out_what_the_rules_decide(r
 def test_what_learned_from_wins_is_held_against_wins(run, tmp_path):
     """The games are the same for the same weights: values and results are those of wins."""
     shutil.copytree(run, tmp_path / "wins")
-    config = tmp_path / "wins" / "config.yaml"
-    config.write_text(config.read_text().replace("wins: false", "wins: true"))
+    change_settings(tmp_path / "wins", wins=True)
     points, wins = (
         played_values(learned_of(folder), 12, Display()) for folder in (run, tmp_path / "wins")
     )
