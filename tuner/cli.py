@@ -148,7 +148,7 @@ def make_parser(
             add_to(own, module.TABLE, everything)
             if name not in SERVERS:
                 JSON.add_to(own)
-            commands_in = OtherCommands(require_command, perform, parse)
+            commands_in = OtherCommands(require_command, perform)
             own.set_defaults(perform=module.run, table=table, commands=commands_in)
         else:
             commands.add_parser(name, help=text, add_help=False)

@@ -133,11 +133,11 @@ def test_the_number_of_workers_changes_nothing(tmp_path, more):
 
 @pytest.mark.long
 def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
-    settings = ["--games", "40", *map(str, SHORT), "--workers", "2"]
+    settings = ["--games", "80", *map(str, SHORT), "--workers", "2"]
     done("selfplay", "material", *settings, "--run", tmp_path / "whole")
     folder, dice = tmp_path / "killed", random.Random(4)
     # the second checkpoint is about to be written
-    arguments, changes = ["material", *settings, "--run", str(folder)], 14
+    arguments, changes = ["material", *settings, "--run", str(folder)], 22
     for _ in range(6):
         ran = subprocess.run(
             [sys.executable, "-c", KILLED, str(folder), str(changes), "selfplay", *arguments],
@@ -150,11 +150,11 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_weights(tmp_path):
     done("selfplay", "--resume", folder)
     assert same(tmp_path / "whole", folder)
     before = (folder / "games.pgn").read_text()
-    done("selfplay", "--resume", folder, "--games", 44)
+    done("selfplay", "--resume", folder, "--games", 84)
     assert (folder / "games.pgn").read_text().startswith(before) and len(
         learned(folder)["kept"]
     ) >= 2
-    assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 44
+    assert yaml.safe_load((folder / "config.yaml").read_text())["selfplay"]["games"] == 84
 
 
 def test_a_fixed_number_stays_and_bounds_hold(tmp_path):

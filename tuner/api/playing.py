@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Player, file_of
-from tuner.cli import parse, perform, require_command
+from tuner.cli import perform, require_command
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
 from tuner.io.files import PAGE, replace_file, require_writable
@@ -261,7 +261,7 @@ def improve_engine(plan: str | Path, run: str | Path) -> Improved:
     everything in the folder `run`; if that is there, its loop goes on. The commands of its steps
     report on standard error. InputError names a mistake in one line."""
     folder = Path(run)
-    make = functools.partial(ImproveRun, commands=OtherCommands(require_command, perform, parse))
+    make = functools.partial(ImproveRun, commands=OtherCommands(require_command, perform))
     begin_again(folder)
     if kind_of(folder):
         outcome = resumed_run(ImproveRun, folder, None, None, KeptNotes(), make=make)

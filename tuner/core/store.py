@@ -20,20 +20,21 @@ from tuner.core.records import InputError, convert, plain_json
 
 T = TypeVar("T")
 OURS = 0x6576746E  # application_id: "evtn"
-VERSION = 2  # user_version: of all tables
+VERSION = 2  # user_version: of the stores of runs
 PATIENCE = 60.0  # seconds, until another process has written
 
 
-def open_database(path: Path, schema: str, advice: str) -> sqlite3.Connection:
+def open_database(path: Path, schema: str, version: int, advice: str) -> sqlite3.Connection:
     """Open a database, or make one with the tables of `schema`; each statement on it is a
-    transaction, from any thread. InputError for a file that is no such database, with `advice`."""
+    transaction, from any thread. InputError for a file that is no such database, or of another
+    version, with `advice`."""
     with using(path, advice):
         database = sqlite3.connect(
             path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
         try:
             database.execute("BEGIN IMMEDIATE")
-            ours, version, tables = (
+            ours, found, tables = (
                 database.execute(query).fetchone()[0]
                 for query in (
                     "PRAGMA application_id",
@@ -45,8 +46,8 @@ def open_database(path: Path, schema: str, advice: str) -> sqlite3.Connection:
                 for statement in schema.split(";"):
                     database.execute(statement)
                 database.execute(f"PRAGMA application_id = {OURS}")
-                database.execute(f"PRAGMA user_version = {VERSION}")
-            elif (ours, version) != (OURS, VERSION):
+                database.execute(f"PRAGMA user_version = {version}")
+            elif (ours, found) != (OURS, version):
                 raise InputError(f"{path}: not a database of this version of tuner; {advice}")
             database.execute("COMMIT")
             database.execute("PRAGMA journal_mode = WAL")
@@ -136,7 +137,7 @@ class Store:
         with contextlib.ExitStack() as opened:
             require_store(folder)
             self._lock = opened.enter_context(lock(folder))
-            self._database = open_database(self.path, TABLES, RESTORE)
+            self._database = open_database(self.path, TABLES, VERSION, RESTORE)
             opened.callback(self._database.close)
             with using(self.path, RESTORE):
                 (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()

@@ -100,6 +100,7 @@ def program_files(text: str, values: Mapping[str, object], engine: Evaluator) ->
     return found | ({"sources": program()["sources"]} if ours else {})
 
 
+VERSION = 1  # of its tables
 SCHEMA = """CREATE TABLE about (json TEXT);
 CREATE TABLE scores (key INTEGER PRIMARY KEY, score REAL NOT NULL)"""
 ADVICE = "remove it, or choose another folder for the scores"
@@ -133,7 +134,7 @@ class ScoreCache:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise unwritable(path, problem, "choose another folder for the scores") from None
-        self._database = open_database(path, SCHEMA, ADVICE)
+        self._database = open_database(path, SCHEMA, VERSION, ADVICE)
         with using(path, ADVICE):
             self._database.execute(
                 "INSERT INTO about SELECT ? WHERE NOT EXISTS (SELECT * FROM about)", (text,)

@@ -197,11 +197,10 @@ def add_to(parser: argparse.ArgumentParser, table: Table, everything: bool = Tru
 @dataclass(frozen=True)
 class OtherCommands:
     """All commands, for one that joins them: `require` raises InputError for words that no
-    command has, `perform` returns the result of a command, `parse` its arguments."""
+    command has, `perform` returns the result of a command."""
 
     require: Callable[[Sequence[str]], None]
     perform: Callable[[Sequence[str]], dict]
-    parse: Callable[[Sequence[str]], Arguments]
 
 
 class Arguments(argparse.Namespace):

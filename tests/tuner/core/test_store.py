@@ -17,7 +17,7 @@ WRITER = f"""
 import sys
 from pathlib import Path
 from tuner.core.store import open_database
-database = open_database(Path(sys.argv[1]), {SCHEMA!r}, "")
+database = open_database(Path(sys.argv[1]), {SCHEMA!r}, 1, "")
 for number in range(10**9):
     database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 1000))
     print(number, flush=True)
@@ -25,7 +25,7 @@ for number in range(10**9):
 
 
 def numbers(path):
-    database = open_database(path, SCHEMA, "")
+    database = open_database(path, SCHEMA, 1, "")
     try:
         return database.execute("SELECT * FROM numbers ORDER BY number").fetchall()
     finally:
@@ -52,7 +52,7 @@ def test_what_was_stored_before_a_kill_is_there(tmp_path, number):
 
 def test_processes_write_in_turn(tmp_path):
     path = tmp_path / "a.db"
-    one, other = (open_database(path, SCHEMA, "") for _ in range(2))
+    one, other = (open_database(path, SCHEMA, 1, "") for _ in range(2))
     for number in range(0, 100, 2):
         one.execute("INSERT INTO numbers VALUES (?, 'one')", (number,))
         other.execute("INSERT INTO numbers VALUES (?, 'other')", (number + 1,))
@@ -63,7 +63,7 @@ def test_processes_write_in_turn(tmp_path):
 
 
 def of_another_version(path):
-    open_database(path, SCHEMA, "").close()
+    open_database(path, SCHEMA, 1, "").close()
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 99")
 
@@ -74,7 +74,7 @@ def foreign(path):
 
 
 def truncated(path):
-    database = open_database(path, SCHEMA, "")
+    database = open_database(path, SCHEMA, 1, "")
     for number in range(1000):
         database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 100))
     database.close()
@@ -97,7 +97,7 @@ def test_other_files_are_refused_in_one_line_and_stay_as_they_are(tmp_path, make
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(InputError) as problem, using(path, "choose another place"):
-        database = open_database(path, SCHEMA, "choose another place")
+        database = open_database(path, SCHEMA, 1, "choose another place")
         database.execute("SELECT count(text) FROM numbers").fetchone()
     text = str(problem.value)
     assert text.startswith(f"{path}: ") and said in text and text.endswith("; choose another place")
@@ -113,7 +113,7 @@ from tuner.core.store import Store, open_database, read_records, using
 from games.streams import InputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
-database = open_database(path, {SCHEMA!r}, "make room")
+database = open_database(path, {SCHEMA!r}, 1, "make room")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 number = 0
 try:

@@ -12,7 +12,7 @@ from unittest import mock
 
 import yaml
 
-from tuner.cli import parse, perform
+from tuner.cli import perform
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun
@@ -138,7 +138,7 @@ def improve(plan: Path | None, run: Path, commands: Commands, write: bool = Fals
             settings,
             output,
             display,
-            OtherCommands(commands.require, commands.perform, parse),
+            OtherCommands(commands.require, commands.perform),
             write=write,
         )
 
