@@ -1,4 +1,4 @@
-"""`tuner diff`: tables, markdown and JSON against the files themselves, what the data support, and
+"""`tuner diff`: tables and JSON against the files themselves, what the data support, and
 the largest changes first."""
 
 import json
@@ -62,31 +62,26 @@ def evidence(
     return tested & (np.abs(change) > 1.96 * np.nan_to_num(error)), kept
 
 
-def cells_of(text: str, separator: str) -> dict[str, list[str]]:
-    """Rows of the tables below the headline by their first cell."""
-    rows = {}
-    for line in text.partition("centipawns")[2].splitlines():
-        cells = (
-            [cell.strip() for cell in line.strip().strip("|").split(separator)]
-            if separator == "|"
-            else line.split()
-        )
-        if len(cells) > 2 and re.fullmatch(r"\w+\.\w+(\[\d+\])?", cells[0]):
-            rows[cells[0]] = cells
-    return rows
+def cells_of(text: str) -> dict[tuple[str, str], list[str]]:
+    """Rows of the table of all numbers by parameter and stage."""
+    rows = [line.split() for line in text.partition("centipawns")[2].splitlines()]
+    return {
+        (row[0], row[1]): row[2:]
+        for row in rows
+        if len(row) > 3 and re.fullmatch(r"\w+\.\w+(\[\d+\])?", row[0])
+    }
 
 
 def grids_of(text: str) -> dict[str, dict[str, np.ndarray]]:
-    """The blocks of each table of a terminal or of markdown, as (8, 8) arrays of text by their
-    headings."""
+    """The boards of each table, as (8, 8) arrays of text by their headings."""
     grids, lines = {}, iter(text.splitlines())
     for line in lines:
-        if name := re.fullmatch(r"(?:\*\*)?(piece_square\.\w+ \w+)(?:\*\*)?", line):
+        if name := re.fullmatch(r"(piece_square\.\w+ \w+)", line):
             blocks = grids.setdefault(name[1], {})
             for head in lines:
-                if not head.strip(" `") and blocks:
+                if not head.strip() and blocks:
                     break
-                if head.strip(" `"):
+                if head.strip():
                     rows = [next(lines).split() for _ in range(8)]
                     for i, title in enumerate(head.split()):
                         blocks[title] = np.array([row[8 * i : 8 * i + 8] for row in rows])
@@ -98,27 +93,19 @@ def board(numbers: np.ndarray, p: Parameters, path: str) -> np.ndarray:
     return numbers[place.columns].reshape(8, 8)[::-1]
 
 
-def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
+def test_table_and_json_of_a_difference_agree_with_the_files(learned):
     before, after = load_parameters("classic"), load_parameters(learned)
     beyond, kept = evidence(before, after, after.standard_errors)
-    printed = json.loads(done("diff", "classic", learned, "--format", "json").out)
-    assert printed == json.loads(done("diff", "classic", learned, "--json").out)
-    table = cells_of(done("diff", "classic", learned, "--show", 0).out, " ")
-    markdown = cells_of(
-        done("diff", "classic", learned, "--format", "markdown", "--show", 0).out, "|"
-    )
+    printed = json.loads(done("diff", "classic", learned, "--json").out)
+    table = cells_of(done("diff", "classic", learned, "--show", 0).out)
     labels = before.layout.labels()
     single = [place for place in before.layout.places if len(place.shape) < 2]
-    assert (
-        set(markdown)
-        == set(table)
-        == {row["parameter"] for row in printed["rows"]}
-        == {label for place in single for label in place.labels()}
-    )
+    names = {label for place in single for label in place.labels()}
+    assert {row["parameter"] for row in printed["rows"]} == names
+    assert set(table) == {(name, stage) for name in names for stage in STAGES}
     shown_errors = set()
     for row in printed["rows"]:
         column = labels.index(row["parameter"])
-        cells = markdown[row["parameter"]]
         for s, stage in enumerate(STAGES):
             old, new, error = (
                 p[s, column] for p in (before.weights, after.weights, after.standard_errors)
@@ -138,18 +125,16 @@ def test_table_markdown_and_json_of_a_difference_agree_with_the_files(learned):
             assert entry["percent"] == (
                 pytest.approx(100 * (new - old) / abs(old), abs=0.01) if old else None
             )
-            shown = cells[1 + 5 * s : 6 + 5 * s]
-            assert [float(text.rstrip("*") or 0) for text in shown[:3]] == pytest.approx(
-                [old, new, new - old], abs=0.0501
-            )
-            assert shown[2].endswith("*") == beyond[s, column]
+            shown = table[row["parameter"], stage]
+            assert [float(text) for text in shown[:2]] == pytest.approx([old, new], abs=0.0501)
+            if abs(new - old) > 0.05:
+                assert float(shown[2].rstrip("*")) == pytest.approx(new - old, abs=0.0501)
+                assert shown[2].endswith("*") == beyond[s, column]
             if tested:
-                assert float(shown[4]) == pytest.approx(1.96 * error, abs=0.0501)
+                assert float(shown[-1]) == pytest.approx(1.96 * error, abs=0.0501)
             else:
-                assert shown[4] == ("?" if np.isnan(error) else "held")
-                shown_errors.add(shown[4])
-        # the terminal's table leaves cells out rather than showing nothing
-        assert [cell for cell in cells if cell] == table[row["parameter"]]
+                assert shown[-1] == ("?" if np.isnan(error) else "held")
+                shown_errors.add(shown[-1])
     assert shown_errors == {"?", "held"}
     for grid in printed["grids"]:
         s = STAGES.index(grid["stage"])
@@ -173,17 +158,12 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
         if len(place.shape) < 2
         for i in range(place.first, place.first + place.size)
     ]
-    rows = cells_of(ran.out, " ")
+    rows = cells_of(ran.out)
     expected = {labels[i] for i in columns if kept[:, i].any()}
-    assert set(rows) == expected == {row["parameter"] for row in said["rows"]}
+    assert {name for name, _ in rows} == expected == {row["parameter"] for row in said["rows"]}
     assert 5 < len(expected) < len({labels[i] for i in columns if beyond[:, i].any()})
-    markdown = cells_of(
-        done("diff", "classic", learned, "--show", "supported", "--format", "markdown").out, "|"
-    )
-    for name, cells in markdown.items():
-        changes = [cells[3], cells[8]]
-        assert [change == "." for change in changes] == (~kept[:, labels.index(name)]).tolist()
-        assert all(change == "." or change.endswith("*") for change in changes)
+    moved = {(labels[i], STAGES[s]) for s, i in np.argwhere(kept) if i in columns}
+    assert set(rows) == moved and all(cells[2].endswith("*") for cells in rows.values())
     grids, found = grids_of(ran.out), set()
     for place in before.layout.places:
         for s, stage in enumerate(STAGES):
@@ -207,16 +187,13 @@ def test_significant_shows_what_the_data_support_and_nothing_else(learned):
 
 def test_files_without_errors_say_so_and_are_not_called_significant(learned):
     ran = done("diff", "classic", "pesto")
-    assert ran.out.startswith(
-        "the files have no standard errors, so their changes cannot be tested\n\nthe 20 largest of "
-    )
+    sentence = "the files have no standard errors, so their changes cannot be tested"
+    assert f"\n\n{sentence}\n\nthe 20 largest of " in ran.out
     assert ran.out.endswith(" more lines: --show all\n") and ran.out.count("\n") < 40
     ran = done("diff", "classic", "pesto", "--show", "all")
     assert "+/-" not in ran.out
     assert ran.out.count("the files have no standard errors") == 1
-    assert not [
-        cells for cells in cells_of(ran.out, " ").values() if any("*" in cell for cell in cells)
-    ]
+    assert not [cells for cells in cells_of(ran.out).values() if any("*" in cell for cell in cells)]
     failed = tuner("diff", "classic", learned, "pesto", "--show", "supported")
     assert (
         failed.status == 2
@@ -252,24 +229,20 @@ def test_three_files_are_shown_side_by_side(learned, tmp_path):
         s = STAGES.index(grid["stage"])
         assert grid["values"] == [board(p.weights[s], p, grid["parameter"]).tolist() for p in files]
     ran = done("diff", *names, "--show", 0)
-    for s, (stage, text) in enumerate(zip(STAGES, ran.out.split("centipawns ")[1:], strict=True)):
-        assert text.split("\n")[0].split() == ["A", "B", "+/-", "B-A", "C", "+/-", "C-A"]
-        assert f"C = {other}: {stage}" in ran.out
-        cells = next(line for line in text.split("\n") if line.startswith("material.rook")).split()[
-            1:
-        ]
-        assert [float(cells[i]) for i in (0, 1, 4)] == pytest.approx(
-            [p.weights[s, 3] for p in files], abs=0.0501
-        )
-        assert float(cells[6].strip("*")) == pytest.approx(
-            files[2].weights[s, 3] - files[0].weights[s, 3], abs=0.0501
+    assert f"C = {other}" in ran.out
+    for s, stage in enumerate(STAGES):
+        cells = cells_of(ran.out)["material.rook", stage]
+        values = [p.weights[s, 3] for p in files]
+        shown = [float(cells[at].strip("*")) for at in (0, 1, 2, 5, 6)]
+        assert shown == pytest.approx(
+            [*values[:2], values[1] - values[0], values[2], values[2] - values[0]], abs=0.0501
         )
     for name, blocks in grids_of(ran.out).items():
         path, stage = name.split()
-        assert list(blocks) == ["A", "B", "C"]
-        for p, texts in zip(files, blocks.values(), strict=True):
+        assert list(blocks) == ["A", "B", "B-A", "+/-", "C", "C-A"]
+        for p, letter in zip(files, "ABC", strict=True):
             np.testing.assert_allclose(
-                np.char.rstrip(texts, "*").astype(float),
+                np.char.rstrip(blocks[letter], "*").astype(float),
                 board(p.weights[STAGES.index(stage)], p, path),
                 rtol=0,
                 atol=0.5001,
@@ -289,9 +262,10 @@ def test_a_line_end_in_the_name_of_a_file_stays_out_of_the_tables(learned, tmp_p
 GREEN, RED = "\x1b[32m", "\x1b[31m"
 
 
-def first_table(out: str) -> tuple[str, list[list[str]]]:
-    """Title and rows of the first table."""
-    title, _, *rows = out.split("\n\n")[0].splitlines()
+def second_table(out: str) -> tuple[str, list[list[str]]]:
+    """Title and rows of the table after that of piece values."""
+    assert out.startswith("in units of material.pawn, mean of mg and eg\n")
+    title, _, *rows = out.split("\n\n")[1].splitlines()
     return title, [row.split() for row in rows]
 
 
@@ -308,7 +282,7 @@ def supported_ones(before: Parameters, after: Parameters) -> list[tuple[str, str
 def test_the_twenty_largest_supported_changes_come_first(learned):
     before, after = load_parameters("classic"), load_parameters(learned)
     supported = supported_ones(before, after)
-    title, rows = first_table(done("diff", "classic", learned).out)
+    title, rows = second_table(done("diff", "classic", learned).out)
     assert title == f"the 20 largest of {len(supported)} changes that the data support"
     assert [(name, stage) for name, stage, *_ in rows] == [line[:2] for line in supported[:20]]
     for (_, _, old, new, change, error), (name, stage, expected) in zip(
@@ -328,32 +302,21 @@ def test_the_twenty_largest_supported_changes_come_first(learned):
     assert [(line["parameter"], line["stage"]) for line in found] == [
         line[:2] for line in supported[:20]
     ]
-    assert done("diff", "classic", learned, "--format", "markdown").out.startswith(
-        f"### {title}\n\n| "
-    )
 
 
 def test_numbers_that_are_not_centipawns_have_their_unit(tmp_path):
     p = load_parameters("modern")
     write_parameters(tmp_path / "moved.yaml", p.with_weights(p.weights + 7))
     text = done("diff", "modern", tmp_path / "moved.yaml", "--show", 0).out
-    assert re.search(r"late_scale\.rook_ending %  +", text) and "king_danger.base %" not in text
-    assert re.search(r"space\.tempo  +", text)
-
-
-@pytest.mark.parametrize("options", [(), ("--format", "markdown")])
-def test_the_rest_is_counted_and_shown_with_all(learned, options):
-    brief, whole = (
-        done("diff", "classic", learned, *options, *more).out
-        for more in (
-            (),
-            (
-                "--show",
-                "all",
-            ),
-        )
+    assert (
+        re.search(r"late_scale\.rook_ending % \w\w  +", text) and "king_danger.base %" not in text
     )
+    assert re.search(r"space\.tempo \w\w  +", text)
+
+
+def test_the_rest_is_counted_and_shown_with_all(learned):
+    brief, whole = (done("diff", "classic", learned, *more).out for more in ((), ("--show", "all")))
     *shown, last = brief.splitlines()
     assert whole.splitlines()[: len(shown)] == shown and 25 < len(shown) < 40
     assert last == f"{len(whole.splitlines()) - len(shown)} more lines: --show all"
-    assert done("diff", "classic", learned, "--show", 1, *options).out == whole
+    assert done("diff", "classic", learned, "--show", 1).out == whole

@@ -398,12 +398,12 @@ def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here, kind):
     name = {"match": "a.yaml", "tournament": "1.yaml"}.get(kind, "start.yaml")
-    for left in ((), (name, "unfinished/half")):
+    for left in ((), (name, "unfinished/half", "games/half")):
         shutil.rmtree("begun", ignore_errors=True)
         Path("begun").mkdir()
         if left:
             write_records(Path("begun"), [{"left": 1}])
-            put(Path("begun"), MOVED, json.dumps([name]).encode())
+            put(Path("begun"), MOVED, json.dumps([name, "games"]).encode())
         else:
             Path("begun", "run.db").touch()
         for path in (*left, ".config.yaml.77.tmp"):

@@ -1,7 +1,7 @@
-"""Compare parameter files: the changes in centipawns and percent, their 95 % intervals, and which
-of them the data support.
+"""Compare parameter files: what pieces are worth, the changes in centipawns and percent, their 95 %
+intervals, and which of them the data support.
 
-By default the largest supported changes are shown."""
+By default piece values and the largest supported changes are shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ EXAMPLE = """examples:
   tuner diff classic learned.yaml
   tuner diff classic learned.yaml --show all
   tuner diff classic learned.yaml --show supported
-  tuner diff classic learned.yaml --format markdown > changes.md
   tuner diff classic monday.yaml tuesday.yaml
 """
 
@@ -46,7 +45,6 @@ TABLE: Table = (
         LARGEST,
         metavar="WHAT",
     ),
-    Option(("--format",), "default: table", default="table", choices=("table", "markdown", "json")),
     TERMS,
 )
 
@@ -99,11 +97,7 @@ def run(arguments: Arguments) -> dict:
         {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
     )
     result = {**named, **differences(found, supported)}
-    if arguments.format == "json" and not arguments.json:
-        import json
-
-        print(json.dumps(result, indent=1, allow_nan=False))
-    elif not arguments.json:
+    if not arguments.json:
         from tuner.parameters.diff import View, show
 
         view = View(
@@ -112,7 +106,6 @@ def run(arguments: Arguments) -> dict:
                 arguments.show, arguments.show
             ),
             supported,
-            arguments.format == "markdown",
             arguments.show == LARGEST,
         )
         show(output_console(), found, view)

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import importlib
 import json
+import math
 import operator
 import sys
 import types
@@ -303,6 +304,11 @@ def to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     return value
+
+
+def round_finite(value: float, digits: int = 7) -> float | None:
+    """Return a number for JSON, rounded; None if it is not finite."""
+    return round(float(value), digits) if math.isfinite(value) else None
 
 
 def read_json(path: Path, kind: type[T], largest: int, writer: str) -> T | None:

@@ -181,7 +181,7 @@ class Store:
 
     def remove(self, pattern: str) -> None:
         """Remove the bytes whose names fit a pattern of SQLite's GLOB, and give their room back."""
-        with using(self.path, RESTORE):
+        with self._writing, using(self.path, RESTORE):
             self._database.execute("DELETE FROM blobs WHERE name GLOB ?", (pattern,))
             self._database.execute("VACUUM")
 

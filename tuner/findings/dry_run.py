@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.record import wording_of
-from tuner.core.records import to_json
+from tuner.core.records import round_finite, to_json
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
@@ -44,7 +44,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
         "expected": [
             {"parameter": place.path}
             | {
-                stage: _known(value)
+                stage: round_finite(value, 2)
                 for stage, value in zip(parameters.stages, reach[:, place.first], strict=True)
             }
             for place in (data.layout.headline if words.ratios else [])
@@ -52,7 +52,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
         "ratios": to_json(ratios_of(found, problem.start, data.layout) if words.ratios else []),
         "unit": words.unit,
         "median": (
-            _known(float(np.nanmedian(np.where(reach > 0, reach, np.nan))))
+            round_finite(np.nanmedian(np.where(reach > 0, reach, np.nan)), 2)
             if (reach > 0).any()
             else None
         ),
@@ -129,7 +129,3 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMES]) + (
         f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     )
-
-
-def _known(value: float) -> float | None:
-    return round(float(value), 2) if np.isfinite(value) else None

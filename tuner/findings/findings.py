@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.record import Wording
+from tuner.core.records import round_finite
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
 from tuner.findings.records import (
@@ -279,7 +280,7 @@ def _change(result: FitResult, learned: Problem, held_out: Problem | None) -> Ch
     beaten = from_constant.before < change.before
     change = from_constant if beaten else change
     value, low, high = change.difference
-    ends = (_known(low), _known(high)) if low < high else (None, None)
+    ends = (round_finite(low), round_finite(high)) if low < high else (None, None)
     before, after, difference = (round(each, 7) for each in (change.before, change.after, value))
     counts = change.games, change.positions
     return Change(before, after, difference, *ends, *counts, constant=beaten or None)
@@ -334,7 +335,7 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> Draws | None:
         result.problem.objective.name,
         round(result.problem.scale, 8),
         {stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)},
-        {stage: _known(error, 2) for stage, error in zip(stages, errors, strict=True)},
+        {stage: round_finite(error, 2) for stage, error in zip(stages, errors, strict=True)},
     )
 
 
@@ -539,7 +540,3 @@ def _learned(result: FitResult) -> int:
         return 0
     known = (result.uncertainty.standard_errors > 0) & result.problem.free
     return int(known[:, : result.problem.data.columns].sum())
-
-
-def _known(value: float, digits: int = 7) -> float | None:
-    return round(float(value), digits) if math.isfinite(value) else None

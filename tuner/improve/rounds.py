@@ -42,6 +42,7 @@ from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.results import require_few_faults
 from tuner.play.run import Run, RunResult
+from tuner.statistics.intervals import NORMAL
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
@@ -174,10 +175,10 @@ class Judgement(NamedTuple):
     @property
     def low(self) -> float:
         """The lower end of the 95 % interval."""
-        return self.difference - 1.96 * self.error
+        return self.difference - NORMAL * self.error
 
     def __str__(self) -> str:
-        return f"{self.difference:+.0f} +/- {1.96 * self.error:.0f} Elo"
+        return f"{self.difference:+.0f} +/- {NORMAL * self.error:.0f} Elo"
 
 
 def judged(ratings: JointRatings, version: str, other: str) -> Judgement:

@@ -123,8 +123,8 @@ def _write(store: Store, told: Told) -> None:
     shown |= {"start": told.start} if told.start else {}
     shown[told.section] = told.settings
     text = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
-    replace_file(store.folder / CONFIG, HEADING + text)
     store.put(SETTINGS, told.content)
+    replace_file(store.folder / CONFIG, HEADING + text)
 
 
 def read_told(folder: Path, name: str = SETTINGS) -> Told | None:
@@ -211,6 +211,16 @@ def _moved(folder: Path) -> list[str]:
     return found
 
 
+def _remove_files(folder: Path) -> None:
+    """Remove the files of a run that is not there."""
+    for name in (WORK, *_moved(folder)):
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def begin_folder(folder: Path, command: str | None = None, begun: bytes | None = None) -> Store:
     """Make the folder of a new run, without what an earlier one left that was killed before it was
     there; return its store."""
@@ -223,9 +233,7 @@ def begin_folder(folder: Path, command: str | None = None, begun: bytes | None =
     with contextlib.ExitStack() as opened:
         opened.push(store)
         require_fresh(folder, command, begun)  # another process may have ended
-        shutil.rmtree(folder / WORK, ignore_errors=True)
-        for name in _moved(folder):
-            (folder / name).unlink(missing_ok=True)
+        _remove_files(folder)
         store.clear(f"{SEARCHES}*")
         opened.pop_all()
     return store
@@ -272,7 +280,9 @@ def unless_failed(folder: Path, begun: bytes) -> Iterator[Store]:
         try:
             yield store
         except BaseException:  # interrupts too
-            shutil.rmtree(folder / WORK, ignore_errors=True)
+            if store.blob(SETTINGS) is not None:
+                raise
+            _remove_files(folder)
             if store.blob(BEGUN) is None:
                 remove_store(folder)
                 if not there:

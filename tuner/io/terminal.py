@@ -1,4 +1,4 @@
-"""What a console shows: tables, for a terminal or as Markdown, and the progress of computations."""
+"""What a console shows: tables, and the progress of computations."""
 
 from __future__ import annotations
 
@@ -21,15 +21,9 @@ def show_table(
     title: str,
     columns: Sequence[str],
     rows: Sequence[Sequence[str | Text]],
-    markdown: bool = False,
     narrow: bool = False,
 ) -> None:
     """Print a table of one text column and number columns; `narrow`: one space between columns."""
-    if markdown:
-        lines = ["| " + " | ".join(columns) + " |", "|---|" + "---:|" * (len(columns) - 1)]
-        lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-        show_lines(console, f"### {title}\n", *lines, "")
-        return
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=narrow)
     for i, cells in enumerate(zip(columns, *rows, strict=True)):
         widest = max(map(len, cells))  # names are folded before a digit is cut
@@ -75,7 +69,7 @@ def coloured(change: str) -> Text:
 
 
 def side_by_side(
-    blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], width: int, markdown: bool = False
+    blocks: Sequence[tuple[str, Sequence[Sequence[str | Text]]]], width: int
 ) -> list[Text]:
     """Return the lines of grids side by side, each under its heading; in several rows of grids if
     the width requires it."""
@@ -97,7 +91,7 @@ def side_by_side(
     lines = [Text(GAP).join(parts) for group in groups for parts in zip(*group, strict=True)]
     for line in lines:
         line.rstrip()
-    return [Text("```"), *lines, Text("```")] if markdown else lines
+    return lines
 
 
 def _block(head: str, rows: Sequence[Sequence[str | Text]]) -> list[Text]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from pathlib import Path
 
 import numpy as np
 
 from games.record import Game, Wording, available, find
+from tuner.core.records import round_finite
 from tuner.datasets.rows.build import TERMS
 from tuner.datasets.summary import is_labelled
 from tuner.findings.findings import (
@@ -36,6 +36,7 @@ from tuner.learn.moves import TEMPERATURE
 from tuner.learn.reading import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.statistics.intervals import NORMAL
 from tuner.version import __version__
 
 CONSTANT = "; before: a constant, which predicts better than the starting values"
@@ -54,7 +55,7 @@ def choices_of(result: FitResult) -> Choices:
     )
 
     def error(lost: np.ndarray) -> float:
-        return round(float(1.96 * lost.std() / len(lost) ** 0.5), 5)
+        return round(float(NORMAL * lost.std() / len(lost) ** 0.5), 5)
 
     return Choices(
         before=round(float(before.mean()), 5),
@@ -119,12 +120,12 @@ def describe(
         gradient_norm=float(f"{result.convergence.gradient_norm:.3g}"),
         games=result.games,
         positions=result.positions,
-        loss_before=_known(result.loss_before),
-        loss_after=_known(result.loss_after),
+        loss_before=round_finite(result.loss_before),
+        loss_after=round_finite(result.loss_after),
         held_out_games=result.held_out_games,
         held_out_positions=result.held_out_positions,
-        held_out_before=_known(result.held_out_before),
-        held_out_after=_known(result.held_out_after),
+        held_out_before=round_finite(result.held_out_before),
+        held_out_after=round_finite(result.held_out_after),
         held_out_results=change,
         held_out_as_given=None if moves else _as_given(result, on_results, begun.parameters.scale),
         scale=round(result.parameters.scale, 8),
@@ -177,10 +178,6 @@ def describe(
             else None
         ),
     )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 7)
 
 
 def _as_given(

@@ -23,6 +23,7 @@ from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.options.option import no_use
 from tuner.parallel import Executor, Job, run
 from tuner.parameters.parameters import Parameters
+from tuner.statistics.intervals import NORMAL
 
 MEGABYTES = 1
 Retarget = Callable[[PositionBatch], PositionBatch]  # replaces outcomes or positions of a batch
@@ -364,7 +365,7 @@ def _error(
 def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
     """Return a line about a fitted scale, with a 95 % interval."""
     value = np.tanh(found.value * SHOWN_CENTIPAWNS)
-    half = 1.96 * found.error * SHOWN_CENTIPAWNS * (1 - value**2) / 2
+    half = NORMAL * found.error * SHOWN_CENTIPAWNS * (1 - value**2) / 2
     return (
         f"{what}: +{SHOWN_CENTIPAWNS:g} centipawns score {100 * (1 + value) / 2:.1f} +/-"
         f" {100 * half:.1f} % in"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from tuner.core.records import round_finite
 from tuner.io.terminal import coloured, number, show_lines, show_table, side_by_side, signed
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
 from tuner.statistics.intervals import (
@@ -189,10 +190,9 @@ class Comparison:
     def is_pair(self) -> bool:
         return len(self.files) == 2
 
-    @cached_property
-    def steps(self) -> bool:
-        """Whether the second of two files went part of the way to its optimum."""
-        return self.is_pair and self.files[1].estimate is not self.files[1].weights
+    def steps(self, k: int) -> bool:
+        """Whether a file after the first went part of the way to its optimum."""
+        return self.files[k + 1].estimate is not self.files[k + 1].weights
 
     @cached_property
     def own_errors(self) -> bool:
@@ -421,7 +421,7 @@ def _change(found: Comparison, k: int, s: int, column: int) -> dict:
     return {
         "change": change,
         "percent": percent(before, change),
-        "change_error": _known(e.error[k, s, column]),
+        "change_error": round_finite(e.error[k, s, column], 4),
         "significant": bool(e.significant[k, s, column]) if tested else None,
         "supported": bool(e.supported[k, s, column]) if tested else None,
     }
@@ -473,12 +473,8 @@ def on_board(numbers: np.ndarray, place: Place) -> np.ndarray:
     return numbers[place.columns].reshape(place.shape)[::-1]
 
 
-def _known(error: float) -> float | None:
-    return None if np.isnan(error) else round(float(error), 4)
-
-
 def _knowns(errors: np.ndarray) -> list[list[float | None]]:
-    return [[_known(error) for error in row] for row in errors]
+    return [[round_finite(error, 4) for error in row] for row in errors]
 
 
 def shared_sources(files: Sequence[Parameters]) -> str | None:
@@ -500,141 +496,68 @@ def shared_sources(files: Sequence[Parameters]) -> str | None:
 
 UNIDENTIFIED, UNSUPPORTED, MARK = "?", ".", "*"
 Cell = str | Text
+Marked = Callable[[float, bool], Cell]  # the text of a number that is marked or not
 
 
 @dataclass(frozen=True)
 class View:
     """What to show: numbers that moved by `least` centipawns or more, only `supported` ones if set;
-    the files' `names`; `brief`: the largest changes and the ratios alone."""
+    the files' `names`; `brief`: piece values and the largest changes alone."""
 
     names: tuple[str, ...]
     least: float
     supported: bool
-    markdown: bool
     brief: bool = False
 
     @property
+    def heads(self) -> list[str]:
+        """What the files are called in tables: letters, if they are several."""
+        several = [*string.ascii_uppercase[: len(self.names)]]
+        return ["initial", "learned"] if len(self.names) == 2 else several
+
+    def change(self, k: int) -> str:
+        """What the change to a file after the first is called."""
+        return "change" if len(self.names) == 2 else f"{self.heads[k + 1]}-A"
+
+    def marks(self, found: Comparison) -> np.ndarray:
+        """Return the changes (files - 1, stages, columns) that are marked."""
+        return found.evidence.supported if self.supported else found.evidence.significant
+
+    @property
     def title(self) -> str:
-        return (
-            " -> ".join(self.names)
-            if len(self.names) == 2
-            else ", ".join(
-                f"{letter} = {name}"
-                for letter, name in zip(string.ascii_uppercase, self.names, strict=False)
-            )
-        )
+        if len(self.names) == 2:
+            return " -> ".join(self.names)
+        pairs = zip(self.heads, self.names, strict=True)
+        return ", ".join(f"{head} = {name}" for head, name in pairs)
 
 
 def show(console: Console, found: Comparison, view: View) -> None:
-    """Print the comparison."""
-    _largest(console, found, view)
-    _headline(console, found, view)
+    """Print piece values, the largest changes, and the rest unless the view is brief."""
+    if len(view.names) > 2:
+        show_lines(console, view.title, "")
+    _show_headline(console, found, view)
+    _show_largest(console, found, view)
     if not view.brief:
-        _details(console, found, view)
+        _show_all(console, found, view)
         return
     with console.capture() as captured:
-        _details(console, found, view)
+        _show_all(console, found, view)
     show_lines(console, f"{captured.get().count(chr(10)):,} more lines: --show all")
 
 
-def _details(console: Console, found: Comparison, view: View) -> None:
-    """Print every number that moved, and what the marks mean."""
-    chosen = found.moved(view.least)
-    if view.supported:
-        chosen &= found.evidence.supported.any(axis=0)
-    hidden = _rows(console, found, view, chosen)
-    for place in found.places(True):
-        for s, stage in enumerate(found.stages):
-            if chosen[s, place.columns].any():
-                name = f"{place.path} {stage}"
-                show_lines(
-                    console,
-                    f"**{name}**\n" if view.markdown else name,
-                    *side_by_side(_blocks(found, view, s, place), console.width, view.markdown),
-                    "",
-                )
-    notes = _notes(found, view, hidden)
-    if view.markdown:
-        notes = [note.replace("\n ", "").replace(MARK, "\\" + MARK) + "\n" for note in notes]
-    show_lines(console, *notes)
-
-
-def _largest(console: Console, found: Comparison, view: View) -> None:
-    """Print the largest changes, those that the data support if changes can be tested, or one
-    sentence if there are none."""
-    places, known = largest(found), any(found.known)
-    evidence = found.evidence
-    tested, supported = evidence.count(evidence.tested), evidence.count(evidence.supported)
-    if not known:
-        show_lines(console, errors_used(found)[0], "")
-    elif not places:
-        why = (
-            f"the data support none of the {tested:,} changes: each may be due to chance"
-            if tested
-            else "no change can be tested: every number was kept constant or is not identified"
-        )
-        show_lines(console, why, "")
-    if not places:
-        return
-    changes = supported if known else evidence.count(found.change != 0)
-    labels = found.layout.labels()
-    rows: list[list[Cell]] = []
-    for k, s, i in places:
-        name = " ".join(filter(None, (labels[i], found.stage_of(k, s, i)))) + (
-            "" if found.is_pair else f", {string.ascii_uppercase[k + 1]}"
-        )
-        change, error = (
-            float(found.change[k, s, i]),
-            float((evidence.reach * evidence.error)[k, s, i]),
-        )
-        rows.append(
-            [
-                name,
-                number(float(found.files[0].weights[s, i])),
-                number(float(found.files[k + 1].weights[s, i])),
-                coloured(signed(change)),
-                *([_error(error)] if known else []),
-            ]
-        )
-    ends = ["initial", "learned"] if found.is_pair else ["A", "other"]
-    count = (
-        f"the {len(rows)} largest of {changes:,} changes"
-        if changes > len(rows)
-        else (f"all {changes} changes" if changes > 1 else "the one change")
-    )
-    letters = "" if found.is_pair else f" ({view.title})"
-    show_table(
-        console,
-        f"{count}{' that the data support' * known}{letters}",
-        ["", *ends, "change", *(["+/-"] if known else [])],
-        rows,
-        view.markdown,
-    )
-
-
-def _headline(console: Console, found: Comparison, view: View) -> None:
+def _show_headline(console: Console, found: Comparison, view: View) -> None:
     """Print the ratios of the first term's numbers to the first of them, a column for each file."""
     # of all files or of none: the layout is one
     lines = [line for p in found.files if (line := headline(p)) is not None]
     if not lines or all(value["ratio"] is None for line in lines for value in line["values"]):
         return
-    heads = ["initial", "learned"] if found.is_pair else string.ascii_uppercase[: len(lines)]
-    mean = (
-        ""
-        if len(found.stages) == 1
-        else f", mean of {', '.join(found.stages[:-1])} and {found.stages[-1]}"
-    )
-    title = f"in units of {lines[0]['unit']}{mean}"
-    show_table(
-        console,
-        title if found.is_pair else f"{view.title}: {title}",
-        ["", *heads],
-        [
-            [values[0]["parameter"], *(_ratio(value) for value in values)]
-            for values in zip(*(line["values"] for line in lines), strict=True)
-        ],
-        view.markdown,
-    )
+    *early, last = found.stages
+    stages = f", mean of {', '.join(early)} and {last}" if early else ""
+    rows = [
+        [values[0]["parameter"], *map(_ratio, values)]
+        for values in zip(*(line["values"] for line in lines), strict=True)
+    ]
+    show_table(console, f"in units of {lines[0]['unit']}{stages}", ["", *view.heads], rows)
 
 
 def _ratio(value: dict) -> str:
@@ -642,122 +565,100 @@ def _ratio(value: dict) -> str:
     return number(value["ratio"], 2) + interval
 
 
-def _rows(console: Console, found: Comparison, view: View, chosen: np.ndarray) -> int:
-    """Print the single numbers; return how many are hidden."""
-    columns = [
-        i for place in found.places(False) for i in range(place.first, place.first + place.size)
+def _show_largest(console: Console, found: Comparison, view: View) -> None:
+    """Print the largest changes, those that the data support if changes can be tested, or one
+    sentence if there are none."""
+    places, known, evidence = largest(found), any(found.known), found.evidence
+    tested = evidence.count(evidence.tested)
+    if not known:
+        show_lines(console, errors_used(found)[0], "")
+    elif not places:
+        none = "no change can be tested: every number was kept constant or is not identified"
+        unsupported = f"the data support none of the {tested:,} changes: each may be due to chance"
+        show_lines(console, unsupported if tested else none, "")
+    if not places:
+        return
+    changes = evidence.count(evidence.supported if known else found.change != 0)
+    count = f"all {changes:,} changes" if changes > 1 else "the one change"
+    if changes > len(places):
+        count = f"the {len(places)} largest of {changes:,} changes"
+    several, labels, rows = len(view.names) > 2, found.layout.labels(), list[list[Cell]]()
+    for k, s, i in places:
+        name = " ".join(
+            filter(None, (labels[i], found.stage_of(k, s, i), view.heads[k + 1] * several))
+        )
+        values = [number(float(found.files[at].weights[s, i])) for at in (0, k + 1)]
+        change = coloured(signed(float(found.change[k, s, i])))
+        rows.append([name, *values, change, *([_margin(found, k, s, i)] if known else [])])
+    heads = [view.heads[0], "other" if several else view.heads[1], "change"]
+    heads += ["+/-"] if known else []
+    show_table(console, f"{count}{' that the data support' * known}", ["", *heads], rows)
+
+
+def _show_all(console: Console, found: Comparison, view: View) -> None:
+    """Print every number that moved, a row for each stage, then tables of numbers as boards, and
+    what the marks mean."""
+    chosen = found.moved(view.least)
+    if view.supported:
+        chosen &= found.evidence.supported.any(axis=0)
+    columns = [i for place in found.places(False) for i in range(*place.columns.indices(1 << 30))]
+    labels, once = found.layout.labels_with_units(), np.all(found.evidence.repeated, axis=0)
+    rows: list[list[Cell]] = [
+        [labels[i] + f" {stage}" * (not once[-1, i]), *_cells(found, view, s, i)]
+        for i in columns
+        for s, stage in enumerate(found.stages)
+        if chosen[s, i] and not once[s, i]
     ]
-    shown = [i for i in columns if chosen[:, i].any()]
-    if not shown:
-        if not view.supported:  # else the table of the largest changes says it
-            what = f"no single number moved by {view.least:g} centipawns or more"
-            show_lines(console, f"{view.title}: {what}", "")
-        return len(columns)
-    stages, one_by_one = range(len(found.stages)), [[s] for s in range(len(found.stages))]
-    for group in (
-        [stages]
-        if found.is_pair and not found.own_errors and _fits(console, found, view, shown)
-        else one_by_one
-    ):
-        heads, cells = _table(found, view, shown, group)
-        title = (
-            view.title if len(group) == len(stages) else f"{view.title}: {found.stages[group[0]]}"
-        )
-        show_table(console, title, heads, cells, view.markdown, narrow=True)
-    return len(columns) - len(shown)
+    if rows:
+        heads = [found.files[0].wording.unit, *_heads(found, view)]
+        show_table(console, view.title, heads, rows, narrow=True)
+    elif not view.supported:  # else the table of the largest changes says it
+        what = f"no single number moved by {view.least:g} centipawns or more"
+        show_lines(console, f"{view.title}: {what}", "")
+    for place in found.places(True):
+        for s, stage in enumerate(found.stages):
+            if chosen[s, place.columns].any():
+                boards = side_by_side(_boards(found, view, s, place), console.width)
+                show_lines(console, f"{place.path} {stage}", *boards, "")
+    show_lines(console, *_notes(found, view, sum(not chosen[:, i].any() for i in columns)))
 
 
-def _table(
-    found: Comparison, view: View, shown: Sequence[int], group: Sequence[int]
-) -> tuple[list[str], list[list[Cell]]]:
-    """Return headings and rows of the numbers, with some stages side by side."""
-    labels = found.layout.labels_with_units()
-    heads = [found.files[0].wording.unit, *(head for s in group for head in _heads(found, s))]
-    return heads, [
-        [labels[i], *(cell for s in group for cell in _cells(found, view, s, i))] for i in shown
-    ]
-
-
-def _fits(console: Console, found: Comparison, view: View, shown: Sequence[int]) -> bool:
-    """Whether the console has room for all stages side by side."""
-    heads, rows = _table(found, view, shown, range(len(found.stages)))
-    width = sum(max(map(len, column)) + 1 for column in zip(heads, *rows, strict=True)) - 1
-    return view.markdown or width <= console.width
-
-
-def _heads(found: Comparison, s: int) -> list[str]:
-    """Return the headings of the cells of one stage."""
-    first, *others = found.files
-    if found.is_pair:
-        ends = [*["optimum"] * found.steps, "+/-"] if found.known[0] else []
-        return (
-            [found.stages[s], "+/-", "learned", "+/-", "change", "%", *ends]
-            if found.own_errors
-            else [found.stages[s], "learned", "change", "%", *ends]
-        )
-    heads = ["A", "+/-"] if found.own_errors else ["A"]
-    for letter, p in zip(string.ascii_uppercase[1:], others, strict=False):
-        heads += (
-            [letter, "+/-", f"{letter}-A"]
-            if p.standard_errors is not None
-            else [letter, f"{letter}-A"]
-        )
+def _heads(found: Comparison, view: View) -> list[str]:
+    """Return the headings of the cells of a number."""
+    heads = [view.heads[0], *(["+/-"] if found.own_errors else [])]
+    for k, known in enumerate(found.known):
+        heads += [view.heads[k + 1], view.change(k), "%"]
+        heads += [*(["optimum"] if found.steps(k) else []), *(["+/-"] if known else [])]
     return heads
 
 
 def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
     """Return the cells of a number in one stage, in the order of `_heads`."""
-    values = [float(p.weights[s, i]) for p in found.files]
-    errors = [
-        None if p.standard_errors is None else reach(p) * float(p.standard_errors[s, i])
-        for p in found.files
-    ]
-    marks = found.evidence.supported if view.supported else found.evidence.significant
-    middle: list[Cell]
-    if found.is_pair:
-        change, margin = (
-            float(found.change[0, s, i]),
-            float((found.evidence.reach * found.evidence.error)[0, s, i]),
-        )
-        if view.supported and not marks[0, s, i]:
-            middle = [UNSUPPORTED, ""]
+    first = found.files[0]
+    cells: list[Cell] = [number(before := float(first.weights[s, i]))]
+    if first.standard_errors is not None:
+        cells.append(_error(reach(first) * float(first.standard_errors[s, i])))
+    for k, known in enumerate(found.known):
+        other, change = found.files[k + 1], float(found.change[k, s, i])
+        cells.append(number(float(other.weights[s, i])))
+        if view.supported and not found.evidence.supported[k, s, i]:
+            cells += [UNSUPPORTED, ""]
         else:
-            part = percent(values[0], change)
-            middle = [
-                coloured(signed(change) + MARK * bool(marks[0, s, i])),
-                coloured((signed(part, 0) or "0") if signed(change) else ""),
-            ]
-        optimum = [number(float(found.files[1].estimate[s, i]))] * found.steps
-        ends = [*optimum, _error(margin)] if found.known[0] else []
-        if found.own_errors:
-            return [
-                number(values[0]),
-                _error(errors[0]),
-                number(values[1]),
-                _error(errors[1]),
-                *middle,
-                *ends,
-            ]
-        return [number(values[0]), number(values[1]), *middle, *ends]
-    cells: list[Cell] = [number(values[0]), *([] if errors[0] is None else [_error(errors[0])])]
-    for k, (value, error) in enumerate(zip(values[1:], errors[1:], strict=True)):
-        dotted = view.supported and not marks[k, s, i]
-        cells += [
-            number(value),
-            *([] if error is None else [_error(error)]),
-            (
-                UNSUPPORTED
-                if dotted
-                else coloured(signed(float(found.change[k, s, i])) + MARK * bool(marks[k, s, i]))
-            ),
-        ]
+            part = signed(percent(before, change), 0) or "0"
+            cells.append(coloured(signed(change) + MARK * bool(view.marks(found)[k, s, i])))
+            cells.append(coloured(part if signed(change) else ""))
+        cells += [number(float(other.estimate[s, i]))] * found.steps(k)
+        cells += [_margin(found, k, s, i)] * known
     return cells
 
 
-def _error(error: float | None, digits: int = 1) -> str:
+def _margin(found: Comparison, k: int, s: int, i: int) -> str:
+    """Format half of the 95 % interval of a change."""
+    return _error(float((found.evidence.reach * found.evidence.error)[k, s, i]))
+
+
+def _error(error: float, digits: int = 1) -> str:
     """Format half of a 95 % interval."""
-    if error is None:
-        return ""
     if np.isnan(error):
         return UNIDENTIFIED
     if error == 0:
@@ -765,55 +666,46 @@ def _error(error: float | None, digits: int = 1) -> str:
     return number(error, digits) if error >= 0.5 * 10**-digits else f"<{10**-digits:g}"
 
 
-def _blocks(
+def _boards(
     found: Comparison, view: View, s: int, place: Place
 ) -> list[tuple[str, list[list[Cell]]]]:
-    """Return the grids of a table: initial, learned, change and error for two files; the values of
-    each for more."""
-    marks = found.evidence.supported if view.supported else found.evidence.significant
+    """Return the boards of a table with their headings: of the first file, and for each other one
+    its numbers, their changes, and the optimum and errors if there are any."""
 
-    def grid(k: int, numbers: np.ndarray, text) -> list[list[Cell]]:
-        """Return cells by `text(number, marked)`; if only supported changes are shown, without the
-        rest of file k."""
-        pairs = zip(on_board(numbers, place), on_board(marks[max(k, 1) - 1, s], place), strict=True)
+    def board(numbers: np.ndarray, text: Callable[[float], Cell]) -> list[list[Cell]]:
+        return [[text(value) for value in row] for row in on_board(numbers, place)]
+
+    def marked(k: int, numbers: np.ndarray, text: Marked) -> list[list[Cell]]:
+        """If only supported changes are shown, without the rest of the file."""
+        marks = on_board(view.marks(found)[k, s], place)
         return [
             [
-                UNSUPPORTED if view.supported and k and not marked else text(value, bool(marked))
-                for value, marked in zip(*pair, strict=True)
+                UNSUPPORTED if view.supported and not mark else text(value, bool(mark))
+                for value, mark in zip(*rows, strict=True)
             ]
-            for pair in pairs
+            for rows in zip(on_board(numbers, place), marks, strict=True)
         ]
 
-    def plain(value: float, marked: bool) -> str:
+    def whole(value: float, mark: bool = False) -> str:
         return number(value, 0)
 
-    def moved(value: float, marked: bool) -> Text:
-        return coloured((signed(value, 0) or "0") + MARK * marked)
+    def moved(value: float, mark: bool) -> Text:
+        return coloured((signed(value, 0) or "0") + MARK * mark)
 
-    weights = [p.weights[s] for p in found.files]
-    if found.is_pair:
-        blocks = [
-            ("initial", grid(0, weights[0], plain)),
-            ("learned", grid(1, weights[1], plain)),
-            ("change", grid(1, found.change[0, s], moved)),
-        ]
-        if found.known[0]:
-            errors = (found.evidence.reach * found.evidence.error)[0, s]
-            if found.steps:
-                blocks.append(("optimum", grid(1, found.files[1].estimate[s], plain)))
-            blocks.append(("+/-", grid(1, errors, lambda error, marked: _error(error, 0))))
-        return blocks
-    return [
-        ("A", grid(0, weights[0], plain)),
-        *(
-            (letter, grid(k, weights[k], lambda value, marked: number(value, 0) + MARK * marked))
-            for k, letter in enumerate(string.ascii_uppercase[1 : len(weights)], 1)
-        ),
-    ]
+    boards = [(view.heads[0], board(found.files[0].weights[s], whole))]
+    for k, known in enumerate(found.known):
+        other, errors = found.files[k + 1], (found.evidence.reach * found.evidence.error)[k, s]
+        boards.append((view.heads[k + 1], marked(k, other.weights[s], whole)))
+        boards.append((view.change(k), marked(k, found.change[k, s], moved)))
+        if found.steps(k):
+            boards.append(("optimum", marked(k, other.estimate[s], whole)))
+        if known:
+            boards.append(("+/-", marked(k, errors, lambda error, mark: _error(error, 0))))
+    return boards
 
 
 def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
-    """Return lines on what the marks mean and what is hidden."""
+    """Return lines on what the marks mean and how many numbers are `hidden`."""
     evidence, notes = found.evidence, []
     tested = evidence.count(evidence.tested)
     if any(p.standard_errors is not None for p in found.files):
@@ -837,13 +729,12 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         notes += errors_used(found)
     if hidden and view.supported:
         notes.append(
-            f"{hidden} single numbers are hidden; in tables {UNSUPPORTED} is a number without a"
-            " supported change"
+            f"{hidden} single numbers are hidden; {UNSUPPORTED} is a number without a supported"
+            " change"
         )
     elif hidden:
-        unit = found.files[0].wording.unit
         notes.append(
-            f"{hidden} numbers that moved by less than {view.least:g} {unit} are hidden; --show 0"
-            " shows them"
+            f"{hidden} numbers that moved by less than {view.least:g} {found.files[0].wording.unit}"
+            " are hidden; --show 0 shows them"
         )
     return notes

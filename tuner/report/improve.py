@@ -14,6 +14,7 @@ from tuner.report.page import page_of
 from tuner.report.run import run_of
 from tuner.report.sections import Section, Tile, options_section
 from tuner.report.verdict import Verdict
+from tuner.statistics.intervals import NORMAL
 
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
@@ -116,7 +117,7 @@ def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
             "The match that decides has not been played",
             f"Versions judged in the rounds: {judged}",
         )
-    difference, error = final.difference or 0.0, 1.96 * (final.error or 0.0)
+    difference, error = final.difference or 0.0, NORMAL * (final.error or 0.0)
     kind = "better" if difference > error else "worse" if difference < -error else "not decided"
     patch = folder / PATCH
     return Verdict(
@@ -152,7 +153,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
                 "noise": learned.noise.elo if learned.noise else None,
                 "matches": [_match_text(rival, found) for rival, found in matches],
                 "rating": f"{signed(judged.found.difference, 0) or '0'} ±"
-                f" {number(1.96 * (judged.found.error or 0.0), 0)}",
+                f" {number(NORMAL * (judged.found.error or 0.0), 0)}",
                 "los": judged.found.los,
                 "kept": judged.found.kept,
             }
@@ -181,7 +182,7 @@ def _ratings(steps: list[StepLine]) -> Section | None:
     ratings = judged[-1].found.ratings
     found = dict(sorted(ratings.items(), key=lambda pair: pair[0] != "the first version"))
     names, values = list(found), [rating[0] for rating in found.values()]
-    errors = [1.96 * rating[1] for rating in found.values()]
+    errors = [NORMAL * rating[1] for rating in found.values()]
     chart = points_chart(
         "Joint ratings of the pool",
         "Elo above the first version, with 95 % interval",
@@ -207,7 +208,7 @@ def _changed(folder: Path) -> Section | None:
             "before": float(first.weights[i, j]),
             "after": float(learned.weights[i, j]),
             "change": float(learned.weights[i, j] - first.weights[i, j]),
-            "error": None if errors is None else 1.96 * float(errors[i, j]),
+            "error": None if errors is None else NORMAL * float(errors[i, j]),
         }
         for i, stage in enumerate(first.stages)
         for j, label in enumerate(labels)

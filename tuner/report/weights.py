@@ -136,7 +136,7 @@ def weight_rows(found: Comparison, significance: Significance) -> list[dict]:
                         "error": (
                             float(errors[s, i])
                             if significance.marks[s, i] in (SURE, CHANCE)
-                            and not found.steps
+                            and not found.steps(0)
                             and np.isfinite(errors[s, i])
                             else None
                         ),

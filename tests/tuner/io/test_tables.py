@@ -22,13 +22,6 @@ def test_a_table_has_one_text_column_and_numbers_on_the_right():
     assert out.getvalue() == "pieces\n       value\npawn     1.0\nqueen  +12.0\n\n"
 
 
-def test_a_markdown_table_is_neither_wrapped_nor_coloured():
-    console, out = printed(20, force_terminal=True)
-    name = "a name that is longer than the console is wide"
-    show_table(console, "t", ["", "change"], [[name, coloured("-1.0")]], markdown=True)
-    assert out.getvalue() == f"### t\n\n|  | change |\n|---|---:|\n| {name} | -1.0 |\n\n"
-
-
 def test_lines_are_not_wrapped_and_brackets_are_no_markup():
     console, out = printed(10)
     show_lines(console, "[bold] and :smile: in a long line")
@@ -72,10 +65,3 @@ def test_grids_that_do_not_fit_side_by_side_go_into_several_rows():
             and lines[2].split() == ["300", "4"] * per_row
         )
         assert max(map(len, lines)) <= per_row * (width + 4) - 4
-    assert [str(line) for line in side_by_side(blocks[:1], 80, markdown=True)] == [
-        "```",
-        "one",
-        "  1 -20",
-        "300   4",
-        "```",
-    ]
