@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from tuner.findings.records import PlayedCalibration
     from tuner.report.run import ShownRun
 
-USAGE = "RUN [-o FILE.html] [--match DIR]"
+USAGE = "RUN [RUN ...] [-o FILE.html] [--match DIR]"
 EXAMPLE = """examples:
   tuner report run
   tuner report run --match match -o learned.html
+  tuner report selfplay-1 selfplay-2
   tuner report selfplay-1 --match match-1000 --match match-4000
                                               Elo by games learned from
 """
@@ -28,21 +29,19 @@ MOST_BESIDE = 3  # runs on the charts of another
 
 
 TABLE: Table = (
-    Option(("run",), "folder of a run", metavar="RUN"),
+    Option(
+        ("run",),
+        "folder of a run; of self-play, up to three more whose strength by games is drawn on the"
+        " same charts",
+        metavar="RUN",
+        nargs="+",
+    ),
     output("page to write (default: report.html in the folder)", "FILE.html"),
     Option(
         ("--match",),
         "folder of a match played with the learned weights; may be repeated",
         default=(),
         metavar="DIR",
-        action="append",
-    ),
-    Option(
-        ("--beside",),
-        "folder of another run of self-play, whose strength by games is drawn on the same charts;"
-        " up to three",
-        default=(),
-        metavar="RUN",
         action="append",
     ),
     Option(
@@ -60,9 +59,9 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import replace_file, require_writable
     from tuner.report.live import PAGES
     from tuner.report.page import render
-    from tuner.report.run import read_run, told_of
+    from tuner.report.run import SELFPLAY, read_run, told_of
 
-    folder = Path(arguments.run)
+    folder, *others = map(Path, arguments.run)
     kind = next((kind for kind in PAGES if kind == told_of(folder).section), None)
     if kind:
         refuse(
@@ -70,24 +69,15 @@ def run(arguments: Arguments) -> dict:
             for path in arguments.match
         )
         refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
-        refuse(
-            (f"--beside {path}", True, f"a page of {kind} has no such charts")
-            for path in arguments.beside
-        )
-    if len(arguments.beside) > MOST_BESIDE:
-        raise InputError(
-            f"--beside: found {len(arguments.beside)} runs, expected at most {MOST_BESIDE}"
-        )
-    others = [Path(path) for path in arguments.beside]
+    if len(others) > MOST_BESIDE:
+        raise InputError(f"{len(arguments.run)} runs, expected at most {1 + MOST_BESIDE}")
     found = None if kind else read_run(folder, [Path(match) for match in arguments.match], others)
-    refuse(
-        (f"--beside {path}", found and found.kind != "selfplay", "is for runs of self-play")
-        for path in arguments.beside
-    )
+    if others and not (found and found.kind == SELFPLAY):
+        raise InputError(f"{folder}: not a run of self-play, so its page shows it alone")
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
-    require_writable(output, KIND, (str(folder), *arguments.match, *arguments.beside))
+    require_writable(output, KIND, (str(folder), *arguments.match, *map(str, others)))
     calibration = None
     if found is None:
         assert kind is not None, "of a run that was not read as another"

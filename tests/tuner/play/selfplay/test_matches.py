@@ -92,7 +92,7 @@ def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp
     assert all(f"run {games}" in out for games in (8, 16, 24))
     done(*RUN, "--seed", 4, *MEASURE, *SHORT, "--run", tmp_path / "other")
     page = tmp_path / "page.html"
-    done("report", measured, "--beside", tmp_path / "other", "-o", page)
+    done("report", measured, tmp_path / "other", "-o", page)
     text = page.read_text()
     for said in ("Games won against random", "Games won against zero, by ply", "other</span>"):
         assert said in text
@@ -118,8 +118,7 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, words, said):
 
 
 def test_runs_beside_another_are_of_self_play_and_three_at_most(measured, tmp_path):
-    many = [word for _ in range(4) for word in ("--beside", measured)]
-    assert "found 4 runs, expected at most 3" in refused("report", measured, *many)
+    assert "5 runs, expected at most 4" in refused("report", *[measured] * 5)
     played = tmp_path / "match"
     done("match", "material", "zero", "--games", 2, "--depth", 1, "--run", played)
-    assert "is for runs of self-play" in refused("report", played, "--beside", measured)
+    assert "not a run of self-play" in refused("report", played, measured)
