@@ -17,6 +17,7 @@ from tests.commands.match_support import comparable, games_of, pairs_in
 from tests.commands.support import done, refused
 from tests.games.support import REPOSITORY
 from tests.tuner.core.support import read_records
+from tuner.report.page import render
 from tuner.report.tournament import tournament_page
 
 FOUR = ("classic", "pesto", "zero", "random", "--depth", 1, "--plies", 60, "--random-plies", 4)
@@ -149,7 +150,7 @@ def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
         *("classic", "--ladder", "random", "depth=1:2", "--depth", 1, "--games", 12),
         *("--random-plies", 4, "--run", tmp_path / "run"),
     )
-    assert "classic is rated" in tournament_page(tmp_path / "run")[0]
+    assert "classic is rated" in render(tournament_page(tmp_path / "run"))[0]
     names = [player["name"] for player in found["players"]]
     assert names[0] == "classic" and sorted(names[1:]) == ["random depth 1", "random depth 2"]
     assert found["kind"] == "gauntlet" and 16 <= found["games"] < 24

@@ -30,8 +30,7 @@ from tuner.play.match.settings import settings_for
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
-from tuner.report.page import render
-from tuner.report.run import read_run
+from tuner.report.page import read_page, render
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -136,7 +135,7 @@ def write_report(
     a match or self-play), with the folders of `matches` that the learned weights played. By default
     it is `report.html` in the folder."""
     folder, played = Path(run), [Path(match) for match in matches]
-    found = read_run(folder, played)
+    found = read_page(folder, played)
     page = Path(output) if output is not None else folder / "report.html"
     require_writable(page, PAGE, (str(folder), *map(str, played)))
     replace_file(page, render(found)[0])

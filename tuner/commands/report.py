@@ -57,43 +57,37 @@ def run(arguments: Arguments) -> dict:
     from tuner.core.records import to_json
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
-    from tuner.report.live import PAGES
-    from tuner.report.page import render
+    from tuner.report.page import PAGES, page_of, read_page, render
     from tuner.report.run import SELFPLAY, read_run, told_of
 
     folder, *others = map(Path, arguments.run)
-    kind = next((kind for kind in PAGES if kind == told_of(folder).section), None)
-    if kind:
-        refuse(
-            (f"--match {path}", True, f"a page of {kind} shows its own games")
-            for path in arguments.match
-        )
-        refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
+    matches = [Path(match) for match in arguments.match]
     if len(others) > MOST_BESIDE:
         raise InputError(f"{len(arguments.run)} runs, expected at most {1 + MOST_BESIDE}")
-    found = None if kind else read_run(folder, [Path(match) for match in arguments.match], others)
-    if others and not (found and found.kind == SELFPLAY):
-        raise InputError(f"{folder}: not a run of self-play, so its page shows it alone")
     output = Path(arguments.output) if arguments.output else folder / PAGE
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
-    require_writable(output, KIND, (str(folder), *arguments.match, *map(str, others)))
     calibration = None
-    if found is None:
-        assert kind is not None, "of a run that was not read as another"
-        page, sections = PAGES[kind](folder, None)
+    if told_of(folder).section in PAGES:
+        refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
+        page = read_page(folder, matches, others)
     else:
+        found = read_run(folder, matches, others)
+        if others and found.kind != SELFPLAY:
+            raise InputError(f"{folder}: not a run of self-play, so its page shows it alone")
         found, calibration = _calibrated(found, arguments.calibrate)
-        page, sections = render(found)
-    replace_file(output, page)
+        page = page_of(found)
+    require_writable(output, KIND, (str(folder), *arguments.match, *map(str, others)))
+    html, sections = render(page)
+    replace_file(output, html)
     size = output.stat().st_size
     result = {
         "run": str(folder),
-        "kind": found.kind if found else kind,
+        "kind": page.run.kind,
         "output": str(output),
         "bytes": size,
         "sections": [section.name for section in sections],
-        "matches": [str(match.folder) for match in found.matches] if found else [],
+        "matches": [str(match.folder) for match in page.run.matches],
         "calibration": to_json(calibration),
     }
     if not arguments.json:

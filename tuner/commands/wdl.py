@@ -87,9 +87,11 @@ def run(arguments: Arguments) -> dict:
         found = learn_wdl(game, sources, reading, arguments.held_out, display)
     rows = chances_rows(found)
     if arguments.page:
+        from tuner.report.page import render
         from tuner.report.wdl import wdl_page
 
-        replace_file(Path(arguments.page), wdl_page(found, arguments.text, rows, arguments.seed))
+        page = wdl_page(found, arguments.text, rows, arguments.seed)
+        replace_file(Path(arguments.page), render(page)[0])
     if arguments.output:
         text = WDL_FORMATS[arguments.format or "c"](code_of(found, arguments.text))
         replace_file(Path(arguments.output), text)

@@ -10,9 +10,8 @@ from tuner.core.records import Count, InputError, Number, convert
 from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.report.charts import number, points_chart, signed, whole
-from tuner.report.page import page_of
 from tuner.report.run import run_of
-from tuner.report.sections import Section, Tile, options_section
+from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL
 
@@ -79,26 +78,17 @@ def read_steps(folder: Path) -> list[StepLine]:
     return steps
 
 
-def improve_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
-    """Return the page of a loop, which may still be running, and its sections; `now` is the one of
-    a page that lives."""
-    steps = read_steps(folder)
-    run = run_of(folder)
+def improve_page(folder: Path) -> Page:
+    """Return the page of a loop, which may still be running."""
+    steps, run = read_steps(folder), run_of(folder)
     sections = [
-        section
-        for section in (
-            _rounds(steps),
-            _ratings(steps),
-            _changed(folder),
-            _steps(steps),
-            options_section(run),
-        )
-        if section is not None
+        _rounds(steps),
+        _ratings(steps),
+        _changed(folder),
+        _steps(steps),
+        options_section(run),
     ]
-    verdicts = [_verdict(folder, steps)]
-    return page_of(
-        run, folder.resolve().name, sections, now, verdicts=verdicts, tiles=_tiles(steps)
-    ), sections
+    return Page(run, folder.resolve().name, sections, _tiles(steps), [_verdict(folder, steps)])
 
 
 def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:

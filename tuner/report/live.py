@@ -9,7 +9,7 @@ import hashlib
 import re
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,25 +23,13 @@ from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, kind_of
 from tuner.io.terminal import duration
-from tuner.options.match import TOURNAMENT_SECTION
 from tuner.report.charts import Chart, capital, own_names, percent, whole
-from tuner.report.improve import IMPROVE, improve_page
-from tuner.report.optimize import OPTIMIZE, optimize_page
-from tuner.report.page import Fragments, page_of, render
-from tuner.report.run import LEARNED, NET, ShownRun, read_run
+from tuner.report.improve import IMPROVE
+from tuner.report.page import Fragments, read_page, render
+from tuner.report.run import LEARNED, NET, ShownRun
 from tuner.report.run_charts import learning_curves
-from tuner.report.sections import Section
-from tuner.report.tournament import tournament_page
+from tuner.report.sections import Page, Section
 from tuner.version import __version__
-
-# each makes the page and its sections from a folder and, of a page that lives, its present state;
-# InputError for damage
-PAGES: Mapping[str, Callable[[Path, Section | None], tuple[str, list[Section]]]] = {
-    IMPROVE: improve_page,
-    OPTIMIZE: optimize_page,
-    TOURNAMENT_SECTION: tournament_page,
-}
-
 
 Made = TypeVar("Made")
 FILES = (DATABASE, LEARNED, NET)  # what the report shows of a folder
@@ -167,9 +155,7 @@ class LivePage:
         now = now_section(self.folder, UNKNOWN, None, version)
         try:
             require_files(self.folder)
-            if make := PAGES.get(kind_of(self.folder) or ""):
-                return version, make(self.folder, now)[0]
-            return version, render(read_run(self.folder, []), now)[0]
+            return version, render(read_page(self.folder), now)[0]
         except InputError as problem:
             kind = kind_of(self.folder) or "run"
             text = (
@@ -179,7 +165,7 @@ class LivePage:
             )
             run = ShownRun(self.folder, kind, "", __version__, {}, [], [])
             waiting = Section("waiting", "Report", "waiting", {"text": text})
-            return version, page_of(run, self.name, [waiting], now)
+            return version, render(Page(run, self.name, [waiting]), now)[0]
 
 
 def require_files(folder: Path) -> None:

@@ -11,9 +11,8 @@ from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import kind_of
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
-from tuner.report.page import page_of
 from tuner.report.run import Match, read_match, run_of
-from tuner.report.sections import Section, Tile, options_section
+from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.statistics.intervals import NORMAL
 
@@ -21,9 +20,8 @@ OPTIMIZE = "optimize"
 MOST_CHARTS = 12
 
 
-def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
-    """Return the page of an optimization, and its sections; `now` is the one of a page that
-    lives."""
+def optimize_page(folder: Path) -> Page:
+    """Return the page of an optimization."""
     lines = [
         convert(plain, TunedEstimate, f"{folder / DATABASE}: {ESTIMATE} {number}")
         for number, plain in enumerate(read_records(folder, ESTIMATE))
@@ -34,12 +32,8 @@ def optimize_page(folder: Path, now: Section | None = None) -> tuple[str, list[S
     match = _last_match(folder)
     run = run_of(folder, [match] if match else [])
     sections = [_numbers(lines[-1]), *_curves(lines), options_section(run)]
-    tiles = _tiles(lines[-1])
     name = folder.resolve().name
-    return (
-        page_of(run, name, sections, now, verdicts=[_verdict(folder, match)], tiles=tiles),
-        sections,
-    )
+    return Page(run, name, sections, _tiles(lines[-1]), [_verdict(folder, match)])
 
 
 def _last_match(folder: Path) -> Match | None:

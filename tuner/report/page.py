@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
 from games.record import Wording
+from tuner.options.match import TOURNAMENT_SECTION
+from tuner.options.option import refuse
 from tuner.report.charts import FILTERS, Chart, outcomes_of, own_names
-from tuner.report.run import MATCH, ShownLearningRun, ShownNetworkRun, ShownRun
+from tuner.report.improve import IMPROVE, improve_page
+from tuner.report.optimize import OPTIMIZE, optimize_page
+from tuner.report.run import (
+    MATCH,
+    ShownLearningRun,
+    ShownNetworkRun,
+    ShownRun,
+    read_run,
+    told_of,
+)
 from tuner.report.sections import (
+    Page,
     Section,
-    Tile,
     network_match,
     network_sections,
     network_tiles,
@@ -22,66 +33,62 @@ from tuner.report.sections import (
     sections_of,
     tiles_of,
 )
-from tuner.report.verdict import Verdict, match_to_play, report_command, rounds_verdict, verdicts_of
+from tuner.report.tournament import tournament_page
+from tuner.report.verdict import match_to_play, report_command, rounds_verdict, verdicts_of
 from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(run: ShownRun, now: Section | None = None) -> tuple[str, list[Section]]:
-    """Return the page of a run as HTML, and its sections; `now` is the one of a page that lives."""
-    name = (
-        " against ".join(run.matches[0].names) if run.kind == MATCH else run.folder.resolve().name
+# pages of runs that learn nothing: each is made from a folder; InputError for damage
+PAGES: Mapping[str, Callable[[Path], Page]] = {
+    IMPROVE: improve_page,
+    OPTIMIZE: optimize_page,
+    TOURNAMENT_SECTION: tournament_page,
+}
+
+
+def read_page(folder: Path, matches: Sequence[Path] = (), others: Sequence[Path] = ()) -> Page:
+    """Return what is shown of the run in a folder, with `matches` of what it learned, and the
+    strength of `others` on its charts."""
+    section = told_of(folder).section
+    if section not in PAGES:
+        return page_of(read_run(folder, matches, others))
+    refuse(
+        (f"--match {path}", True, f"a page of {section} shows its own games") for path in matches
     )
-    sections, tiles, verdicts, command = _parts(run)
-    return (
-        page_of(
-            run,
-            name,
-            sections,
-            now,
-            verdicts=verdicts,
-            command=command,
-            added=report_command(run, command) if command else "",
-            tiles=tiles,
-        ),
-        sections,
-    )
-
-
-class Parts(NamedTuple):
-    """What a page of a run is made of: `command` is of the match to play, None if there is none."""
-
-    sections: list[Section]
-    tiles: list[Tile]
-    verdicts: list[Verdict]
-    command: str | None
+    refuse((str(path), True, f"the page of {folder} shows it alone") for path in others)
+    return PAGES[section](folder)
 
 
 @functools.singledispatch
-def _parts(run: ShownRun) -> Parts:
+def page_of(run: ShownRun) -> Page:
+    """Return what is shown of a run that learned, or of a match."""
     verdicts = verdicts_of(run)
     if not verdicts and (rounds := rounds_verdict(run)):
         verdicts = [rounds]
-    return Parts(sections_of(run), tiles_of(run), verdicts, match_to_play(run))
+    name = run.folder.resolve().name
+    if run.kind == MATCH:
+        name = " against ".join(run.matches[0].names)
+    return Page(run, name, sections_of(run), tiles_of(run), verdicts, match_to_play(run))
 
 
-@_parts.register(ShownNetworkRun)
-def _network_parts(run: ShownNetworkRun) -> Parts:
-    return Parts(
-        network_sections(run), network_tiles(run), network_verdicts(run), network_match(run)
+@page_of.register(ShownNetworkRun)
+def _page_of_network(run: ShownNetworkRun) -> Page:
+    return Page(
+        run,
+        run.folder.resolve().name,
+        network_sections(run),
+        network_tiles(run),
+        network_verdicts(run),
+        network_match(run),
     )
 
 
-def page_of(
-    run: ShownRun,
-    name: str,
-    sections: list[Section],
-    now: Section | None = None,
-    **more: object,
-) -> str:
-    """Return a page of these sections as HTML; `more` is shown above them. A page with a section
-    `now` asks the server that it comes from for what changes."""
+def render(page: Page, now: Section | None = None) -> tuple[str, list[Section]]:
+    """Return a page as HTML, and its sections that have data. A page with a section `now` asks the
+    server that it comes from for what changes."""
+    run, sections = page.run, [section for section in page.sections if section is not None]
     words, most, labelled = (
         (run.wording, run.points, run.labelled)
         if isinstance(run, ShownLearningRun)
@@ -89,16 +96,20 @@ def page_of(
     )
     environment = _environment()
     environment.filters |= outcomes_of(words, most, labelled)
-    return environment.get_template("page.html.j2").render(
+    html = environment.get_template("page.html.j2").render(
         run=run,
-        name=name,
+        name=page.name,
         sections=sections if now is None else [now, *sections],
         live=now.data["report"] if now is not None else "",
         version=__version__,
-        **more,
+        verdicts=page.verdicts,
+        tiles=page.tiles,
+        command=page.command,
+        added=report_command(run, page.command) if page.command else "",
         style=_text("style.css"),
         script=_text("page.js") + (_text("live.js") if now is not None else Markup()),
     )
+    return html, sections
 
 
 class Fragments:

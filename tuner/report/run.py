@@ -265,7 +265,7 @@ class ShownLearningRun(ShownRun):
         return self.comparison.files[1]
 
 
-def read_run(folder: Path, match_folders: list[Path], others: Sequence[Path] = ()) -> ShownRun:
+def read_run(folder: Path, match_folders: Sequence[Path], others: Sequence[Path] = ()) -> ShownRun:
     """Read everything for a page, with the runs of `others` on its charts; InputError for a folder
     without a run and for damaged files."""
     told = told_of(folder)

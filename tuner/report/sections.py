@@ -4,7 +4,7 @@ is left out."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -182,8 +182,21 @@ class Tile:
     detail: str = ""
 
 
-def sections_of(run: ShownRun) -> list[Section]:
-    """All sections with data, in the order of the page."""
+@dataclass(frozen=True)
+class Page:
+    """What is shown of a run: its name, the sections in their order (None: without data), numbers
+    and verdicts above them, and the command of the match to play, if none was played."""
+
+    run: ShownRun
+    name: str
+    sections: Sequence[Section | None]
+    tiles: Sequence[Tile] = ()
+    verdicts: Sequence[Verdict] = ()
+    command: str | None = None
+
+
+def sections_of(run: ShownRun) -> list[Section | None]:
+    """All sections, in the order of the page."""
     matches = [match_section(match, i) for i, match in enumerate(run.matches)]
     found: list[Section | None]
     if not isinstance(run, ShownLearningRun):
@@ -210,7 +223,7 @@ def sections_of(run: ShownRun) -> list[Section]:
             _draws(run),
             _data(run),
         ]
-    return [section for section in (*found, repeat_section(run)) if section is not None]
+    return [*found, repeat_section(run)]
 
 
 def tiles_of(run: ShownRun) -> list[Tile]:
@@ -653,11 +666,11 @@ WATCHED = (
 KINDS = ("line", "contrast", "initial")  # of lines, by the points of a game
 
 
-def network_sections(run: ShownNetworkRun) -> list[Section]:
-    """Return the sections of the page that have data."""
+def network_sections(run: ShownNetworkRun) -> list[Section | None]:
+    """Return the sections of the page."""
     found, charts, (shares, key) = strength(run), learning_charts(run), points_charts(run)
     played = played_data(run)
-    sections = [
+    return [
         Section("elo", "Strength", "charts", found) if found else None,
         *(match_section(match, i) for i, match in enumerate(run.matches)),
         (
@@ -686,7 +699,6 @@ def network_sections(run: ShownNetworkRun) -> list[Section]:
         ),
         repeat_section(run),
     ]
-    return [section for section in sections if section is not None]
 
 
 def learning_charts(run: ShownNetworkRun) -> list[Chart]:

@@ -18,17 +18,15 @@ from tuner.play.match.tournament import (
     table_of,
 )
 from tuner.report.charts import percent, points_chart, whole
-from tuner.report.page import page_of
 from tuner.report.run import run_of
-from tuner.report.sections import Section, Tile, options_section
+from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
 
 SURE = 0.95  # likelihood of superiority from which on the first is said to be best
 
 
-def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list[Section]]:
-    """Return the page of a tournament, which may still be running, and its sections; `now` is the
-    one of a page that lives. InputError for damage."""
+def tournament_page(folder: Path) -> Page:
+    """Return the page of a tournament, which may still be running. InputError for damage."""
     settings = read_settings(folder, TOURNAMENT_SECTION, TournamentSettings)
     game = game_of_folder(settings, folder)
     lines = read_pairs(folder, game.points, len(settings.pairings))
@@ -38,14 +36,10 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
     standings = standings_of(settings, game, tallies)
     run = run_of(folder)
     sections = [
-        section
-        for section in (
-            _standings(standings, settings),
-            _chart(standings),
-            _against(standings, settings),
-            options_section(run),
-        )
-        if section is not None
+        _standings(standings, settings),
+        _chart(standings),
+        _against(standings, settings),
+        options_section(run),
     ]
     total = settings.games * len(settings.pairings)
     plies = sum(sum(line.plies) for line in lines) / max(2 * len(lines), 1)
@@ -55,15 +49,7 @@ def tournament_page(folder: Path, now: Section | None = None) -> tuple[str, list
         Tile("Average length", whole(plies), "plies"),
         Tile("Openings", openings_text(settings, game)),
     ]
-    page = page_of(
-        run,
-        folder.resolve().name,
-        sections,
-        now,
-        verdicts=[_verdict(standings, settings)],
-        tiles=tiles,
-    )
-    return page, sections
+    return Page(run, folder.resolve().name, sections, tiles, [_verdict(standings, settings)])
 
 
 def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:

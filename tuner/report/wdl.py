@@ -8,15 +8,14 @@ import numpy as np
 
 from tuner.learn.wdl import HIGHEST, WdlResult
 from tuner.report.charts import Chart, Series, line_chart, number, whole
-from tuner.report.page import page_of
 from tuner.report.run import ShownRun
-from tuner.report.sections import Section, Tile, options_section
+from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.version import __version__
 
 KINDS = ("line", "zero", "contrast")  # of lines: wins, draws and losses
 
 
-def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -> str:
+def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -> Page:
     """Return the page; `rows` are the table of chances, its heading first."""
     run = ShownRun(Path(), "wdl", command, __version__, {}, [], [])
     charts = Section(
@@ -29,12 +28,8 @@ def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -
         },
     )
     table = Section("table", "In a thousand games", "wdl", {"head": rows[0], "rows": rows[1:]})
-    return page_of(
-        run,
-        f"Win, draw and loss at a score, {found.game.name}",
-        [charts, table, options_section(run, [("seed", seed)])],
-        tiles=_tiles(found),
-    )
+    name = f"Win, draw and loss at a score, {found.game.name}"
+    return Page(run, name, [charts, table, options_section(run, [("seed", seed)])], _tiles(found))
 
 
 def _tiles(found: WdlResult) -> list[Tile]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tuner.report.browser import needs_chromium, open_page
 from tests.tuner.report.support import match_run, selfplay_run, tune_run
-from tuner.report.page import render
+from tuner.report.page import page_of, render
 from tuner.report.run import read_run
 
 pytestmark = needs_chromium
@@ -37,7 +37,7 @@ def pages(tmp_path_factory):
         (selfplay_run(folder / "selfplay"), []),
         (match, []),
     ):
-        text, _ = render(read_run(run, matches))
+        text, _ = render(page_of(read_run(run, matches)))
         found[run.name] = (
             folder / f"{run.name}.html",
             len(re.findall(r'<svg class="chart"|class="picture"', text)),

@@ -9,7 +9,7 @@ from games.streams import InputError
 from tests.tuner.core.support import execute, put, read_records
 from tests.tuner.report.support import findings, match_run, selfplay_run, tune_run
 from tuner.play.match.journal import PairLine, read_pairs
-from tuner.report.page import render
+from tuner.report.page import page_of, render
 from tuner.report.run import FINDINGS, LINES, read_findings, read_run
 
 SIGNED = ("objective", "held_out", "values", "outcomes")
@@ -63,7 +63,7 @@ def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
                 except (KeyError, IndexError, TypeError):  # a part of what is replaced already
                     continue
         put(folder, FINDINGS, passed)
-        one_line(lambda: render(read_run(folder, [])))
+        one_line(lambda: render(page_of(read_run(folder, []))))
     assert refused > 700
 
 

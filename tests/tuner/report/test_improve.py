@@ -7,6 +7,7 @@ from tests.tuner.core.support import read_records, write_records, write_settings
 from tests.tuner.improve.support import BEST, Commands, improve, write_engine
 from tuner.io.run_folder import read_told
 from tuner.report.improve import improve_page, read_steps
+from tuner.report.page import render
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def loop(tmp_path_factory):
 
 def test_every_version_is_on_the_page_with_its_matches(loop):
     run, result = loop
-    page, sections = improve_page(run)
+    page, sections = render(improve_page(run))
     assert [section.name for section in sections] == [
         *("rounds", "ratings", "changed", "steps", "repeat")
     ]
@@ -42,7 +43,7 @@ def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
     write_settings(tmp_path, "improve", read_told(run).settings)
     for number in range(1, len(steps)):
         write_records(tmp_path, [steps[number - 1]])
-        page, sections = improve_page(tmp_path)
+        page, sections = render(improve_page(tmp_path))
         assert [section.name for section in sections][-2:] == ["steps", "repeat"]
         assert len(read_steps(tmp_path)) == number
 

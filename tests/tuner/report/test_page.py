@@ -8,7 +8,7 @@ import pytest
 from tests.tuner.core.support import put
 from tests.tuner.report.support import NASTY, findings, match_run, selfplay_run, tune_run
 from tuner.findings.records import FINDINGS
-from tuner.report.page import render
+from tuner.report.page import page_of, render
 from tuner.report.run import read_run
 
 VOID = {"meta", "link", "input", "br", "img"}
@@ -56,7 +56,7 @@ def rich(tmp_path_factory):
         folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, names=(NASTY, "classic")
     )
     run = read_run(tune_run(folder / "run"), [match, match])
-    text, sections = render(run)
+    text, sections = render(page_of(run))
     return run, text, sections, Checked(text)
 
 
@@ -138,7 +138,7 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
     found = {key: value for i, (key, value) in enumerate(findings().items()) if i % 2 == kept}
     folder = tune_run(tmp_path / "run")
     put(folder, FINDINGS, found)
-    text, sections = render(read_run(folder, []))
+    text, sections = render(page_of(read_run(folder, [])))
     Checked(text)
     names = {section.name for section in sections}
     for name in ("calibration", "identifiability", "draws", "advice"):
@@ -148,7 +148,7 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
 
 @pytest.mark.parametrize(("start", "stages"), [("material", True), ("shogi/hand", False)])
 def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, stages):
-    text, _ = render(read_run(selfplay_run(tmp_path / "run", start=start), []))
+    text, _ = render(page_of(read_run(selfplay_run(tmp_path / "run", start=start), [])))
     assert "Change of each value" in text and ("mean of the stages" in text) == stages
 
 
@@ -156,6 +156,6 @@ def test_a_bin_without_an_interval_has_a_dash(tmp_path):
     found = findings()
     for line in found["calibration"]["results"]["after"]:
         line.update(low=None, high=None)
-    text, _ = render(read_run(tune_run(tmp_path / "run", found=found), []))
+    text, _ = render(page_of(read_run(tune_run(tmp_path / "run", found=found), [])))
     Checked(text)
     assert "<td>–</td><td>1,001</td>" in text and "– to –" not in text

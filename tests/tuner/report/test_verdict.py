@@ -10,7 +10,7 @@ from tests.tuner.core.support import put
 from tests.tuner.report.support import findings, match_run, tune_run
 from tests.tuner.statistics.support import count_games
 from tuner.findings.records import FINDINGS
-from tuner.report.page import render
+from tuner.report.page import page_of, render
 from tuner.report.run import read_match, read_run
 from tuner.report.verdict import (
     match_to_play,
@@ -165,4 +165,4 @@ def test_without_a_match_the_command_to_play_it_is_on_the_page(tmp_path):
     ]
     for other in (small_run(tmp_path / "other"), match_run(tmp_path / "m", [WON])):
         run = read_run(other, [])  # the game has no search, and a match needs none
-        assert match_to_play(run) is None and "Copy</button>" not in render(run)[0]
+        assert match_to_play(run) is None and "Copy</button>" not in render(page_of(run))[0]
