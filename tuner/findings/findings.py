@@ -35,7 +35,13 @@ from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.parameters import Layout
-from tuner.statistics.intervals import FEW_GAMES, equal_results_interval, quantile
+from tuner.statistics.intervals import (
+    FEW_GAMES,
+    Estimate,
+    equal_results_interval,
+    estimate_around,
+    quantile,
+)
 
 
 def error_in_points(
@@ -74,14 +80,6 @@ CERTAIN = 0.999  # the largest value of a constant
 REVERSED = 4.0  # standard errors
 BINS = 20
 MAX_POSITIONS = 1 << 20  # positions used: some hundred thousand give two digits of an error
-
-
-class Estimate(NamedTuple):
-    """An estimate and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Predictions(NamedTuple):
@@ -171,9 +169,9 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
     n, total = len(counts), counts.sum()
     mean = float(sums.sum() / total)
     if n < 2:
-        return Estimate(mean, np.nan, np.nan)
+        return Estimate(mean)
     error = np.sqrt(((sums - mean * counts) ** 2).sum() * n / (n - 1)) / total
-    return Estimate(mean, mean - quantile(n) * error, mean + quantile(n) * error)
+    return estimate_around(mean, quantile(n) * error)
 
 
 def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:

@@ -253,27 +253,20 @@ def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | Non
     """Return the differences of matches with their intervals over the games learned from."""
     drawn = sorted(
         (
-            (games, found.value, found)
+            (games, found.found)
             for games, found in points
-            if games is not None and found.value is not None
+            if games is not None and math.isfinite(found.found.value)
         ),
         key=lambda point: point[0],
     )
-    if len({games for games, _, _ in drawn}) < 2:
+    games = [games for games, _ in drawn]
+    if len(set(games)) < 2:
         return None
-    games = [games for games, _, _ in drawn]
     values, low, high = zip(
-        *(
-            (
-                value,
-                value if found.low is None else found.low,
-                value if found.high is None else found.high,
-            )
-            for _, value, found in drawn
-        ),
+        *([end if math.isfinite(end) else found.value for end in found] for _, found in drawn),
         strict=True,
     )
-    _, _, one = drawn[0]
+    one = points[0][1]
     return line_chart(
         f"{capital(one.unit)} by games learned from",
         "games learned from",

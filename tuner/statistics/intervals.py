@@ -7,11 +7,37 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 FEW_GAMES = 50
 NORMAL = 1.96  # standard errors
+
+
+class Estimate(NamedTuple):
+    """A value and its 95 % interval: NaN where it is not known, infinite where nothing bounds
+    it."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def error(self) -> float:
+        """Half the width: the number after +/-, also of an interval that is wider on one side."""
+        return (self.high - self.low) / 2
+
+    @property
+    def plain(self) -> dict[str, float | None]:
+        """As plain data; None for what is not finite."""
+        numbers = {**self._asdict(), "error": self.error}
+        return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+
+
+def estimate_around(value: float, error: float) -> Estimate:
+    """Return an estimate with half its 95 % interval."""
+    return Estimate(value, value - error, value + error)
 
 
 def quantile(games: int) -> float:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.statistics.intervals import wilson_interval
+from tuner.statistics.intervals import Estimate, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -101,21 +101,6 @@ class Results(NamedTuple):
         return self.wins + self.draws / 2
 
 
-class MatchInterval(NamedTuple):
-    """A value and its 95 % interval; infinite where the score is or may be 0 or 1, NaN where the
-    games are uninformative."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def error(self) -> float:
-        """Half the width: the number after +/-, although the interval of Elo is wider on the far
-        side of 0."""
-        return (self.high - self.low) / 2
-
-
 class Summary(NamedTuple):
     """Statistics of pairs. `score` is their mean and `variance` their mean squared deviation from
     it, with scores in [0, 1].
@@ -126,8 +111,8 @@ class Summary(NamedTuple):
 
     score: float
     variance: float
-    elo: MatchInterval
-    normalized_elo: MatchInterval
+    elo: Estimate
+    normalized_elo: Estimate
     los: float
     draw_ratio: float
     pairs_ratio: float
@@ -198,8 +183,8 @@ def summarise(pairs: Sequence[int]) -> Summary:
     return Summary(
         score,
         variance,
-        MatchInterval(*map(elo_of, ends)),
-        MatchInterval(*(normalized_elo_of(end, variance) for end in normal)),
+        Estimate(*map(elo_of, ends)),
+        Estimate(*(normalized_elo_of(end, variance) for end in normal)),
         los,
         _ratio(pairs[middle], total),
         _ratio(won, lost),

@@ -15,6 +15,7 @@ from tuner.play.match.results import result_block
 from tuner.report.run import read_match, read_run
 from tuner.report.run_charts import match_charts
 from tuner.report.verdict import verdict, verdicts_of
+from tuner.statistics.intervals import Estimate
 from tuner.statistics.pentanomial import mean_points, summarise
 from tuner.statistics.sprt import Sprt, log_likelihood_ratio
 
@@ -75,7 +76,7 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
         "LLR as the match went on",
         "Pairs of games",
     ]
-    even = replace(match.difference, low=-0.1, value=0.02, surplus=0.02)
+    even = replace(match.difference, found=Estimate(0.02, -0.1, 0.14), surplus=0.02)
     assert (
         "an interval that excludes 0 points a game"
         in verdict(replace(match, test=None, difference=even), None).more

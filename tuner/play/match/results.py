@@ -19,8 +19,8 @@ from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
 from tuner.play.match.setup import AnySettings, Contestants, ladder_lines, row_of
 from tuner.play.players import RANDOM, PlayerSpec
-from tuner.statistics.intervals import quantile
-from tuner.statistics.pentanomial import MatchInterval, MeanPoints, Results, mean_points, summarise
+from tuner.statistics.intervals import estimate_around, quantile
+from tuner.statistics.pentanomial import Estimate, MeanPoints, Results, mean_points, summarise
 from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
 
 FEWEST_PAIRS = 3  # that a mean with an error needs
@@ -45,47 +45,23 @@ class PointResults:
         return (len(self.pairs) - 1) // 4
 
 
-@dataclass(frozen=True)
-class PointsEstimate:
-    """Mean points a game with a 95 % interval; None: unknown."""
-
-    value: float | None
-    error: float | None
-
-    @property
-    def text(self) -> str:
-        return (
-            "-"
-            if self.value is None
-            else f"{signed(self.value)}" + ("" if self.error is None else f" +/- {self.error:.3f}")
-        )
-
-    @property
-    def plain(self) -> dict:
-        if self.value is None or self.error is None:
-            return {"value": self.value, "low": None, "high": None, "error": self.error}
-        return {
-            "value": self.value,
-            "low": self.value - self.error,
-            "high": self.value + self.error,
-            "error": self.error,
-        }
+def points_text(found: Estimate) -> str:
+    """Return points a game with their interval; no -0."""
+    if math.isnan(found.value):
+        return "-"
+    error = "" if math.isnan(found.error) else f" +/- {found.error:.3f}"
+    return f"{round(found.value, 3) + 0.0:+.3f}{error}"
 
 
-def signed(number: float) -> str:
-    """Return a number of points with its sign; no -0."""
-    return f"{round(number, 3) + 0.0:+.3f}"
-
-
-def estimates(results: PointResults) -> tuple[PointsEstimate, PointsEstimate | None, float | None]:
+def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float | None]:
     """Return the points a game from pairs; the same with luck subtracted, None without; and how
     many games with dice of their own and without luck one game counts as, None if unknown. Pairs
     that are all equal show no variance, so there is no interval."""
     pairs, points = len(results.points), results.points.ravel().astype(np.float64)
     if not pairs:
-        return PointsEstimate(None, None), None, None
+        return Estimate(), None, None
     if pairs < FEWEST_PAIRS:
-        return PointsEstimate(float(points.mean()), None), None, None
+        return Estimate(float(points.mean())), None, None
     half_width = quantile(pairs)
     plain = mean_points(points)
     found = _estimate(plain, half_width)
@@ -96,11 +72,13 @@ def estimates(results: PointResults) -> tuple[PointsEstimate, PointsEstimate | N
     return found, _estimate(less_luck, half_width), gain
 
 
-def _estimate(found: MeanPoints, half_width: float) -> PointsEstimate:
-    return PointsEstimate(found.mean, half_width * found.error if found.error > NO_ERROR else None)
+def _estimate(found: MeanPoints, half_width: float) -> Estimate:
+    return estimate_around(
+        found.mean, half_width * found.error if found.error > NO_ERROR else math.nan
+    )
 
 
-def interval_text(estimate: PointsEstimate, pairs: int) -> str:
+def interval_text(estimate: Estimate, pairs: int) -> str:
     """Return how the interval of the points a game was found, or why there is none."""
     if not pairs:
         return "no pair of games has ended"
@@ -109,15 +87,15 @@ def interval_text(estimate: PointsEstimate, pairs: int) -> str:
             f"no interval: {pairs} {'pair' if pairs == 1 else 'pairs'}, at least {FEWEST_PAIRS} are"
             " needed"
         )
-    if estimate.error is None:
+    if math.isnan(estimate.error):
         return f"no interval: all {pairs} pairs have the same points"
     return "95 %, from pairs"
 
 
-def superiority(estimate: PointsEstimate, pairs: int) -> float | None:
+def superiority(estimate: Estimate, pairs: int) -> float | None:
     """Return the likelihood of superiority: the chance that the first player wins more points than
     it loses."""
-    if estimate.value is None or not estimate.error:
+    if not estimate.error > 0:
         return None
     return NormalDist().cdf(estimate.value / estimate.error * quantile(pairs))
 
@@ -133,10 +111,13 @@ def points_block(
     found, less_luck, gain = estimates(results)
     chance = superiority(found, len(results.points))
     about = interval_text(found, len(results.points))
-    lines = [f"Results of {names[0]} vs {names[1]}:", f"Points a game: {found.text} ({about})"]
+    lines = [
+        f"Results of {names[0]} vs {names[1]}:",
+        f"Points a game: {points_text(found)} ({about})",
+    ]
     if less_luck is not None:
         more = "" if gain is None else f"; each game counts as {gain:.1f} with dice of their own"
-        lines.append(f"Less luck:     {less_luck.text} (luck by {judge}{more})")
+        lines.append(f"Less luck:     {points_text(less_luck)} (luck by {judge}{more})")
     if chance is not None:
         lines.append(f"LOS: {100 * chance:.2f} %")
     games = sum(results.games.values())
@@ -276,8 +257,8 @@ def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = No
         "unpaired": results.unpaired,
         "score": _finite(summary.score),
         "variance": _finite(summary.variance),
-        "elo": _interval_dict(summary.elo),
-        "normalized_elo": _interval_dict(summary.normalized_elo),
+        "elo": summary.elo.plain,
+        "normalized_elo": summary.normalized_elo.plain,
         "los": _finite(summary.los),
         "draw_ratio": _finite(summary.draw_ratio),
         "pairs_ratio": _finite(summary.pairs_ratio),
@@ -287,25 +268,13 @@ def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = No
     return found
 
 
-def _interval(interval: MatchInterval) -> str:
+def _interval(interval: Estimate) -> str:
     if math.isfinite(interval.error):
         return f"{_fixed(interval.value)} +/- {_fixed(interval.error)}"
     known = [end for end in interval[1:] if math.isfinite(end)]
     if not known:
         return "unknown"
     return f"{'at least' if known[0] == interval.low else 'at most'} {_fixed(known[0])}"
-
-
-def _interval_dict(interval: MatchInterval) -> dict:
-    return {
-        name: _finite(number)
-        for name, number in (
-            ("value", interval.value),
-            ("low", interval.low),
-            ("high", interval.high),
-            ("error", interval.error),
-        )
-    }
 
 
 def _fixed(number: float, digits: int = 2) -> str:
@@ -322,16 +291,13 @@ HALVES = ("0", "½", "1", "1½", "2")
 
 @dataclass(frozen=True)
 class Difference:
-    """`value`, `low` and `high` are in the `unit`, with a 95 % interval; None: unknown or infinite.
-    `surplus` is the mean result of a game minus that of equal players, `variance` the variance of
-    the means of pairs; `pairs` are counts by result, from the fewest points on, with a label
-    each."""
+    """The difference of two players in the `unit`. `surplus` is the mean result of a game minus
+    that of equal players, `variance` the variance of the means of pairs; `pairs` are counts by
+    result, from the fewest points on, with a label each."""
 
     unit: str
     digits: int  # after the point, in texts
-    value: float | None
-    low: float | None
-    high: float | None
+    found: Estimate
     surplus: float | None
     variance: float | None
     pairs: tuple[int, ...]
@@ -340,7 +306,9 @@ class Difference:
 
     @property
     def interval(self) -> tuple[float | None, float | None, float | None]:
-        return self.value, self.low, self.high
+        """Its value and the ends of its interval; None: unknown or infinite."""
+        plain = self.found.plain
+        return plain["value"], plain["low"], plain["high"]
 
 
 def difference_of(tally: Tally, game: Game) -> Difference:
@@ -353,13 +321,10 @@ def difference_of(tally: Tally, game: Game) -> Difference:
 def elo_difference(results: Results) -> Difference:
     """Return the difference of a match in wins, draws and losses."""
     found = summarise(results.pairs)
-    value, low, high = map(_finite, found.elo[:3])
     return Difference(
         "Elo",
         0,
-        value,
-        low,
-        high,
+        found.elo,
         _finite(found.score - 0.5),
         _finite(found.variance),
         tuple(results.pairs),
@@ -371,16 +336,13 @@ def point_difference(results: PointResults) -> Difference:
     """Return the difference of a match in points, with luck subtracted where it is known."""
     plain, less_luck, _ = estimates(results)
     found, pairs = less_luck or plain, len(results.points)
-    low, high = found.plain["low"], found.plain["high"]
-    variance = None if found.error is None else (found.error / quantile(pairs)) ** 2 * pairs
+    variance = _finite((found.error / quantile(pairs)) ** 2 * pairs) if pairs else None
     most = 2 * results.most
     return Difference(
         "points a game",
         3,
-        found.value,
-        low,
-        high,
-        found.value,
+        found,
+        _finite(found.value),
         variance,
         results.pairs,
         tuple(str(points) for points in range(-most, most + 1)),
@@ -460,7 +422,7 @@ def progress_text(
     elo = summarise(results.pairs).elo
     if game.in_points:
         mean = sum(points * count for points, count in tally.games.items()) / max(results.games, 1)
-        score = f"{signed(mean)} points a game"
+        score = f"{points_text(Estimate(mean))} points a game"
     elif math.isfinite(elo.value) and math.isfinite(elo.error):
         score = f"Elo {elo.value:+.1f} +/- {elo.error:.1f}"
     else:

@@ -19,9 +19,10 @@ from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
 from tuner.play.game import Course, by_rules, play_out
 from tuner.play.match.pairs import luck_by
-from tuner.play.match.results import PointResults, PointsEstimate, estimates, points_block
+from tuner.play.match.results import PointResults, estimates, points_block, points_text
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer, search_player
+from tuner.statistics.intervals import Estimate
 from tuner.statistics.pentanomial import mean_points
 
 GAME = find("backgammon")
@@ -132,7 +133,7 @@ def test_counts_of_a_result_add_up():
     assert "Pairs by points, -6 to 6: [0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0]" in text
     assert "Less luck" not in text and "Points a game: -0.250 +/- " in text
     assert estimates(results)[0].value == pytest.approx(points.mean())
-    assert PointsEstimate(None, None).text == "-" and PointsEstimate(0.5, None).text == "+0.500"
+    assert points_text(Estimate()) == "-" and points_text(Estimate(0.5)) == "+0.500"
 
 
 @pytest.mark.parametrize(
