@@ -13,7 +13,7 @@ from tests.games.support import REPOSITORY
 EXAMPLE = REPOSITORY / "examples" / "othello"
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092]  # as published
 CHECK = """
-from games.conformance import Evaluation, check_game
+from tests.conformance import Evaluation, check_game
 from games.record import find
 from tuner.evaluation.loading import load_engine
 

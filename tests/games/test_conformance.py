@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from games.conformance import Evaluation, Fault, check_game, checks_of
 from games.record import Game, ReadReport, available, find
+from tests.conformance import Evaluation, Fault, check_game, checks_of
 from tuner.evaluation.loading import load_engine
 
 GAMES = available()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from games.conformance import Evaluation, checks_of
 from games.shogi.game import GAME
+from tests.conformance import Evaluation, checks_of
 from tests.games.shogi.support import loaded
 
 kept_alive: list = []

@@ -3,13 +3,13 @@
 The checks play random games and test the functions of the record on their positions. Run all of
 them at once:
 
-    from games.conformance import check_game
+    from tests.conformance import check_game
 
     check_game(GAME)  # raises Fault with the name of the game, the position and the problem
 
 or as one pytest test per check:
 
-    from games.conformance import checks_of
+    from tests.conformance import checks_of
 
     @pytest.mark.parametrize("check", checks_of(GAME), ids=lambda check: check.__name__)
     def test_my_game_conforms(check):
