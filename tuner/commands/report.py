@@ -58,7 +58,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
     from tuner.report.page import PAGES, page_of, read_page, render
-    from tuner.report.run import SELFPLAY, read_run, told_of
+    from tuner.report.run import SELFPLAY, read_run, require_told
 
     folder, *others = map(Path, arguments.run)
     matches = [Path(match) for match in arguments.match]
@@ -68,7 +68,7 @@ def run(arguments: Arguments) -> dict:
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{output}: expected the name of an HTML page, such as {PAGE}")
     calibration = None
-    if told_of(folder).section in PAGES:
+    if require_told(folder).section in PAGES:
         refuse((("--calibrate", arguments.calibrate is not None, "is for runs of self-play"),))
         page = read_page(folder, matches, others)
     else:

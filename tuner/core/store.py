@@ -80,8 +80,15 @@ LOGGED = slice(18, 20)  # bytes that say that a database has a log
 RESTORE, SUM = "restore it, or start another run", "its checksum is another one"
 
 
+# real paths of the stores that this process has open: to close such a file, opened apart from its
+# database, drops the locks of the process on it, and the next program that reads it removes its log
+_open: set[str] = set()
+
+
 def is_ours(path: Path) -> bool:
-    """Return whether a file is a database of ours, which this process has not open."""
+    """Return whether a file is a database of ours."""
+    if os.path.realpath(path) in _open:
+        return True
     try:
         with open(path, "rb") as stream:
             return stream.read(OWNER.stop)[OWNER] == OURS.to_bytes(4, "big")
@@ -139,6 +146,9 @@ class Store:
             self._lock = opened.enter_context(lock(folder))
             self._database = open_database(self.path, TABLES, VERSION, RESTORE)
             opened.callback(self._database.close)
+            self._place = os.path.realpath(self.path)
+            opened.callback(_open.discard, self._place)
+            _open.add(self._place)
             with using(self.path, RESTORE):
                 (found,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
                 if found != "ok":
@@ -156,6 +166,7 @@ class Store:
     def __exit__(self, *problem: object) -> None:
         """Close the database, and unlock the folder."""
         self._database.close()
+        _open.discard(self._place)
         self._lock.close()
 
     def append(
@@ -233,7 +244,8 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
     with using(path, RESTORE):
         name = urllib.parse.quote(os.fsencode(os.path.abspath(path)))
         # a reader would leave files of a log beside a database that nobody has open
-        how = "mode=ro" if os.path.exists(f"{path}-wal") or not _logged(path) else "immutable=1"
+        used = os.path.realpath(path) in _open or os.path.exists(f"{path}-wal")
+        how = "mode=ro" if used or not _logged(path) else "immutable=1"
         reader = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=PATIENCE)
         with contextlib.closing(reader):
             made = reader.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -243,8 +255,7 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
 
 
 def _logged(path: Path) -> bool:
-    """Return whether a database that nobody has open has a log. (Closing a file that is open as a
-    database would drop the locks that this process has on it.)"""
+    """Return whether a database that nobody has open has a log."""
     with open(path, "rb") as stream:
         return stream.read(LOGGED.stop)[LOGGED] == b"\2\2"
 

@@ -70,21 +70,21 @@ class Told:
 
 def this_place() -> str:
     """Return a text that stands for this machine and its user."""
-    import getpass
     import platform
 
-    names = f"{getpass.getuser()} {platform.node()}"
+    user = os.getuid() if hasattr(os, "getuid") else ""  # it may have no name
+    names = f"{user} {platform.node()}"
     return hashlib.blake2b(names.encode(), digest_size=8).hexdigest()
 
 
-def programs_in(plain: object, key: str = "") -> Iterator[str]:
-    """Yield what plain settings name that runs code: engines, terms, and commands of a plan."""
+def find_programs(plain: object, key: str = "") -> Iterator[str]:
+    """Yield the engines, terms and commands of a plan that plain settings name: they run code."""
     if isinstance(plain, dict):
         for name, value in plain.items():
-            yield from programs_in(value, name)
+            yield from find_programs(value, name)
     elif isinstance(plain, list):
         for value in plain:
-            yield from programs_in(value, key)
+            yield from find_programs(value, key)
     elif isinstance(plain, str) and (key in CODE or ENGINE.match(plain)):
         yield plain
 
@@ -92,7 +92,7 @@ def programs_in(plain: object, key: str = "") -> Iterator[str]:
 def note_foreign(told: Told | None, note: Callable[[str], None]) -> None:
     """Say what a run starts if it began on another machine, or as another user: its settings may be
     somebody else's."""
-    if told and told.place != this_place() and (programs := [*programs_in(told.settings)]):
+    if told and told.place != this_place() and (programs := [*find_programs(told.settings)]):
         programs = list(dict.fromkeys(programs))
         note(f"begun on another machine or by another user; it runs: {', '.join(programs)}")
 
@@ -195,7 +195,7 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
                 f"{folder}: holds the searches of another command that was interrupted; continue"
                 f" it with: tuner tune --resume {again}, or choose another folder"
             )
-        ours = {*FILES, WORK, *_moved(folder)}
+        ours = {*FILES, WORK, *_list_moved(folder)}
     foreign = [name for name in names if name not in ours and not TEMPORARY.fullmatch(name)]
     if foreign:
         shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
@@ -205,7 +205,7 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
         )
 
 
-def _moved(folder: Path) -> list[str]:
+def _list_moved(folder: Path) -> list[str]:
     """Return the names of the files that came from WORK."""
     found: list[str] = json.loads(read_blob(folder, MOVED) or "[]")
     return found
@@ -213,7 +213,7 @@ def _moved(folder: Path) -> list[str]:
 
 def _remove_files(folder: Path) -> None:
     """Remove the files of a run that is not there."""
-    for name in (WORK, *_moved(folder)):
+    for name in (WORK, *_list_moved(folder)):
         path = folder / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -255,7 +255,7 @@ def begin_numbered(base: str) -> Store:
 
 
 @contextlib.contextmanager
-def first_files(store: Store) -> Iterator[Path]:
+def make_files(store: Store) -> Iterator[Path]:
     """Yield a folder for the first files of a run, which move to the folder of the run after the
     block."""
     work = store.folder / WORK
@@ -272,7 +272,7 @@ def first_files(store: Store) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def unless_failed(folder: Path, begun: bytes) -> Iterator[Store]:
+def begin_or_remove(folder: Path, begun: bytes) -> Iterator[Store]:
     """Yield the store of a new run. If the block fails, all that the run made is removed again,
     unless searches are kept in its store."""
     there = folder.is_dir()

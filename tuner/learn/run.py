@@ -22,9 +22,9 @@ from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (
     SEARCHES,
     Told,
-    first_files,
+    begin_or_remove,
+    make_files,
     this_place,
-    unless_failed,
     write_settings,
 )
 from tuner.io.terminal import Display
@@ -58,9 +58,9 @@ def tune(
 
     `command` is recorded in the learned file and the run's folder. Games are played and positions
     searched on the executor; None: on the threads that the options name. `told` is what a run that
-    was interrupted was told, by `told_of`."""
+    was interrupted was told, by `tell_fit`."""
     executor, run = executor or OnThreads(options.workers), options.run
-    told = told or told_of(start, sources, output, options, command)
+    told = told or tell_fit(start, sources, output, options, command)
     with (
         _store(run, told, display) as (store, display),
         contextlib.ExitStack() as opened,
@@ -193,7 +193,7 @@ class GivenFit:
     folder: str
 
 
-def told_of(
+def tell_fit(
     start: str, sources: Sequence[str], output: Path, options: TuneSettings, command: str
 ) -> Told:
     """Return what a fit is told."""
@@ -211,7 +211,7 @@ def _store(
         yield None, display
     else:
         with (
-            unless_failed(run, told.content) as store,
+            begin_or_remove(run, told.content) as store,
             NowDisplay(store, display, games_under_way) as kept,
         ):
             yield store, kept
@@ -221,5 +221,5 @@ def _store(
 @contextlib.contextmanager
 def _files(store: Store | None) -> Iterator[Path]:
     """Yield a folder for files, which are those of a run if there is a store."""
-    with first_files(store) if store else tempfile.TemporaryDirectory(prefix="evaltune-") as name:
+    with make_files(store) if store else tempfile.TemporaryDirectory(prefix="evaltune-") as name:
         yield Path(name)

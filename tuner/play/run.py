@@ -17,7 +17,7 @@ from tuner.io.run_folder import (
     SETTINGS,
     begin_folder,
     begin_numbered,
-    first_files,
+    make_files,
     note_foreign,
     read_settings,
     read_told,
@@ -81,7 +81,7 @@ class Run(abc.ABC):
         with (
             begin_folder(folder, self.command) if folder else begin_numbered(self.command) as store
         ):
-            with first_files(store) as work:
+            with make_files(store) as work:
                 self.place(work)
             write_settings(store, self.section, self.settings, command)
             yield store

@@ -21,7 +21,7 @@ from tuner.report.run import (
     ShownNetworkRun,
     ShownRun,
     read_run,
-    told_of,
+    require_told,
 )
 from tuner.report.sections import (
     Page,
@@ -51,7 +51,7 @@ PAGES: Mapping[str, Callable[[Path], Page]] = {
 def read_page(folder: Path, matches: Sequence[Path] = (), others: Sequence[Path] = ()) -> Page:
     """Return what is shown of the run in a folder, with `matches` of what it learned, and the
     strength of `others` on its charts."""
-    section = told_of(folder).section
+    section = require_told(folder).section
     if section not in PAGES:
         return page_of(read_run(folder, matches, others))
     refuse(

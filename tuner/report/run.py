@@ -268,7 +268,7 @@ class ShownLearningRun(ShownRun):
 def read_run(folder: Path, match_folders: Sequence[Path], others: Sequence[Path] = ()) -> ShownRun:
     """Read everything for a page, with the runs of `others` on its charts; InputError for a folder
     without a run and for damaged files."""
-    told = told_of(folder)
+    told = require_told(folder)
     kind = NETWORK if told.section == NETWORK else told.name
     if kind not in (MATCH, SELFPLAY, TUNE, NETWORK):
         raise InputError(
@@ -315,7 +315,7 @@ def read_run(folder: Path, match_folders: Sequence[Path], others: Sequence[Path]
 
 def run_of(folder: Path, matches: Sequence[Match] = ()) -> ShownRun:
     """Return a run that is no fit."""
-    told = told_of(folder)
+    told = require_told(folder)
     return ShownRun(
         folder, told.section, told.command, told.version, told.settings, [], list(matches)
     )
@@ -327,7 +327,7 @@ def read_findings(folder: Path) -> Findings:
     return read_record(folder, FINDINGS, Findings) or Findings()
 
 
-def told_of(folder: Path) -> Told:
+def require_told(folder: Path) -> Told:
     """Return what the run in a folder was told; InputError if there is none."""
     told = read_told(folder)
     if told is None:

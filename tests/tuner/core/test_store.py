@@ -10,7 +10,9 @@ import sys
 import pytest
 
 from games.streams import InputError
-from tuner.core.store import Store, open_database, read_records, using
+from tuner.core.store import Store, is_ours, open_database, read_records, using
+from tuner.io.files import is_run
+from tuner.io.run_folder import begin_folder
 
 SCHEMA = "CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"
 WRITER = f"""
@@ -102,6 +104,18 @@ def test_other_files_are_refused_in_one_line_and_stay_as_they_are(tmp_path, make
     text = str(problem.value)
     assert text.startswith(f"{path}: ") and said in text and text.endswith("; choose another place")
     assert (path.read_bytes() if path.is_file() else None) == before
+
+
+@pytest.mark.parametrize("begin", [Store, begin_folder])
+def test_programs_that_read_a_store_leave_its_log_to_its_process(tmp_path, begin):
+    read = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM records')"
+    with begin(tmp_path) as store:
+        store.append({"number": 1})
+        assert is_ours(store.path) and is_run(tmp_path) and len(read_records(tmp_path)) == 1
+        log = os.stat(tmp_path / "run.db-wal").st_ino
+        subprocess.run([sys.executable, "-c", read, store.path], check=True)
+        assert os.stat(tmp_path / "run.db-wal").st_ino == log
+    assert not (tmp_path / "run.db-wal").exists()
 
 
 def test_a_full_disk_is_one_line(tmp_path):
