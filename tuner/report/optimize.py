@@ -102,8 +102,8 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
             lines[-1].unit,
             games,
             [value for value, _ in gains],
-            [_list_moved(value, error, -NORMAL) for value, error in gains],
-            [_list_moved(value, error, NORMAL) for value, error in gains],
+            [_moved(value, error, -NORMAL) for value, error in gains],
+            [_moved(value, error, NORMAL) for value, error in gains],
             0.0,
         )
     ]
@@ -127,7 +127,7 @@ def _curves(lines: list[TunedEstimate]) -> list[Section]:
     return [Section("curves", "Over the games", "charts", {"charts": charts, "note": note})]
 
 
-def _list_moved(value: float | None, error: float | None, times: float) -> float | None:
+def _moved(value: float | None, error: float | None, times: float) -> float | None:
     return None if value is None or error is None else value + times * error
 
 
