@@ -53,6 +53,12 @@ class Tuned:
     def __str__(self) -> str:
         return "\n".join(found_lines(self.fit))
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of the run if it was kept, else its text."""
+        from tuner.report.page import render_inline
+
+        return render_inline(self.run, str(self))
+
     def __repr__(self) -> str:
         return (
             f"<Tuned {self.evaluation.game} by {self.fit.method}: {self.fit.games:,} games,"

@@ -30,7 +30,7 @@ from tuner.play.match.settings import settings_for
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
-from tuner.report.page import read_page, render
+from tuner.report.page import read_page, render, render_inline
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -45,6 +45,10 @@ class Played:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of the run if it has a folder, else its text."""
+        return render_inline(self.result.get("run"), str(self))
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from games.record import Wording
+from tuner.io.files import is_run
 from tuner.options.match import TOURNAMENT_SECTION
 from tuner.options.option import refuse
 from tuner.report.charts import FILTERS, Chart, outcomes_of, own_names
@@ -110,6 +111,15 @@ def render(page: Page, now: Section | None = None) -> tuple[str, list[Section]]:
         script=_text("page.js") + (_text("live.js") if now is not None else Markup()),
     )
     return html, sections
+
+
+def render_inline(folder: str | Path | None, text: str) -> str:
+    """Return the page of the run in a folder for a cell of a notebook; a text if no run is
+    there."""
+    if folder is None or not is_run(Path(folder)):
+        return f"<pre>{escape(text)}</pre>"
+    page, _ = render(read_page(Path(folder)))
+    return f'<iframe srcdoc="{escape(page)}" style="border: 0; width: 100%; height: 40em"></iframe>'
 
 
 class Fragments:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
 import json
 import pickle
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -182,6 +185,10 @@ def test_tuning_returns_an_evaluation_like_that_of_the_command(games, tmp_path):
     assert any(note.startswith("read 400 games") for note in found.notes)
     page = tuner.write_report(found.run)
     assert page == tmp_path / "run" / "report.html" and page.stat().st_size > 10_000
+    shown = re.fullmatch(r'<iframe srcdoc="([^"]*)" style="[^"]*"></iframe>', found._repr_html_())
+    assert html.unescape(shown[1]) == page.read_text()
+    shutil.rmtree(found.run)
+    assert found._repr_html_().startswith("<pre>") and "results  " in found._repr_html_()
 
 
 def test_an_evaluation_that_was_learned_can_be_learned_from_saved_and_compared(games, tmp_path):
