@@ -26,10 +26,12 @@ if TYPE_CHECKING:
         MatchResult,
         Optimized,
         OwnGames,
+        TournamentResult,
         improve_engine,
         optimize_numbers,
         play_games,
         play_match,
+        play_tournament,
         write_report,
     )
     from tuner.datasets.dataset import Dataset
@@ -43,6 +45,7 @@ __all__ = [
     "Network",
     "Optimized",
     "OwnGames",
+    "TournamentResult",
     "Tuned",
     "build_dataset",
     "improve_engine",
@@ -52,6 +55,7 @@ __all__ = [
     "optimize_numbers",
     "play_games",
     "play_match",
+    "play_tournament",
     "tune",
     "write_report",
 ]
@@ -65,6 +69,7 @@ _HOMES = {
     "Network": "tuner.api.evaluation",
     "Optimized": "tuner.api.playing",
     "OwnGames": "tuner.api.playing",
+    "TournamentResult": "tuner.api.playing",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
     "improve_engine": "tuner.api.playing",
@@ -74,6 +79,7 @@ _HOMES = {
     "optimize_numbers": "tuner.api.playing",
     "play_games": "tuner.api.playing",
     "play_match": "tuner.api.playing",
+    "play_tournament": "tuner.api.playing",
     "tune": "tuner.api.learning",
     "write_report": "tuner.api.playing",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -21,12 +21,13 @@ from tuner.optimize.best import decided
 from tuner.optimize.numbers import settings_for as settings_for_numbers
 from tuner.optimize.run import OptimizeRun
 from tuner.options.games import GamesOptions
-from tuner.options.match import MatchOptions
+from tuner.options.match import MatchOptions, TournamentOptions
 from tuner.options.optimize import OptimizeOptions
 from tuner.options.option import OtherCommands
 from tuner.parallel import OnThreads, available_cpus
 from tuner.play.match.match import MatchRun
-from tuner.play.match.settings import settings_for
+from tuner.play.match.settings import settings_for, tournament_settings
+from tuner.play.match.tournament import TournamentRun
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
@@ -101,23 +102,62 @@ def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -
     everything. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [_player(player, Path(folder) / side) for player, side in ((a, "a"), (b, "b"))]
-        terms = dict.fromkeys(
-            os.path.abspath(path)
-            for player in (a, b)
-            if isinstance(player, Player)
-            for path in player.terms
-        )
-        settings = settings_for(players[0], players[1], options, terms)
-        match = MatchRun(
-            settings, None if settings.pgn is None else Path(settings.pgn), KeptNotes()
-        )
-        outcome = new_run(
-            match,
-            None if settings.run is None else Path(settings.run),
-            OnThreads(settings.workers or available_cpus()),
-            "tuner.play_match",
-        )
+        settings = settings_for(players[0], players[1], options, _terms_of((a, b)))
+        pgn, run = (None if path is None else Path(path) for path in (settings.pgn, settings.run))
+        executor = OnThreads(settings.workers or available_cpus())
+        outcome = new_run(MatchRun(settings, pgn, KeptNotes()), run, executor, "tuner.play_match")
     return MatchResult(outcome.plain, tuple(outcome.lines))
+
+
+@dataclass(frozen=True, repr=False)
+class TournamentResult(Played):
+    """The result of a tournament, as that of `tuner tournament`."""
+
+    @property
+    def ratings(self) -> dict[str, float | None]:
+        """The ratings by name, best first; None if the games do not give one."""
+        return {each["name"]: each["rating"]["value"] for each in self.result["players"]}
+
+    def __repr__(self) -> str:
+        return f"<TournamentResult {', '.join(self.ratings)}>"
+
+
+class PlayTournament(Protocol[P, R]):
+    """The type of `play_tournament`."""
+
+    def __call__(
+        self, players: Sequence[Player | str | Path], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Play a tournament."""
+
+
+def _plays_tournament(
+    record: Callable[P, Any],
+) -> Callable[[Callable[..., R]], PlayTournament[P, R]]:
+    return takes(record)
+
+
+@_plays_tournament(TournamentOptions)
+def play_tournament(players: Sequence[Player | str | Path], **options: Any) -> TournamentResult:
+    """Play a tournament of players as those of `play_match`: each against each, the first against
+    the rest (`gauntlet`), or one against levels of another (`ladder`).
+
+    The options are those of `tuner tournament`; the folder `run` keeps everything. InputError names
+    a mistake in one line."""
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        texts = [_player(each, Path(folder) / str(i)) for i, each in enumerate(players)]
+        settings = tournament_settings(texts, options, _terms_of(players))
+        pgn, run = (None if path is None else Path(path) for path in (settings.pgn, settings.run))
+        executor = OnThreads(settings.workers or available_cpus())
+        tournament = TournamentRun(settings, pgn, KeptNotes())
+        outcome = new_run(tournament, run, executor, "tuner.play_tournament")
+    return TournamentResult(outcome.plain, tuple(outcome.lines))
+
+
+def _terms_of(players: Iterable[Player | str | Path]) -> list[str]:
+    """Return the files of terms of the evaluations among players."""
+    given = (player.terms for player in players if isinstance(player, Player))
+    return list(dict.fromkeys(os.path.abspath(path) for terms in given for path in terms))
 
 
 def _player(player: Player | str | Path, folder: Path) -> str:

@@ -236,6 +236,17 @@ def test_matches_are_played_between_evaluations_and_files(tmp_path):
         tuner.play_match("classic", "material", games=3)
 
 
+def test_a_tournament_is_that_of_the_command(tmp_path):
+    found = tuner.play_tournament(
+        [tuner.load("classic"), "material", "random"], games=4, depth=1, run=tmp_path / "run"
+    )
+    words = ("tournament", "classic", "material", "random", "--games", 4, "--depth", 1, "--json")
+    said = json.loads(done(*words).out)
+    assert found.result["players"] == said["players"]
+    assert list(found.ratings) == ["classic", "material", "random"]
+    assert "<iframe" in found._repr_html_() and "Round robin of 3 players" in str(found)
+
+
 def test_a_network_evaluates_and_plays_as_by_the_commands(tmp_path):
     made = network(encoding_named("chess", "bitboard768").size, [(8, "relu"), (1, "sigmoid")])
     file = NetworkFile("chess", "bitboard768", made, 1, "a test", 0.00255)
@@ -416,6 +427,7 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
     pairs = {
         tuner.play_games: ("games", {"run", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
+        tuner.play_tournament: ("tournament", {"resume", "cluster", "terms"}),
         tuner.tune: ("tune", {"dry_run", "resume", "cluster", "terms"}),
         tuner.build_dataset: (
             "dataset",
