@@ -112,8 +112,15 @@ def text_of_page(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", " ", plain))
 
 
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    return scored_positions(tmp_path_factory.mktemp("scored") / "scored.epd", 600)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(tmp_path, monkeypatch, kind):
+def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(
+    tmp_path, monkeypatch, scored, kind
+):
     monkeypatch.chdir(tmp_path)
     shown = KINDS[kind]
     words = [*shown.words, "--workers", 1]
@@ -127,7 +134,7 @@ def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(tmp_path, 
         )
         words += ["--options", file]
     if shown.words[0] == "tune":
-        words[2:2] = [scored_positions(tmp_path / "scored.epd", 4000)]
+        words[2:2] = [scored]
         words += ["-o", "learned.yaml"]
     said = done(*words, "--run", "said").out
     found = json.loads(done(*words, "--run", "run", "--json").out)

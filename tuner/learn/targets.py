@@ -108,6 +108,7 @@ class SearchLog:
 
     def __init__(self, store: Store, begun: bytes) -> None:
         self._store, self._begun = store, begun
+        self._said = False  # whether the store has what the run was told
 
     def key(self, spec: SearchSpec, positions: np.ndarray) -> bytes:
         """Return a hash of everything on which the searches of a game depend."""
@@ -130,8 +131,10 @@ class SearchLog:
         numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
         body = np.hstack([found.leaves, numbers]).tobytes()
         with self._store.together():
-            self._store.put(BEGUN, self._begun)
+            if not self._said:
+                self._store.put(BEGUN, self._begun)
             self._store.put(SEARCHES + key.hex(), body)
+        self._said = True
 
 
 def searches(
