@@ -18,6 +18,7 @@ from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
 from tests.tuner.core.support import put, read_records, write_records
 from tuner.evaluation.loading import load_parameters
+from tuner.findings.findings import findings
 from tuner.io.files import LEARNED, require_writable
 from tuner.io.run_folder import MOVED
 from tuner.parameters.writer import write_parameters
@@ -424,6 +425,19 @@ def test_a_signal_leaves_no_probe_of_an_output(here, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         require_writable(Path("fresh.yaml"), LEARNED, ())
     assert not [name for name in os.listdir() if name.endswith(".tmp")]
+
+
+def test_a_run_whose_files_cannot_move_is_not_there_and_the_file_in_their_way_stays(
+    here, monkeypatch
+):
+    def found(*arguments):
+        Path("mine/start.yaml").write_text("mine")
+        return findings(*arguments)
+
+    monkeypatch.setattr("tuner.learn.run.findings", found)
+    ran = tuner(*words(RUNS["tune"], "mine"))
+    assert ran.status == 2 and "mine/start.yaml: is new in the folder of this run" in ran.err
+    assert content(Path("mine")) == {"mine/start.yaml": b"mine"}
 
 
 def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):

@@ -7,6 +7,7 @@ is not changed. Every step is a command that is printed and kept in the folder o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,8 @@ def run(arguments: Arguments) -> dict:
 
     def make(kept: ImproveSettings, output: Path | None, display: Display) -> ImproveRun:
         commands, cluster, write = arguments.commands, arguments.cluster, arguments.write
-        return ImproveRun(settings or kept, output, display, commands, cluster, write)
+        again = replace(kept, plan=settings.plan) if settings else kept
+        return ImproveRun(again, output, display, commands, cluster, write)
 
     display = TerminalDisplay()
     if arguments.resume is not None:

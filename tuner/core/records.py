@@ -311,23 +311,6 @@ def round_finite(value: float, digits: int = 7) -> float | None:
     return round(float(value), digits) if math.isfinite(value) else None
 
 
-def read_json(path: Path, kind: type[T], largest: int, writer: str) -> T | None:
-    """Read a file as a record, None if there is none; InputError if `writer` did not write it."""
-    try:
-        if path.stat().st_size > largest:
-            raise InputError(f"{path}: more than {largest >> 20} MB, expected what {writer} writes")
-        plain = plain_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read: {problem.strerror}") from None
-    except InputError:
-        raise
-    except ValueError as problem:
-        raise InputError(f"{path}: {problem}, expected what {writer} writes") from None
-    return convert(plain, kind, str(path))
-
-
 def plain_json(raw: bytes | str) -> dict[str, Any]:
     """Decode a JSON object, in which numbers that are not finite are None; ValueError says what is
     wrong with it."""

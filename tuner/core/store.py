@@ -143,9 +143,10 @@ class Store:
         self.folder, self.path, self._writing = folder, folder / DATABASE, threading.RLock()
         with contextlib.ExitStack() as opened:
             require_store(folder)
-            self._lock = opened.enter_context(lock(folder))
+            # first, for a folder with a lock alone is not known to be ours
             self._database = open_database(self.path, TABLES, VERSION, RESTORE)
             opened.callback(self._database.close)
+            self._lock = opened.enter_context(lock(folder))
             self._place = os.path.realpath(self.path)
             opened.callback(_open.discard, self._place)
             _open.add(self._place)

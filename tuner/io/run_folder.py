@@ -97,7 +97,9 @@ def note_foreign(told: Told | None, note: Callable[[str], None]) -> None:
         note(f"begun on another machine or by another user; it runs: {', '.join(programs)}")
 
 
-def write_settings(store: Store, section: str, settings: Settings, command: str, start="") -> None:
+def write_settings(
+    store: Store, section: str, settings: Settings, command: str, start: str = ""
+) -> None:
     """Store what a run was told, and write it for people."""
     _write(store, Told(section, settings.plain, command, place=this_place(), start=start))
 

@@ -61,56 +61,58 @@ def tune(
     was interrupted was told, by `tell_fit`."""
     executor, run = executor or OnThreads(options.workers), options.run
     told = told or tell_fit(start, sources, output, options, command)
-    with (
-        _store(run, told, display) as (store, display),
-        contextlib.ExitStack() as opened,
-        _files(store) as folder,
-    ):
-        require_writable(
-            output,
-            LEARNED,
-            (start, *sources, *options.terms, *filter(None, [options.quiescence])),
-            run,
-        )
-        display.begin("starting")
-        begun = started(start, sources, options)
-        rounds = None
-        log = SearchLog(store, told.content) if store else None
-        learn = functools.partial(
-            fitted_in_rounds, given=options, executor=executor, display=display, log=log
-        )
-        if options.own_games:
-            rounds = learn_from_own_games(
-                begun, start, sources, folder, options, command, learn, executor, display
+    with _store(run, told, display) as (store, display):
+        with _files(store) as folder:
+            require_writable(
+                output,
+                LEARNED,
+                (start, *sources, *options.terms, *filter(None, [options.quiescence])),
+                run,
             )
-            sources = rounds.sources
-        read, summary, result, options = rounds.fitted if rounds else learn(begun, sources, folder)
-        parameters = begun.parameters
-        display.begin("computing losses and errors")
-        on_results = results_problems(result, None if options.method == "moves" else read.results)
-        described = describe(start, output, read, options, result, begun, on_results, command)
-        if rounds:
-            described = replace(
-                described,
-                own_games=options.own_games,
-                own_rounds=rounds.rounds,
-                own_matches=rounds.matches,
+            display.begin("starting")
+            begun = started(start, sources, options)
+            rounds = None
+            log = SearchLog(store, told.content) if store else None
+            learn = functools.partial(
+                fitted_in_rounds, given=options, executor=executor, display=display, log=log
             )
-        learned = {
-            key: value
-            for key, value in to_json(described).items()
-            if key not in ("output", "run", *NEXT)
-        }
-        write_parameters(output, replace(result.parameters, learned=learned))
-        if store:
-            display.begin("computing diagnostics")
-            found = findings(result, described, summary, read.data.layout, on_results)
-            for line in result.history:
-                store.append(line)
-            store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
-            write_parameters(folder / "start.yaml", parameters)
-            replace_file(folder / "params.yaml", output.read_bytes())
-            opened.callback(write_settings, store, "options", options, command, described.start)
+            if options.own_games:
+                rounds = learn_from_own_games(
+                    begun, start, sources, folder, options, command, learn, executor, display
+                )
+                sources = rounds.sources
+            read, summary, result, options = (
+                rounds.fitted if rounds else learn(begun, sources, folder)
+            )
+            parameters = begun.parameters
+            display.begin("computing losses and errors")
+            on_results = results_problems(
+                result, None if options.method == "moves" else read.results
+            )
+            described = describe(start, output, read, options, result, begun, on_results, command)
+            if rounds:
+                described = replace(
+                    described,
+                    own_games=options.own_games,
+                    own_rounds=rounds.rounds,
+                    own_matches=rounds.matches,
+                )
+            learned = {
+                key: value
+                for key, value in to_json(described).items()
+                if key not in ("output", "run", *NEXT)
+            }
+            write_parameters(output, replace(result.parameters, learned=learned))
+            if store:
+                display.begin("computing diagnostics")
+                found = findings(result, described, summary, read.data.layout, on_results)
+                for line in result.history:
+                    store.append(line)
+                store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
+                write_parameters(folder / "start.yaml", parameters)
+                replace_file(folder / "params.yaml", output.read_bytes())
+        if store:  # its files are there
+            write_settings(store, "options", options, command, described.start or "")
     return described
 
 

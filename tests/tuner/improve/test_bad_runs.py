@@ -125,6 +125,16 @@ def test_a_run_is_resumed_by_one_process(tmp_path):
     assert "contains no run" in refused("improve", "--resume", tmp_path / "engine")
 
 
+def test_a_loop_goes_on_by_a_corrected_plan(tmp_path):
+    plan, run = write_engine(tmp_path), tmp_path / "run"
+    improve(plan, run, Commands())
+    plan.write_text(plan.read_text() + "workers: 2\n")
+    ran = tuner("improve", plan, "--resume", run)
+    assert ran.status == 0 and "the program or the machine" not in ran.err, ran.err
+    assert read_told(run).settings["plan"]["workers"] == 2
+    assert "workers: 2" in (run / "config.yaml").read_text()
+
+
 def test_a_loop_that_failed_before_its_first_round_begins_again_in_its_folder(tmp_path):
     plan, run = write_engine(tmp_path, build="exit 3"), tmp_path / "run"
     with pytest.raises(InputError, match="start again with tuner improve PLAN --run"):
