@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 # test files of a few seconds each, from all layers
-FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py params \
+FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py test_types.py params \
     $(addprefix games/, test_bits.py test_conformance.py test_hashset.py tictactoe) \
     $(addprefix games/chess/, test_content.py test_epd.py test_fen.py test_perft.py test_san.py) \
     $(addprefix evalterms/, test_every_term.py chess tictactoe) \
