@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from games.record import available
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, Rows, of_stages
 from tuner.datasets.files import is_dataset, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.check import RowCheck, check_rows
-from tuner.datasets.rows.corrections import sample_of, tolerance
 from tuner.datasets.rows.formats import read
+from tuner.datasets.rows.sample import sample_of, tolerance
 from tuner.datasets.rows.values import RowBatch
 from tuner.datasets.writing import WideWriter, merge
 from tuner.io.files import sha256_of
@@ -99,7 +100,11 @@ def build_rows(
 
         check = None
         if parameters.weights.any():
-            check = check_rows(written(), parameters.weights, parameters.layout, stages)
+            known = parameters.game in available()
+            letters = "".join(side[0].lower() for side in parameters.wording.sides)
+            check = check_rows(
+                written(), parameters.weights, parameters.layout, stages, letters if known else "wb"
+            )
         else:
             for _ in written():
                 pass

@@ -3,29 +3,37 @@ that explains the differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tuner.datasets.rows.changes import (
+    Change,
+    Unused,
+    changes_of,
+    closest_group,
+    faults_of,
+    find_changes,
+    weights_of,
+)
 from tuner.datasets.rows.corrections import (
-    ROUNDING,
     Correction,
+    finer,
+    missing_numbers,
+    never_counted,
+    tapers,
+)
+from tuner.datasets.rows.sample import (
+    EXPLAINED,
+    ROUNDING,
     RowFault,
     RowSample,
     Sampler,
     Trial,
-    Unused,
-    constants,
-    finer,
-    group_faults,
-    missing_faults,
-    never_counted,
     sample_of,
-    tapers,
     tolerance,
-    wrong_weights,
 )
 from tuner.datasets.rows.values import RowBatch
 from tuner.parameters.parameters import Layout, Stages
@@ -34,18 +42,9 @@ UNKNOWN = "unknown"  # the kind of a fault that none of those looked for explain
 ENOUGH = 0.999  # share of rows within rounding with which the rows fit
 MOSTLY = 0.95  # the same where the rest is off by one centipawn more, as by whole divisions
 FEWEST_SIDES = 0.9  # share of the rows whose side to move must be known
-MOST_SEARCHED = 16_384  # rows in which faults are looked for before they are verified in all
+FEW, MOST_WEIGHTS = 3, 8  # changes, and weights alone, that are named together
 CLEAR_CORRELATION = 0.1  # between evaluations and results
 FEWEST_RESULTS = 500
-SEED = 2
-
-
-@dataclass(frozen=True)
-class Base:
-    """A view of the rows: the evaluation from another side, or the stages exchanged."""
-
-    sample: RowSample
-    fault: tuple[str, str] | None  # kind and text
 
 
 def diagnose(
@@ -61,23 +60,45 @@ def diagnose(
     If none does, say so, and name what comes closest.
     """
     trial = Trial(sample, weights)
-    if found := _rounded(trial) or trial.first(finer(trial, stages)):
+    if found := _rounded(trial) or _first(trial, finer(trial, stages)):
         return found
-    beyond = np.abs(trial.difference) - sample.tolerance
+    beyond = np.abs(trial.difference) - trial.tolerance
     if (beyond <= ROUNDING).all() and (beyond <= 0).mean() >= MOSTLY:
         return ()
-    unused = never_counted(layout, weights, used)
-    for base in _bases(sample, stages):
-        view = trial.of(base.sample)
-        if base.fault:
-            kind, text = base.fault
-            if found := view.first([Correction(kind, "", view.predicted, text)]):
-                return found
-        if found := _single(_searched(view), view, layout, stages, unused):
-            if base.fault:
-                found = (RowFault(kind, "", text, found[0].explained), *found)
+    unused, views = never_counted(layout, weights, used), list(_views(trial, stages))
+
+    def change(view: Trial, changes: Sequence[Change], most: int) -> tuple[RowFault, ...]:
+        return faults_of(find_changes(view, changes, most), view, stages.names, unused)
+
+    def explain(view: Trial) -> tuple[RowFault, ...]:
+        found = change(view, changes_of(view, layout), FEW)
+        if len(found) == 1:
             return found
-    if (explained := trial.explained_by_sign()) is not None:
+        missing = [
+            (float(np.abs(counted.difference).mean()), replace(fault, explained=share))
+            for fault, counted in missing_numbers(view, layout, used)
+            if (share := counted.explained(counted.predicted)) is not None
+        ]
+        if missing:
+            return (min(missing, key=lambda each: each[0])[1],)
+        return found or _first(view, tapers(view, stages))
+
+    for fault, view in views:
+        if found := _first(view, [Correction(fault.kind, view.predicted, fault.text)]):
+            return found
+    if found := explain(trial):
+        return found
+    for fault, view in views:
+        if found := explain(view):
+            return (replace(fault, explained=found[0].explained), *found)
+    lacking = {name for name, columns in unused if len(columns) == 1}
+    for fault, counted in missing_numbers(trial, layout, used):
+        if fault.name in lacking:
+            if found := change(counted, changes_of(counted, layout), FEW):
+                return (replace(fault, explained=found[0].explained), *found)
+    if not unused and (found := change(trial, weights_of(trial, layout), MOST_WEIGHTS)):
+        return found
+    if (explained := _explained_by_sign(trial)) is not None:
         text = (
             "In many rows the evaluation agrees after its sign is changed: evaluations are of the"
             " side to move, or counts are. Print both of the first player's view (for chess"
@@ -87,12 +108,28 @@ def diagnose(
     return _unexplained(trial, layout, weights, unused)
 
 
+def _first(trial: Trial, corrections: Iterable[Correction]) -> tuple[RowFault, ...]:
+    """Return the fault of the first correction that explains the differences, or nothing."""
+    for kind, predicted, text, rounding in corrections:
+        if (share := trial.explained(predicted, rounding)) is not None:
+            return (RowFault(kind, "", text, share),)
+    return ()
+
+
+def _explained_by_sign(trial: Trial) -> float | None:
+    """Return the share of the differing rows that agree after a change of sign; None unless this
+    explains the differences."""
+    opposite = np.abs(trial.sample.evaluation + trial.predicted) <= trial.tolerance
+    share = float(opposite[trial.differs].mean()) if trial.differs.any() else 0.0
+    return share if share >= EXPLAINED and trial.differs.mean() > 0.1 else None
+
+
 def _rounded(trial: Trial) -> tuple[RowFault, ...]:
     """Return the finding that the engine has the weights of the parameter file with fewer decimals,
     if the rows that differ then agree."""
     for decimals in (0, 1, 2):
         predicted = trial.sample.predicted(np.round(trial.weights, decimals))
-        agrees = np.abs(trial.sample.evaluation - predicted) <= trial.sample.tolerance
+        agrees = np.abs(trial.sample.evaluation - predicted) <= trial.tolerance
         if agrees.mean() >= ENOUGH and (share := trial.explained(predicted)) is not None:
             what = "whole numbers" if decimals == 0 else f"{decimals} decimal{'s' * (decimals > 1)}"
             rest = (
@@ -119,31 +156,26 @@ def _rounded(trial: Trial) -> tuple[RowFault, ...]:
     return ()
 
 
-def _bases(sample: RowSample, stages: Stages) -> Iterator[Base]:
-    yield Base(sample, None)
-    views: list[tuple[RowSample, str, str]] = []
+def _views(trial: Trial, stages: Stages) -> Iterator[tuple[RowFault, Trial]]:
+    """Yield faults of all rows that are no changes of weights, and the rows without them: the
+    evaluation from another side, the phase from the other end, or both."""
+    sample, sided = trial.sample, []
     if (sample.side != 0).mean() >= FEWEST_SIDES:
-        turned = RowSample(
-            **{**vars(sample), "evaluation": sample.evaluation * np.where(sample.side == -1, -1, 1)}
+        evaluation = sample.evaluation * np.where(sample.side == -1, -1, 1)
+        fault = RowFault("perspective", "", _perspective(sample))
+        sided.append((fault, trial.viewed(evaluation=evaluation)))
+    yield from sided
+    if len(stages.names) > 1 and (sample.scale == 1).all():
+        first, *_, last = stages.downward
+        text = (
+            f"The stages are exchanged: phase counts steps of {last}, or the weights of {first} and"
+            f" {last} are exchanged in one of the two. phase counts steps of {first}, and 0 is all"
+            f" {last}: correct it there, or print {stages.phases} - phase."
         )
-        views.append((turned, "perspective", _perspective(sample)))
-    if len(stages.names) > 1:
-        turned_phase = stages.shares(np.maximum(stages.phases - sample.phase, 0))
-        for view, _, _ in [(sample, "", ""), *views]:
-            if (view.scale == 1).all():
-                views.append((RowSample(**{**vars(view), "factors": turned_phase}), "stages", ""))
-    for view, kind, text in views:
-        if kind == "stages":
-            first, *_, last = stages.downward
-            text = (
-                f"The stages are exchanged: phase counts steps of {last}, or the weights of"
-                f" {first} and {last} are exchanged in one of the two. phase counts steps"
-                f" of {first}, and 0 is all {last}: correct it there, or print"
-                f" {stages.phases} - phase."
-            )
-            if view.evaluation is not sample.evaluation:
-                kind, text = "perspective", f"{_perspective(sample)} {text}"
-        yield Base(view, (kind, text))
+        factors = stages.shares(np.maximum(stages.phases - sample.phase, 0))
+        yield RowFault("stages", "", text), trial.viewed(factors=factors)
+        for fault, view in sided:
+            yield replace(fault, text=f"{fault.text} {text}"), view.viewed(factors=factors)
 
 
 def _perspective(sample: RowSample) -> str:
@@ -192,34 +224,8 @@ def side_of_results(sample: RowSample) -> tuple[RowFault, ...]:
             f" and {turned:.2f} after the sign is changed where the second player is to move:"
             " results are of the first player's view (for chess White's), counts and evaluations"
             " of the side to move. Negate both there.",
-            0.0,
         ),
     )
-
-
-def _searched(view: Trial) -> Trial:
-    """Return a view of fewer rows: half of them at random from those that differ."""
-    if len(view.sample.phase) <= MOST_SEARCHED:
-        return view
-    random, half = np.random.default_rng(SEED), MOST_SEARCHED // 2
-    differs = np.flatnonzero(view.differs)
-    some = differs if len(differs) <= half else random.choice(differs, half, replace=False)
-    rest = random.choice(len(view.sample.phase), MOST_SEARCHED - len(some), replace=False)
-    return view.take(np.union1d(some, rest))
-
-
-def _single(
-    searched: Trial, view: Trial, layout: Layout, stages: Stages, unused: Unused
-) -> tuple[RowFault, ...]:
-    """Return the fault of one kind that explains the differences of a view, or nothing."""
-    searches: list[Callable[[], tuple[RowFault, ...]]] = [
-        lambda: view.first(constants(view)),
-        lambda: group_faults(searched, view, layout, stages.names, unused),
-        lambda: missing_faults(view, layout, unused),
-        lambda: view.first(tapers(view, stages)),
-        lambda: wrong_weights(searched, view, layout, stages.names),
-    ]
-    return next((found for search in searches if (found := search())), ())
 
 
 def _unexplained(
@@ -237,12 +243,11 @@ def _unexplained(
                 f"No row counts {', '.join(names[:4])}{more}, although the weights are not 0. If "
                 "the engine evaluates it, count it in the rows; if not, take it out of the "
                 "parameter file.",
-                0.0,
             )
         )
-    name, share = trial.closest(layout)
+    name, share = closest_group(trial, layout)
     near = share >= 0.05
-    text = f"No {'other ' * bool(unused)}single fault explains the differences."
+    text = f"No {'other ' * bool(unused)}few faults explain the differences."
     if near:
         text += (
             f" Closest is {name}: another factor would explain {100 * share:.0f} % of their"
@@ -254,7 +259,6 @@ def _unexplained(
             name if near else "",
             f"{text} Print rest in each row, with what the engine adds and the rows "
             "do not count; or check a position with a large difference term by term.",
-            0.0,
         )
     )
     return tuple(found)
@@ -349,11 +353,13 @@ def check_rows(
     weights: np.ndarray,
     layout: Layout,
     stages: Stages,
+    letters: str = "wb",
 ) -> RowCheck:
     """Compare the evaluations of rows with rest + counts · weights, and name the fault that
     explains the difference.
 
-    `weights` is (stages, columns) in centipawns. All rows are compared; faults are looked for in an
+    `weights` is (stages, columns) in centipawns, `letters` are those of the sides to move in
+    positions, the first player's first. All rows are compared; faults are looked for in an
     even sample of 200,000, and named only if the correction makes the rows agree that did not."""
     rows = checked = exact = near = 0
     largest, largest_row, largest_text, total = 0.0, 0, "", 0.0
@@ -361,7 +367,7 @@ def check_rows(
     for batch in batches:
         known = np.flatnonzero(~np.isnan(batch.evaluation))
         used += np.bincount(batch.index, minlength=layout.size)
-        sample = sample_of(batch, layout.size, stages)
+        sample = sample_of(batch, layout.size, stages, letters)
         if len(known) < len(batch.phase):
             sample = sample.take(known)
         if len(known):

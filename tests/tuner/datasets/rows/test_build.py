@@ -64,7 +64,7 @@ def own(weights: np.ndarray) -> Parameters:
 
 def rows_that_fit(weights: np.ndarray, n: int = 3000):
     rows = random_rows(3, n, ENGINE)
-    from tuner.datasets.rows.corrections import sample_of
+    from tuner.datasets.rows.sample import sample_of
 
     sample = sample_of(rows, ENGINE.size, Stages(STAGES, PHASES))
     outcome = np.random.default_rng(5).choice([-1, 0, 1], n).astype(np.float32)

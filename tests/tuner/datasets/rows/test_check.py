@@ -147,11 +147,91 @@ def test_a_wrong_weight_is_named_with_both_values():
     weights[0, column] += 7
     weights[1, column + 2] -= 11
     found = check(engine.rows(), weights)
-    assert [fault.name for fault in found.faults] == ["mobility.knight[3]", "mobility.knight[5]"]
-    assert found.faults[0].text.startswith(
+    assert [fault.name for fault in found.faults] == ["mobility.knight[5]", "mobility.knight[3]"]
+    assert found.faults[1].text.startswith(
         f"mobility.knight[3].mg is {weights[0, column]:g} in the parameter file, "
         f"{engine.weights[0, column]:g} in the engine."
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_list_that_the_engine_reads_differently_is_named(seed):
+    engine = Engine.random(seed)
+    ways = {
+        "with its index reversed": ("mobility.knight", lambda own: own[:, ::-1]),
+        "one number back": ("pawns.passed", lambda own: np.roll(own, 1, axis=1)),
+        "with its first index reversed": (
+            "squares.king",
+            lambda own: own.reshape(2, 4, 2)[:, ::-1],
+        ),
+    }
+    for what, (name, change) in ways.items():
+        weights, columns = engine.weights.copy(), places_with(name)
+        weights[:, columns] = change(weights[:, columns]).reshape(2, -1)
+        found = check(
+            Engine(engine.counts, weights, engine.phase, engine.side).rows(), engine.weights
+        )
+        assert only_fault(found) == ("term", name)
+        assert what in found.faults[0].text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_table_that_the_rows_count_from_the_wrong_end_for_one_side_is_named(seed):
+    engine, random = Engine.random(seed), np.random.default_rng(seed)
+    columns, n = places_with("squares.king"), len(engine.phase)
+    own, their = (np.eye(8, dtype=int)[random.integers(0, 8, n)] for _ in range(2))
+    engine.counts[:, columns] = own - their
+    counts = engine.counts.copy()
+    counts[:, columns] = own - their.reshape(n, 4, 2)[:, ::-1].reshape(n, 8)
+    found = check(engine.rows(counts=counts), engine.weights)
+    assert found.faults[0].name == "squares.king" and not found.fits
+    assert "with its first index reversed for the second player" in found.faults[0].text
+
+
+def test_weights_of_one_stage_that_are_used_for_both_are_named():
+    engine = Engine.random(1)
+    weights, columns = engine.weights.copy(), places_with("mobility.knight")
+    weights[1, columns] = weights[0, columns]
+    found = check(Engine(engine.counts, weights, engine.phase, engine.side).rows(), engine.weights)
+    assert only_fault(found) == ("stages", "mobility.knight")
+    assert "uses the mg weights of mobility.knight for eg" in found.faults[0].text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_faults_at_once_are_both_named(seed):
+    engine = Engine.random(seed)
+    counts = engine.counts.copy()
+    counts[:, places_with("squares.pawn")] *= 2
+    counts[:, places_with("pieces.pair")] *= -1
+    found = check(engine.rows(counts=counts), engine.weights)
+    assert {fault.name for fault in found.faults} == {"squares.pawn", "pieces.pair"}
+    turned = engine.side * (engine.evaluation() + 12 * engine.side)
+    found = check(engine.rows(counts=counts, evaluation=turned), engine.weights)
+    assert [fault.kind for fault in found.faults[:1]] == ["perspective"]
+    assert {fault.name for fault in found.faults[1:]} == {"", "squares.pawn", "pieces.pair"}
+    counts = engine.counts.copy()
+    counts[:, places_with("material.rook")] = 0
+    counts[:, places_with("king.shelter")] *= 2
+    found = check(engine.rows(counts=counts), engine.weights)
+    assert [fault.name for fault in found.faults] == ["material.rook", "king.shelter"]
+
+
+def test_a_phase_that_is_one_too_large_is_named():
+    engine = Engine.random(3)
+    known = engine.phase < PHASES
+    evaluation = np.where(known, engine.evaluation(), np.nan)
+    rows = engine.rows(phase=np.minimum(engine.phase + 1, PHASES), evaluation=evaluation)
+    found = check(rows, engine.weights)
+    assert only_fault(found) == ("taper", "") and "one too large" in found.faults[0].text
+
+
+def test_letters_say_who_is_to_move():
+    engine = Engine.random(4)
+    rows = engine.rows(evaluation=engine.evaluation() - 12 * engine.side)
+    stages = Stages(STAGES, PHASES)
+    found = check_rows([rows], engine.weights.astype(np.float64), ENGINE, stages, "bw")
+    assert only_fault(found) == ("constant", "")
+    assert "+12 centipawns more for the side to move" in found.faults[0].text
 
 
 def test_a_constant_and_a_tempo_are_told_apart():
@@ -291,7 +371,7 @@ def test_one_stage_needs_no_phase():
 
 
 def test_the_sample_of_many_rows_is_bounded(monkeypatch):
-    from tuner.datasets.rows import corrections as residuals
+    from tuner.datasets.rows import sample as residuals
 
     monkeypatch.setattr(residuals, "MOST_ROWS", 1000)
     engine = Engine.random(11)
