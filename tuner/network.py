@@ -35,8 +35,11 @@ from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.method_table import METHODS
 from tuner.learn.methods import resolved
-from tuner.learn.reading import Read, Start, read_games, read_rows, started
+from tuner.learn.reading import read_sources, started
+from tuner.learn.searches import Making
+from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
+from tuner.parallel import OnThreads
 from tuner.statistics.intervals import FEW_GAMES
 
 FRACTION = float(1 << 32)
@@ -158,37 +161,28 @@ def read_sample(
         options = replace(options, per_game=per_game)
     options = resolved(replace(options, device="cpu"), game, parameters, sources, engine is None)
     display.begin("reading")
-    if engine is None:
-        read = read_rows(sources, folder, options, display.note, parameters)
-    else:
-        note: Callable[[str], None] = display.note
-        if games_alone:
-            total = count_positions(
-                engine,
-                sources,
-                options.reading,
-                quiescence_of(engine.game, options.judge),
-                note,
-                display.reading,
-            )
-            if total is not None:
-                note = _nothing  # notes were shown while the positions were counted
-                engine = with_fewer_games(engine, most / max(total, 1), options.seed)
-                if options.depth is not None or options.teacher is not None:
-                    display.begin("searching", min(total, most))
-        read = read_games(
+    note: Callable[[str], None] = display.note
+    if games_alone and engine is not None:
+        total = count_positions(
             engine,
             sources,
-            folder,
-            options,
-            METHODS[options.method].retargeting(engine, parameters, options, display.searched),
+            options.reading,
+            quiescence_of(engine.game, options.judge),
             note,
-            display,
-            parameters,
-            positions=games_alone,
+            display.reading,
         )
+        if total is not None:
+            note = _nothing  # notes were shown while the positions were counted
+            fewer = with_fewer_games(engine, most / max(total, 1), options.seed)
+            begun = begun._replace(engine=fewer)
+            if options.depth is not None or options.teacher is not None:
+                display.begin("searching", min(total, most))
+    threads = OnThreads(options.workers)
+    made = Making(begun, options, folder, display.searched, threads)
+    targets = METHODS[options.method].make_targets(made)
+    read = read_sources(begun, sources, folder, options, targets, note, display, games_alone)
     found = ValuedSample(begun, options, read, _games(read.data, most, options.seed))
-    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()))):
+    for line in read.lines:
         display.note(line)
     display.note(
         f"{len(found.place):,} positions of {len(found.games):,} games; values: {found.values}"

@@ -189,15 +189,15 @@ def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
     [
         (
             "classic games.ds -o out.yaml --method rootstrap",
-            "games.ds: a dataset holds counts, not positions",
+            "needs positions; games.ds is a dataset, which holds counts",
         ),
         (
             "classic games.ds -o out.yaml --method td",
-            "games.ds: a dataset does not record which positions are consecutive",
+            "needs positions in the order of their games; games.ds is a dataset",
         ),
         (
             "classic labelled.epd -o out.yaml --method td-leaf",
-            "labelled.epd: labeled positions are not consecutive",
+            "needs positions in the order of their games; labelled.epd holds labeled",
         ),
         (
             "classic games.pgn -o out.yaml --method td --learner lbfgs",

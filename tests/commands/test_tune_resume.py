@@ -15,7 +15,7 @@ from tests.tuner.core.support import put, write_records
 from tuner.core.store import Store
 from tuner.evaluation.loading import evaluation_spec, load_engine
 from tuner.io.run_folder import BEGUN, Told, read_told
-from tuner.learn import targets
+from tuner.learn import searches
 
 SAMPLE = REPOSITORY / "games" / "samples" / "stockfish400.pgn.zst"
 
@@ -37,7 +37,7 @@ def games(tmp_path):
 @pytest.fixture
 def counted(monkeypatch):
     """Counts the games that are searched, and interrupts after so many, if that is set."""
-    count, add = {"games": 0, "last": None}, targets.SearchLog.add
+    count, add = {"games": 0, "last": None}, searches.SearchLog.add
 
     def added(log, key, found):
         add(log, key, found)
@@ -45,7 +45,7 @@ def counted(monkeypatch):
         if count["games"] == count["last"]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(targets.SearchLog, "add", added)
+    monkeypatch.setattr(searches.SearchLog, "add", added)
     return count
 
 
@@ -80,30 +80,30 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
 def test_what_was_searched_is_known(tmp_path):
     dice = np.random.default_rng(1)
     found = [
-        targets.GameSearches(
+        searches.GameSearches(
             3, dice.integers(0, 1 << 60, (n, 9)).astype(np.uint64), dice.normal(size=n), np.ones(n)
         )
         for n in (1, 4, 2)
     ]
     for i in (0, 1):
         with Store(tmp_path) as store:
-            log = targets.SearchLog(store, b"{}")
+            log = searches.SearchLog(store, b"{}")
             assert log.get(bytes([i]) * 16, 3, 9) is None
             log.add(bytes([i]) * 16, found[i])
     with Store(tmp_path) as store:
         for i in (0, 1):
-            known = targets.SearchLog(store, b"").get(bytes([i]) * 16, 3, 9)
+            known = searches.SearchLog(store, b"").get(bytes([i]) * 16, 3, 9)
             assert all(np.array_equal(a, b) for a, b in zip(known, found[i], strict=True))
 
 
 def test_searches_of_other_weights_depths_and_positions_have_other_keys(tmp_path):
     engine, classic = load_engine("classic")
     log, positions = (
-        targets.SearchLog(None, b""),
+        searches.SearchLog(None, b""),
         engine.game.position(chess.STARTING_FEN)[None],
     )
     specs = [
-        targets.SearchSpec(evaluation_spec(engine, p), True, depth)
+        searches.SearchSpec(evaluation_spec(engine, p), True, depth)
         for p in (classic, classic.with_weights(classic.weights + 1))
         for depth in (1, 2)
     ]

@@ -16,7 +16,7 @@ from tuner.core.store import read_blob
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.findings.records import FINDINGS
 from tuner.learn import scores as score_targets
-from tuner.learn.build import unscored
+from tuner.learn.scores import unscored
 from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
 

@@ -21,7 +21,7 @@ from tuner.evaluation.engine import Counter, Engine
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
-from tuner.learn.targets import TARGETS, Retarget, Unscored
+from tuner.learn.targets import Targets
 from tuner.parallel import Executor, Job, run
 from tuner.version import __version__
 
@@ -46,57 +46,27 @@ def selected(data: Dataset, keep: np.ndarray, target: Path) -> Dataset:
     return open_dataset(target, check=False)
 
 
-RESULTS, POSITIONS, SCORES = "results.npy", "positions.npy", "scores.npy"
+RESULTS, POSITIONS = "results.npy", "positions.npy"
 # the scores (n,) of a batch: centipawns of the first player's view, infinite for forced wins, NaN
 # if unknown
 Scores: TypeAlias = Callable[[PositionBatch], np.ndarray]
 
 
-def unscored(game: Game, positions: int) -> Unscored:
-    """Return the error for positions of a game of which none has a score."""
-    where, targets = game.wording.scores, TARGETS if game.searchable else "choose --method logistic"
-    found = f"none of {positions:,} positions has a score; " + (
-        f"expected {where}" if where else f"files of {game.name} record none"
-    )
-    engines = game.contest.evaluator
-    return Unscored(found, targets, "name an engine with --teacher" if engines else "")
-
-
 class Kept:
     """Records results, and `positions` if they are wanted, of batches on their way from games to
-    dataset, around an optional `retarget`; and `scores`, if they are given, without the positions
-    whose score is unknown (unless those are `optional`).
+    dataset, as targets make them.
 
-    Use as a context manager. `results` (n,) float32, `scores` (n,) float32 if they are given, and
-    `positions` (n, words) uint64 if they are wanted, are memory maps of files in the folder, in the
-    order of the dataset's positions. `unknown` counts the positions left out. InputError if none is
-    left."""
+    Use as a context manager. `results` (n,) float32 and `positions` (n, words) uint64 are memory
+    maps of files in the folder, in the order of the dataset's positions."""
 
-    def __init__(
-        self,
-        folder: Path,
-        game: Game,
-        retarget: Retarget | None,
-        positions: bool,
-        scores: Scores | None = None,
-        optional: bool = False,
-    ) -> None:
-        self._folder, self._game, self._retarget = folder, game, retarget
-        self._scores_of, self._optional = scores, optional
+    def __init__(self, folder: Path, game: Game, targets: Targets, positions: bool) -> None:
+        self._folder, self._game, self._targets = folder, game, targets
         self._results = ArrayWriter(folder / RESULTS, np.float32)
-        self._scores = ArrayWriter(folder / SCORES, np.float32) if scores else None
         self._positions = ArrayWriter(folder / POSITIONS, np.uint64) if positions else None
-        self.unknown = 0
 
     def __call__(self, batch: PositionBatch) -> PositionBatch:
-        if self._scores_of and self._scores:
-            scores = self._scores_of(batch)
-            known = np.full(len(scores), self._optional) | ~np.isnan(scores)
-            self._scores.append(scores[known])
-            self.unknown += int((~known).sum())
-            batch = batch if known.all() else batch.only(known)
-        self._results.append(batch.outcomes)
-        batch = self._retarget(batch) if self._retarget else batch
+        batch, results = self._targets(batch)
+        self._results.append(results)
         if self._positions:
             self._positions.append(batch.positions.ravel())
         return batch
@@ -107,18 +77,12 @@ class Kept:
     def __exit__(
         self, kind: type | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for writer in filter(None, (self._results, self._scores, self._positions)):
+        for writer in filter(None, (self._results, self._positions)):
             writer.abandon() if kind else writer.close()
-        if isinstance(value, NothingLeft) and self.unknown:
-            raise unscored(self._game, self.unknown) from None
 
     @property
     def results(self) -> np.ndarray:
         return np.load(self._folder / RESULTS, mmap_mode="r")
-
-    @property
-    def scores(self) -> np.ndarray:
-        return np.load(self._folder / SCORES, mmap_mode="r")
 
     @property
     def positions(self) -> np.ndarray | None:
@@ -589,7 +553,7 @@ def dataset_of(
     quiescence: WeightsEvaluation | None,
     note: Callable[[str], None],
     progress: Callable[[ReadReport], None],
-    retarget: Retarget | None = None,
+    retarget: Callable[[PositionBatch], PositionBatch] | None = None,
 ) -> tuple[Dataset, ReadReport | None]:
     """Return the dataset of these sources, built in `folder` unless it is one already, and the
     report of the games read.
@@ -597,11 +561,6 @@ def dataset_of(
     `retarget` replaces outcomes or positions, so it needs games, not datasets.
     """
     ready = [source for source in sources if source != "-" and is_dataset(source)]
-    if retarget and ready:
-        raise InputError(
-            f"{ready[0]}: a dataset holds counts, not positions that could be searched; name the"
-            " games, or learn from the results with --method logistic"
-        )
     files = [source for source in sources if source not in ready]
     datasets = [checked(open_dataset(path), engine) for path in ready]
     report = None

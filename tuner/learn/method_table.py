@@ -5,6 +5,7 @@ report read the table: few imports."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,15 +13,10 @@ from typing import TYPE_CHECKING
 from tuner.fit.learners import LEARNERS
 
 if TYPE_CHECKING:
-    from tuner.evaluation.engine import Engine
-    from tuner.learn.targets import Retarget, Searched, SearchLog
+    from tuner.learn.searches import Making
+    from tuner.learn.targets import Targets
     from tuner.options.tune import TuneSettings
-    from tuner.parallel import Executor
-    from tuner.parameters.parameters import Parameters
 
-    Retargeting = Callable[
-        [Engine, Parameters, TuneSettings, Searched, Executor, SearchLog | None], Retarget | None
-    ]
     Line = Callable[[TuneSettings, bool, bool, bool], str]
 
 SEARCH_DEPTH = 4  # plies
@@ -42,7 +38,8 @@ class Method:
 
     `line` says what it learns from, of resolved options, whether the sources are rows, whether they
     have scores, and whether they are labeled positions. `held_out` names its loss on held-out
-    games, `beside` its targets and how a loss on them is shown with the loss on results."""
+    games, `beside` its targets and how a loss on them is shown with the loss on results. `made_by`:
+    the module and class of its targets, see `tuner.learn.targets`."""
 
     line: Line
     learners: tuple[str, ...] = tuple(LEARNERS)
@@ -55,33 +52,15 @@ class Method:
     per_game: int | None = None
     prior: float | None = None
     positions: str = "auto"
-    retarget: Retargeting | None = None
     held_out: str = "Held-out loss"
     beside: tuple[str, str] | None = None
+    made_by: tuple[str, str] = ("tuner.learn.targets", "Targets")
 
-    def retargeting(
-        self,
-        engine: Engine,
-        parameters: Parameters,
-        options: TuneSettings,
-        searched: Searched,
-        executor: Executor | None = None,
-        log: SearchLog | None = None,
-    ) -> Retarget | None:
-        """Return what replaces outcomes or positions of games, if anything; `searched` is called
-        for each position searched, on the executor; None: on the threads that the options name.
-        `log` has searches that are known."""
-        from tuner.parallel import OnThreads
-
-        if self.retarget is None:
-            return None
-        executor = executor or OnThreads(options.workers)
-        return self.retarget(engine, parameters, options, searched, executor, log)
-
-    @property
-    def other_targets(self) -> bool:
-        """Whether each position has a target in place of the result of its game."""
-        return self.beside is not None
+    def make_targets(self, making: Making) -> Targets:
+        """Return the targets; their module is imported here, as the parser reads this table."""
+        module, name = self.made_by
+        found: Targets = getattr(importlib.import_module(module), name)(making)
+        return found
 
 
 def _results_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
@@ -112,21 +91,6 @@ def _search_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool
     )
 
 
-def _search_targets(
-    engine: Engine,
-    parameters: Parameters,
-    options: TuneSettings,
-    searched: Searched,
-    executor: Executor,
-    log: SearchLog | None,
-) -> Retarget:
-    from tuner.learn.targets import retarget_by_search, search_values
-
-    depth = options.depth or SEARCH_DEPTH
-    values = search_values(engine, parameters, depth, executor, searched, log)
-    return retarget_by_search(engine, values, options.lambda_ or 0.0)
-
-
 def _moves_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
     from tuner.learn.moves import TEMPERATURE
 
@@ -140,43 +104,11 @@ def _moves_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool)
     return f"moves: learns which of the moves{leaves} was played in the games"
 
 
-def _choices(
-    engine: Engine,
-    parameters: Parameters,
-    options: TuneSettings,
-    searched: Searched,
-    executor: Executor,
-    log: SearchLog | None,
-) -> Retarget:
-    from tuner.learn.moves import Moves, played_choices, rated_choices
-
-    if options.teacher is None:
-        return Moves(engine, played_choices(engine, parameters, options, executor, searched))
-    make = engine.game.contest.rater
-    assert make is not None, "see `require_possible`"
-    rater = make(options.teacher)
-    return Moves(engine, rated_choices(engine, rater, options.seed, searched), rater)
-
-
 def _temporal_line(options: TuneSettings, rows: bool, scores: bool, labelled: bool) -> str:
     searched = f", at the leaves of searches of depth {options.depth}" if options.depth else ""
     return (
         f"{options.method}, lambda {options.lambda_:g}: learns from temporal differences{searched}"
     )
-
-
-def _leaves(
-    engine: Engine,
-    parameters: Parameters,
-    options: TuneSettings,
-    searched: Searched,
-    executor: Executor,
-    log: SearchLog | None,
-) -> Retarget:
-    from tuner.learn.targets import Leaves
-
-    depth, lambda_ = options.depth or 0, options.lambda_ or 0.0
-    return Leaves(engine, parameters, depth, lambda_, executor, searched, log)
 
 
 NO_SEARCH = dict.fromkeys(("depth", "rounds"), "searches nothing")
@@ -203,6 +135,7 @@ METHODS = {
         lambda_=0.0,  # held-out losses do not tell blends apart
         # in matches 0 Elo where 10 lost 60, and no worse held-out loss
         prior=5.0,
+        made_by=("tuner.learn.scores", "Scores"),
         held_out="Held-out loss on scores",
         beside=("scores", "by the targets from scores"),
     ),
@@ -217,7 +150,7 @@ METHODS = {
         per_game=50,
         # around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
         prior=20.0,
-        retarget=_search_targets,
+        made_by=("tuner.learn.searches", "SearchTargets"),
         held_out="Held-out loss on search scores",
         beside=("search", "by the values that searches found"),
     ),
@@ -227,7 +160,7 @@ METHODS = {
         targets="moves",
         unused={**NO_BLEND, **NO_LAMBDA, **CHOICES},
         prior=20.0,  # hundredths of a point, around the starting weights
-        retarget=_choices,
+        made_by=("tuner.learn.moves", "Moves"),
     ),
     "td": Method(
         _temporal_line,
@@ -235,7 +168,7 @@ METHODS = {
         temporal=True,
         unused={**NO_SEARCH, **NO_SCORES, **EQUATION},
         lambda_=0.7,
-        retarget=_leaves,
+        made_by=("tuner.learn.searches", "Leaves"),
         held_out="Held-out TD loss",
     ),
     "td-leaf": Method(
@@ -247,7 +180,7 @@ METHODS = {
         lambda_=0.7,
         rounds=3,
         positions="all",  # leaves are quiet for any position
-        retarget=_leaves,
+        made_by=("tuner.learn.searches", "Leaves"),
         held_out="Held-out TD loss",
     ),
 }

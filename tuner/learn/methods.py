@@ -3,8 +3,7 @@ refused."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from tuner.fit.noise import PLAY
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import expand
 from tuner.learn.method_table import METHODS, SEARCH_DEPTH, Method
+from tuner.learn.sources import ORDER, POSITIONS, Need, kind_of, require_sources
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import Reading, no_use, options_in, refuse, refuse_first
 from tuner.options.tune import TuneSettings
@@ -120,10 +120,10 @@ def resolved(
         for option, given, why in unused(options, name, method, sources, rows)
     )
     require_consistent(options, name, method)
-    if rows or game is None:
-        require_rows_suffice(options, name, method, sources)
-    else:
-        require_possible(options, name, method, game, sources)
+    kinds = [(source, kind_of(source, game, rows)) for source in sources]
+    require_sources(kinds, needs_of(options, name, method, {kind for _, kind in kinds}))
+    if game is not None and not rows:
+        require_game(options, name, method, game)
     played = method.targets == "moves" and options.teacher is None
     searched_moves = played and game is not None and game.searchable
     few = options.per_game
@@ -282,59 +282,32 @@ def require_consistent(options: TuneSettings, name: str, method: Method) -> None
         device_named(options.device, options.workers)  # refused before reading, if there is none
 
 
-def require_rows_suffice(
-    options: TuneSettings, name: str, method: Method, sources: Sequence[str]
-) -> None:
-    """InputError for options that need positions, where there are only rows that another program
-    counted."""
-    what, rows = (
-        f"--teacher {options.teacher}" if options.teacher is not None else f"--method {name}",
-        f"{sources[0]} holds rows",
-    )
-    refuse_first(
-        (
-            (
-                method.searches
-                or method.temporal
-                or method.targets == "moves"
-                or options.teacher is not None,
-                (
-                    f"{what}: {rows}, not games that could be searched or followed; learn with"
-                    " --method logistic or, from recorded scores, --method scores"
-                ),
-            ),
-            (
-                options.gradient != "analytic",
-                no_use(
-                    f"--gradient {options.gradient}",
-                    f"{rows}, not positions whose evaluation could be computed with moved weights",
-                ),
-            ),
-        )
-    )
+def needs_of(
+    options: TuneSettings, name: str, method: Method, kinds: Collection[str]
+) -> Iterator[Need]:
+    """Yield what a method and the options with it need of sources of these kinds."""
+    said, others = f"--method {name}", "name the games, or learn with --method logistic"
+    if method.temporal or method.targets == "moves" and options.teacher is None:
+        yield Need(said, ORDER, others)
+    elif options.teacher is not None:
+        yield Need(f"--teacher {options.teacher}", POSITIONS, "name games, or leave it out")
+    elif method.searches:
+        yield Need(said, POSITIONS, others)
+    elif method.targets == "scores" and len(kinds) > 1:
+        yield Need(said, POSITIONS, "name games alone, or datasets that have scores alone")
+    if options.gradient != "analytic":
+        instead = "name the games, or leave out --gradient"
+        yield Need(f"--gradient {options.gradient}", POSITIONS, instead)
 
 
-def require_possible(
-    options: TuneSettings, name: str, method: Method, game: Game, sources: Sequence[str]
-) -> None:
-    """InputError for options and sources that a method cannot use with games."""
-    said, of_scores = f"--method {name}", method.targets == "scores"
-    datasets = [source for source in sources if source != "-" and is_dataset(source)]
-    labelled = [
-        source
-        for source in sources
-        if source != "-"
-        and source not in datasets
-        and method.temporal
-        and not os.path.isdir(source)
-        and not game.files.of_games(source)
-    ]
+def require_game(options: TuneSettings, name: str, method: Method, game: Game) -> None:
+    """InputError for options that a method cannot use with a game."""
+    said, moves = f"--method {name}", method.targets == "moves"
     no_search = (
         "has positions before the roll, which a search cannot begin with"
         if game.contest.searcher
         else "has no search"
     )
-    asked = f"--teacher {options.teacher}" if options.teacher is not None else said
     refuse_first(
         (
             (
@@ -354,15 +327,13 @@ def require_possible(
                 ),
             ),
             (
-                method.targets == "moves"
-                and game.contest.rater is None
-                and options.teacher is not None,
+                moves and game.contest.rater is None and options.teacher is not None,
                 f"--teacher {options.teacher}: no program evaluates moves in {game.name};"
                 " leave it out, to learn from the moves that were played",
             ),
             *(
                 (
-                    method.targets == "moves"
+                    moves
                     and given is not None
                     and not (options.teacher is None and game.searchable),
                     no_use(option, "the positions after the moves of a roll are not searched"),
@@ -370,60 +341,21 @@ def require_possible(
                 for option, given in (("--depth", options.depth), ("--rounds", options.rounds))
             ),
             (
-                method.targets == "moves"
-                and options.teacher is None
-                and options.positions != "auto",
+                moves and options.teacher is None and options.positions != "auto",
                 no_use(f"--positions {options.positions}", "moves are those of whole games"),
             ),
             (
-                method.targets == "moves" and options.run is not None,
+                moves and options.run is not None,
                 f"--run {options.run}: its report shows how values predict results, which {said}"
                 " does not learn; leave it out",
             ),
             (
-                method.targets == "moves" and options.device not in ("auto", "cpu"),
+                moves and options.device not in ("auto", "cpu"),
                 no_use(f"--device {options.device}", f"{said} runs on the CPU"),
             ),
             (
                 method.searches and not game.searchable,
                 f"{said}: {game.name} {no_search}; learn with --method logistic or td",
-            ),
-            *(
-                (
-                    options.gradient != "analytic",
-                    (
-                        f"{path}: a dataset holds counts, not positions whose evaluation could be"
-                        " computed with moved weights; name the games, or leave out --gradient"
-                    ),
-                )
-                for path in datasets
-            ),
-            *(
-                (
-                    of_scores and (options.teacher is not None or len(datasets) < len(sources)),
-                    (
-                        f"{asked}: {path} is a dataset, whose positions cannot be searched or read"
-                        " again; name games alone, or datasets that have scores alone"
-                    ),
-                )
-                for path in datasets
-            ),
-            *(
-                (
-                    method.temporal,
-                    (
-                        f"{path}: a dataset does not record which positions are consecutive; name"
-                        " the games"
-                    ),
-                )
-                for path in datasets
-            ),
-            *(
-                (
-                    True,
-                    (f"{path}: labeled positions are not consecutive, as {said} needs; name games"),
-                )
-                for path in labelled
             ),
             (
                 method.temporal and (options.per_game or options.duplicates == "positions"),

@@ -20,9 +20,9 @@ from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import evaluation_spec
 from tuner.fit.device.base import Device
 from tuner.fit.siblings import SiblingsDevice, siblings_device, usual_temperature
-from tuner.learn.targets import Searched, SearchSpec, searches
+from tuner.learn.searches import Making, Searched, SearchSpec, searches
+from tuner.learn.targets import Targets
 from tuner.options.tune import TuneSettings
-from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
 
 # of choices, in points: moves of a roll that differ by more hardly matter. 0.03 to 0.1 were alike
@@ -69,18 +69,12 @@ def rated_choices(engine: Engine, rater: Rater, seed: int, searched: Searched) -
     return choices
 
 
-def played_choices(
-    engine: Engine,
-    parameters: Parameters,
-    options: TuneSettings,
-    executor: Executor,
-    searched: Searched,
-) -> Choices:
+def played_choices(making: Making) -> Choices:
     """Return the choices among the moves of positions of games, each of which should be the move
     that was played; `per_game` of each game, drawn at random, or all. Moves that decide the game,
     and those that are worse than the one that was played by more than NEAR, are left out."""
-    game, scale = engine.game, parameters.scale
-    depth = options.depth
+    options, (engine, parameters) = making.options, making.evaluation
+    game, scale, depth = engine.game, parameters.scale, options.depth
     spec = None if depth is None else SearchSpec(evaluation_spec(engine, parameters), False, depth)
 
     def judged(after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -92,7 +86,7 @@ def played_choices(
         each = np.zeros(len(after))
         begins = np.arange(0, len(after), AT_ONCE)
         tasks = PositionBatch(after, each, begins, begins, begins, begins)
-        found = searches(spec, tasks, executor, _nothing)
+        found = searches(spec, tasks, making.executor, _nothing)
         return found.leaves, np.tanh(scale * found.scores), found.wins != 0
 
     def choices(batch: PositionBatch) -> Iterator[Choice]:
@@ -109,7 +103,7 @@ def played_choices(
         leaves, values, ended = judged(np.concatenate([nothing, *near]))
         end = 0
         for k, (place, view, _) in enumerate(asked):
-            searched()
+            making.searched()
             begin, end = end, end + len(near[k])
             keep = ~ended[begin:end] & (view * (values[begin:end] - best[k]) >= -NEAR)
             if keep.any():
@@ -154,27 +148,36 @@ def _moves_played(
                 yield place, view, np.concatenate([after[at : at + 1], np.delete(after, at, 0)])
 
 
-class Moves:
-    """Replaces the positions of a batch by those that choices are among, and their outcomes by the
-    probabilities that a choice should have; a context manager that ends the teacher, if there is
-    one. `results` are the outcomes of the games, for each position."""
+class Moves(Targets):
+    """Positions replaced by those that choices are among, and outcomes by the probabilities that a
+    choice should have: of the moves that were played, or of a teacher's values."""
 
-    def __init__(self, engine: Engine, choices: Choices, rater: Rater | None = None) -> None:
-        self._game, self._choices, self._rater = engine.game, choices, rater
+    replaces = True
+
+    def __init__(self, making: Making) -> None:
+        options, engine = making.options, making.engine
+        self._game, self._rater = engine.game, None
+        if options.teacher is None:
+            self._choices = played_choices(making)
+        else:
+            start = engine.game.contest.rater
+            assert start is not None, "see `require_game`"
+            self._rater = start(options.teacher)
+            self._choices = rated_choices(engine, self._rater, options.seed, making.searched)
         self._sizes: list[int] = []
         self._views: list[float] = []
-        self._results: list[float] = []
 
-    def __call__(self, batch: PositionBatch) -> PositionBatch:
+    def __call__(self, batch: PositionBatch) -> tuple[PositionBatch, np.ndarray]:
         found = list(self._choices(batch))
-        self._sizes += [len(choice.positions) for choice in found]
+        sizes = [len(choice.positions) for choice in found]
+        self._sizes += sizes
         self._views += [choice.view for choice in found]
-        self._results += [choice.result for choice in found]
         counts = np.zeros(len(batch.first) + 1, np.int64)
-        for choice in found:
-            counts[choice.game + 1] += len(choice.positions)
+        for choice, size in zip(found, sizes, strict=True):
+            counts[choice.game + 1] += size
         nothing = np.zeros((0, self._game.words), np.uint64)
-        return replace(
+        results = np.array([choice.result for choice in found], np.float32)
+        chosen = replace(
             batch,
             positions=np.concatenate([nothing, *(choice.positions for choice in found)]),
             outcomes=np.concatenate([np.zeros(0), *(choice.targets for choice in found)]).astype(
@@ -183,9 +186,7 @@ class Moves:
             first=np.cumsum(counts)[:-1],
             scores=None,
         )
-
-    def __enter__(self) -> Moves:
-        return self
+        return chosen, np.repeat(results, sizes)
 
     def __exit__(
         self, kind: type | None, value: BaseException | None, trace: TracebackType | None
@@ -193,12 +194,7 @@ class Moves:
         if self._rater is not None:
             self._rater.close()
 
-    @property
-    def results(self) -> np.ndarray:
-        """The results (n,) of the games of all positions so far."""
-        return np.repeat(np.array(self._results, np.float32), self._sizes)
-
-    def device(self, device: Device, data: Dataset, parameters: Parameters) -> SiblingsDevice:
+    def device(self, device: Device, data: Dataset, start: Parameters) -> SiblingsDevice:
         """Return the device that fits their dataset. The temperature of choices that were played is
         that at which the start predicts them best."""
         if data.apart:
@@ -208,9 +204,9 @@ class Moves:
             )
         group = np.repeat(np.arange(len(self._sizes)), self._sizes)
         view = np.repeat(self._views, self._sizes)
-        unit = TEMPERATURE / (parameters.scale * self._game.points)
+        unit = TEMPERATURE / (start.scale * self._game.points)
         if self._rater is None:
             # without an evaluation: the temperature of a game that is won or lost at once
-            found = usual_temperature(data, parameters.weights, group, view)
-            unit = found or 1 / (2 * parameters.scale)
-        return siblings_device(device, data, len(parameters.weights), group, view, unit)
+            found = usual_temperature(data, start.weights, group, view)
+            unit = found or 1 / (2 * start.scale)
+        return siblings_device(device, data, len(start.weights), group, view, unit)

@@ -19,9 +19,9 @@ from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
-from tuner.learn.reading import Start
 from tuner.learn.result import changed
 from tuner.learn.rounds import FAR, Fitted, value_change
+from tuner.learn.targets import Start
 from tuner.options.games import GamesSettings
 from tuner.options.match import DEFAULT_DEPTH, MatchSettings
 from tuner.options.option import no_use, refuse

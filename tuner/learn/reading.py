@@ -8,11 +8,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from games.record import USUAL_SCALE, Game, ReadReport, available, find, scale_of
+from games.record import USUAL_SCALE, ReadReport, available, find, scale_of
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
@@ -28,29 +27,13 @@ from tuner.fit.device.cpu.device import RangedCpu
 from tuner.fit.device.differences import Differences
 from tuner.io.terminal import Display
 from tuner.learn.build import Kept, dataset_of, require_learnable
-from tuner.learn.method_table import METHODS
-from tuner.learn.moves import Moves
-from tuner.learn.scores import ScoreTargets, source_of, with_score_targets
-from tuner.learn.targets import Retarget
+from tuner.learn.targets import Read, Start, Targets
 from tuner.options.tune import TuneSettings
-from tuner.parallel import Executor, OnThreads
+from tuner.parallel import Executor
 from tuner.parameters.parameters import DEFAULT_GAME, Parameters, require_names, untapered
 
 SEED = 1
 COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations compared with `classic`
-
-
-class Read(NamedTuple):
-    """A dataset, a line about the games read, and what was kept with it (see `tuner.learn.build`).
-    If `results` is None, the outcomes of the dataset are the results. `centipawn`: how many
-    centipawns of `classic` one of the evaluation is worth; None if that is not known."""
-
-    data: Dataset
-    line: str
-    results: np.ndarray | None
-    positions: np.ndarray | None
-    scored: ScoreTargets | None = None  # for targets from scores
-    centipawn: float | None = None
 
 
 def report_line(report: ReadReport) -> str:
@@ -132,111 +115,71 @@ def why_here(
     return None if options.method == "logistic" else "they have targets that are no results"
 
 
-def read_games(
+def read_sources(
+    begun: Start,
+    sources: Sequence[str],
+    folder: Path,
+    options: TuneSettings,
+    targets: Targets,
+    note: Callable[[str], None],
+    display: Display,
+    positions: bool = False,
+) -> Read:
+    """Return the dataset of the sources as targets make it, with its `positions` if they are
+    wanted, for resolved options; files go to the folder. The display follows the games unless
+    positions are searched. InputError for rows that do not agree with the evaluation of their
+    engine, and for sources that nothing can be learned from."""
+    engine = begun.engine
+    with targets:
+        if engine is None:
+            data = rows_of_sources(sources, folder, begun.parameters, options.not_linear, note)
+            read = Read(data, centipawn=centipawns_of_classic(data))
+        else:
+            read = _read_games(engine, sources, folder, options, targets, note, display, positions)
+        read = targets.finish(read)
+    results = None
+    if read.results is not None:
+        first = read.data.first[:-1][np.diff(read.data.first) > 0]
+        results = set(np.unique(read.results[first]).tolist())
+    require_learnable(read.data, read.lines[0] if read.games else "", results)
+    return read
+
+
+def _read_games(
     engine: Engine,
     sources: Sequence[str],
     folder: Path,
     options: TuneSettings,
-    retarget: Retarget | None,
+    targets: Targets,
     note: Callable[[str], None],
     display: Display,
-    start: Parameters,
-    positions: bool = False,
-    executor: Executor | None = None,
+    positions: bool,
 ) -> Read:
-    """Return the dataset of the sources, with a line about the games read; with its `positions` if
-    they are wanted. The display follows the games or, if positions are searched, the searches. A
-    teacher runs on the executor; None: on the threads that the options name."""
+    """Return the dataset of games, labeled positions and datasets."""
     searches = options.depth is not None or options.teacher is not None
     progress = (lambda report: None) if searches else display.reading
+    # moves are consecutive; those that are compared are chosen later
+    reading = options.reading
+    reading = replace(reading, per_game=0) if options.positions == "moves" else reading
+    judge = quiescence_of(engine.game, options.judge)
+    centipawn = scale_of(engine.game.name) / USUAL_SCALE
     again = positions or options.gradient != "analytic"
-    if options.method == "scores" and all(
-        source != "-" and is_dataset(source) for source in sources
-    ):
-        data, _ = dataset_of(engine, sources, folder, options.reading, None, note, progress)
-        read = _with_scores(data, sources, folder, options, start, engine.cpu(options.workers))
-        return read._replace(centipawn=scale_of(engine.game.name) / USUAL_SCALE)
-    lines: list[str] = []
-    with source_of(
-        engine.game, options, display.searched, executor or OnThreads(options.workers), lines
-    ) as scores:
-        kept = (
-            Kept(folder, engine.game, retarget, again, scores, options.lambda_ == 1)
-            if (retarget or again or scores) and not isinstance(retarget, Moves)
-            else None
-        )
-        with kept or contextlib.nullcontext():
-            data, report = dataset_of(
-                engine,
-                sources,
-                folder,
-                # moves are consecutive; those that are compared are chosen later
-                replace(options.reading, per_game=0)
-                if options.positions == "moves"
-                else options.reading,
-                quiescence_of(engine.game, options.judge),
-                note,
-                progress,
-                kept or retarget,
-            )
-    read = Read(
+    ready = all(source != "-" and is_dataset(source) for source in sources)
+    if ready or type(targets) is Targets and not again:
+        data, report = dataset_of(engine, sources, folder, reading, judge, note, progress)
+        lines = (report_line(report),) if report else ()
+        return Read(data, lines, centipawn=centipawn, games=report is not None)
+    with Kept(folder, engine.game, targets, again) as kept:
+        data, report = dataset_of(engine, sources, folder, reading, judge, note, progress, kept)
+    assert report is not None, "games were read, see `require_sources`"
+    return Read(
         data,
-        report_line(report) if report else "",
-        retarget.results
-        if isinstance(retarget, Moves)
-        else kept.results
-        if kept and METHODS[options.method].other_targets  # else the outcomes are the results
-        else None,
-        kept.positions if kept else None,
-        centipawn=scale_of(engine.game.name) / USUAL_SCALE,
+        (report_line(report),),
+        kept.results if targets.replaces else None,
+        kept.positions,
+        centipawn=centipawn,
+        games=True,
     )
-    if scores and kept:
-        read = _scored(read, kept, start, options, folder, engine.cpu(options.workers))
-        read = read._replace(
-            scored=read.scored and read.scored._replace(lines=[*lines, *read.scored.lines])
-        )
-    first = read.data.first[:-1][np.diff(read.data.first) > 0]
-    require_learnable(
-        data,
-        read.line,
-        None if read.results is None else set(np.unique(read.results[first]).tolist()),
-    )
-    return read
-
-
-def _scored(
-    read: Read, kept: Kept, start: Parameters, options: TuneSettings, folder: Path, device: Device
-) -> Read:
-    """Return what was read with targets from scores; `start` are the parameters for
-    --max-difference."""
-    scored = with_score_targets(
-        read.data, kept.scores, kept.results, kept.unknown, start, options, folder, device
-    )
-    positions = (
-        read.positions
-        if scored.keep is None or read.positions is None
-        else read.positions[scored.keep]
-    )
-    return read._replace(
-        data=scored.data, results=scored.results, positions=positions, scored=scored
-    )
-
-
-def read_rows(
-    sources: Sequence[str],
-    folder: Path,
-    options: TuneSettings,
-    note: Callable[[str], None],
-    start: Parameters,
-) -> Read:
-    """Return the dataset of rows that another program counted. InputError if they do not agree with
-    its evaluation."""
-    data = rows_of_sources(sources, folder, start, options.not_linear, note)
-    centipawn = centipawns_of_classic(data)
-    if options.method == "scores":
-        return _with_scores(data, sources, folder, options, start)._replace(centipawn=centipawn)
-    require_learnable(data)
-    return Read(data, "", None, None, centipawn=centipawn)
 
 
 def centipawns_of_classic(data: Dataset) -> float | None:
@@ -260,34 +203,12 @@ def centipawns_of_classic(data: Dataset) -> float | None:
     return float(np.median(np.abs(engine.evaluate(np.array(positions), classic)))) / median
 
 
-def _with_scores(
-    data: Dataset,
-    sources: Sequence[str],
-    folder: Path,
-    options: TuneSettings,
-    start: Parameters,
-    device: Device | None = None,
-) -> Read:
-    """Return a dataset that has scores with targets from them; InputError if it has none."""
-    if not len(data.score):
-        raise InputError(
-            f"{sources[0]}: has no scores; learn from results with --method logistic, or build the"
-            " dataset again from games that record scores"
-        )
-    scored = with_score_targets(
-        data, np.asarray(data.score), np.asarray(data.outcome), 0, start, options, folder, device
-    )
-    first = scored.data.first[:-1][np.diff(scored.data.first) > 0]
-    require_learnable(scored.data, "", set(np.unique(scored.results[first]).tolist()))
-    return Read(scored.data, "", scored.results, None, scored)
-
-
 def report_reading(
     read: Read, device: Device, options: TuneSettings, display: Display, how: str | None
 ) -> dict:
     """Show what was read, `how` weights are learned from it and on which device; return the summary
     of the dataset, with the results of games as outcomes."""
-    for line in filter(None, (read.line, *(read.scored.lines if read.scored else ()), how)):
+    for line in filter(None, (*read.lines, how)):
         display.note(line)
     results = read.data if read.results is None else replace(read.data, outcome=read.results)
     summary = summarise(results, read.data.layout)
@@ -298,15 +219,6 @@ def report_reading(
     elif options.device != "cpu":
         display.note(f"running on {device.name}")
     return summary
-
-
-class Start(NamedTuple):
-    """The parameters to start from, and the engine that counts their terms; None if the sources are
-    rows. `game` is None if the learned file cannot play."""
-
-    engine: Engine | None
-    game: Game | None
-    parameters: Parameters
 
 
 def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:

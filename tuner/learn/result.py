@@ -33,7 +33,7 @@ from tuner.fit.siblings import SiblingsDevice
 from tuner.fit.tied import TiedDevice
 from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
-from tuner.learn.reading import Read, Start
+from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.statistics.intervals import NORMAL
@@ -80,12 +80,12 @@ def describe(
     command: str,
 ) -> Result:
     """Return the result of a fit; options are resolved."""
-    data, game, score_scale = read.data, begun.game, read.scored and read.scored.scale
+    data, game, score_scale = read.data, begun.game, read.scale
     moves = options.method == "moves"  # their losses are of choices, not of positions
     on_own = None if moves else held_out_change(result)
     change = held_out_results(result, on_results) if on_results else on_own
     rows = data.manifest["terms"] == TERMS
-    counted, scored = not rows and not read.line, len(data.score) > 0
+    counted, scored = not rows and not read.games, len(data.score) > 0
     words = game.wording if game else Wording()
     labelled = not rows and data.games == data.positions and is_labelled(data)
     centipawn = read.centipawn if result.parameters.game == DEFAULT_GAME else None

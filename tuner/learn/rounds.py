@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,25 +15,16 @@ from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.fit.noise import MIN_PAIRS, PLAY
-from tuner.fit.regression import choose_prior, fit
+from tuner.fit.regression import choose_prior
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
-from tuner.fit.temporal import fit_temporal
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.method_table import METHODS
 from tuner.learn.methods import fitting_of, resolved
-from tuner.learn.moves import Moves
-from tuner.learn.reading import (
-    Read,
-    Start,
-    device_of,
-    read_games,
-    read_rows,
-    report_reading,
-    why_here,
-)
-from tuner.learn.targets import Leaves, SearchLog
+from tuner.learn.reading import device_of, read_sources, report_reading, why_here
+from tuner.learn.searches import Making, SearchLog
+from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
 from tuner.parameters.parameters import Parameters
@@ -92,31 +82,16 @@ def fitted_in_rounds(
         first = searching is parameters
         if searches:
             display.begin("searching" if first else "searching again", total)
-        retarget = None
-        if engine is None:
-            read = read_rows(sources, folder, options, note, parameters)
-        else:
-            retarget = method.retargeting(
-                engine, searching, options, display.searched, executor, log
-            )
-            with retarget if isinstance(retarget, Moves) else nullcontext():
-                read = read_games(
-                    engine,
-                    sources,
-                    folder,
-                    options,
-                    retarget,
-                    note,
-                    display,
-                    searching,
-                    executor=executor,
-                )
+        made = Making(
+            begun._replace(parameters=searching), options, folder, display.searched, executor, log
+        )
+        targets = method.make_targets(made)
+        read = read_sources(begun, sources, folder, options, targets, note, display)
         note = _nothing
         if given.device == "auto":
             options = without_gpu(options, read)
         device = device_of(engine, read, options, sources, executor)
-        if isinstance(retarget, Moves):
-            device = retarget.device(device, read.data, parameters)
+        device = targets.device(device, read.data, parameters)
         if first:
             scored, labelled = len(read.data.score) > 0, is_labelled(read.data)
             how = method.line(options, engine is None, scored, labelled)
@@ -130,12 +105,8 @@ def fitted_in_rounds(
             options = _with_prior(read.data, parameters, options, fitting, display)
             fitting = replace(fitting, prior=options.prior)
         display.begin("learning", options.iterations)
-        if isinstance(retarget, Leaves):
-            result = fit_temporal(read.data, retarget.data, parameters, fitting, display.learning)
-        else:
-            # the prior of each round is centered on the weights that searched
-            start = searching if method.targets == "search" else parameters
-            result = fit(read.data, start, fitting, display.learning, display.note)
+        start = searching if targets.around_searcher else parameters
+        result = targets.fit(read.data, start, fitting, display)
         moved = value_change(result, searching) if left else 0.0
         if moved <= FAR:
             break

@@ -30,10 +30,11 @@ from tuner.io.run_folder import (
 from tuner.io.terminal import Display
 from tuner.learn.methods import fitting_of, resolved
 from tuner.learn.own_games import learn_from_own_games
-from tuner.learn.reading import device_of, read_games, read_rows, report_reading, started
+from tuner.learn.reading import device_of, read_sources, report_reading, started
 from tuner.learn.result import describe
 from tuner.learn.rounds import fitted_in_rounds, without_gpu
-from tuner.learn.targets import SearchLog
+from tuner.learn.searches import SearchLog
+from tuner.learn.targets import Targets
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
@@ -161,19 +162,7 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
             engine is None,
         )
         display.begin("reading")
-        if engine is None:
-            read = read_rows(sources, folder, options, display.note, parameters)
-        else:
-            read = read_games(
-                engine,
-                sources,
-                folder,
-                options,
-                None,
-                display.note,
-                display,
-                parameters,
-            )
+        read = read_sources(begun, sources, folder, options, Targets(), display.note, display)
         options = without_gpu(options, read) if auto else options
         device = device_of(engine, read, options, sources)
         report_reading(read, device, options, display, None)

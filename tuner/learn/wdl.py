@@ -12,8 +12,9 @@ from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
 from tuner.datasets.writing import held_out_games
 from tuner.io.terminal import Display
-from tuner.learn.build import batches, unscored
+from tuner.learn.build import batches
 from tuner.learn.reading import report_line
+from tuner.learn.scores import unscored
 from tuner.statistics.wdl import (
     Judged,
     WdlFit,

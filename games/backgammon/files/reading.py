@@ -4,7 +4,11 @@ positions, by the name of a file or its first lines.
 Learning takes play without the cube: the outcome of a game is the points that it is won by, 1, 2
 for a gammon or 3 for a backgammon, divided by 3, whatever the cube shows and whatever the score of
 the match. A game that ends with a dropped double has no such outcome: it was not played to its end,
-nor did the sides agree on its points."""
+nor did the sides agree on its points.
+
+The numbers of labeled positions (CSV, see HEADER) are probabilities for the side that rolls, which
+becomes the first player: to win, to win a gammon or more, and so on. They are cumulative, like
+gnubg's: win_g <= win."""
 
 from __future__ import annotations
 
@@ -15,14 +19,105 @@ from itertools import chain, islice
 
 import numpy as np
 
-from games.backgammon.files import labels, mat
-from games.backgammon.files.labels import HEADER
+from games.backgammon.files import mat
+from games.backgammon.files.ids import from_position_id
 from games.backgammon.files.mat import DROPPED, FoundGame, GameRecord
-from games.backgammon.rules.board import STATE, WORDS, swapped, turn_of
+from games.backgammon.rules.board import OFF, STATE, WORDS, counts_of, swapped, turn_of
 from games.backgammon.rules.play import HIGHEST_POINTS, points
-from games.reading import Faults, FileGame, Policy, counted, format_by_name, hash_of, start_of
+from games.reading import (
+    Faults,
+    FileFault,
+    FileGame,
+    Policy,
+    counted,
+    format_by_name,
+    hash_of,
+    start_of,
+)
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.streams import UTF8_MARK, InputError, beginning, lines, pieces
+
+HEADER = ("position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg")
+CHANCE = "an impossible probability"
+TOLERANCE = 2e-3  # of files whose numbers have three decimals
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def points_of(chances: np.ndarray) -> np.ndarray:
+    """Return the expected points (n,) of the side that rolls from its probabilities (n, 5)."""
+    win, win_g, win_bg, lose_g, lose_bg = chances.T
+    return 2 * win - 1 + win_g + win_bg - lose_g - lose_bg
+
+
+def parse_line(text: str) -> tuple[np.ndarray, list[float]]:
+    """Return the position and the probabilities of a line; Fault if it is not one."""
+    fields = [field.strip().strip('"') for field in text.split(",")]
+    if len(fields) != len(HEADER):
+        raise FileFault(
+            f"{len(fields)} fields, expected {len(HEADER)}: {','.join(HEADER)}",
+            "a line with too few or many fields",
+        )
+    chances = []
+    for name, field in zip(HEADER[1:], fields[1:], strict=True):
+        if not NUMBER.fullmatch(field) or not -TOLERANCE <= float(field) <= 1 + TOLERANCE:
+            raise FileFault(f"{name} is {field[:20]!r}, expected a probability from 0 to 1", CHANCE)
+        chances.append(min(max(float(field), 0.0), 1.0))
+    win, win_g, win_bg, lose_g, lose_bg = chances
+    for name, part, whole_name, whole in (
+        ("win_g", win_g, "win", win),
+        ("win_bg", win_bg, "win_g", win_g),
+        ("lose_g", lose_g, "1 - win", 1 - win),
+        ("lose_bg", lose_bg, "lose_g", lose_g),
+    ):
+        if part > whole + TOLERANCE:
+            raise FileFault(
+                f"{name} is {part:g}, more than {whole_name}, {whole:g}, of which it is a part",
+                CHANCE,
+            )
+    try:
+        words = from_position_id(fields[0])
+    except ValueError as problem:
+        raise FileFault(str(problem), "an impossible position ID") from None
+    own, other = counts_of(words)[:, OFF]
+    for name, gammons, off in (("win_g", win_g, other), ("lose_g", lose_g, own)):
+        if off and gammons > TOLERANCE:
+            raise FileFault(
+                f"{name} is {gammons:g}, but the loser has borne off {off} of the checkers; is the"
+                " position ID that of the side that rolls?",
+                CHANCE,
+            )
+    if points(words):
+        raise FileFault(
+            f"position ID {fields[0]!r} has a side without checkers: the game is over",
+            "a position after the end",
+        )
+    return words, chances
+
+
+def parse(
+    source: str, text_lines: Iterator[bytes]
+) -> Iterator[tuple[int, np.ndarray, list[float]] | tuple[int, FileFault]]:
+    """Yield the number of each line of a file, with its position and probabilities or its fault.
+    InputError for a file without the header."""
+    header = False
+    for number, line in enumerate(text_lines, 1):
+        text = line.decode("utf-8-sig", "replace").strip()
+        if not text or text.startswith("#"):
+            continue
+        if not header:
+            if tuple(field.strip().strip('"') for field in text.split(",")) != HEADER:
+                raise InputError(
+                    f"{source}:{number}: the header is {text[:60]!r}, expected {','.join(HEADER)}"
+                )
+            header = True
+            continue
+        try:
+            yield number, *parse_line(text)
+        except FileFault as problem:
+            yield number, problem
+    if not header:
+        raise InputError(f"{source}: empty, expected the header {','.join(HEADER)}")
+
 
 MAT, LABELS = "mat", "labels"
 SUFFIXES = {".mat": MAT, ".csv": LABELS}
@@ -138,7 +233,7 @@ def _labelled(source: str, text_lines: Iterator[bytes], policy: Policy) -> Itera
     The side that rolls is the first player in about half of them, by a hash of the board, and the
     second in the rest: otherwise the roll could not be separated from an advantage of the first
     player."""
-    items, before = labels.parse(source, text_lines), 0
+    items, before = parse(source, text_lines), 0
     while some := list(islice(items, AT_ONCE)):
         for line, fault in (item for item in some if len(item) == 2):
             policy.faults.add(line, fault, fault.kind)
@@ -151,7 +246,7 @@ def _labelled(source: str, text_lines: Iterator[bytes], policy: Policy) -> Itera
         policy.report.duplicate_positions += policy.report.duplicate_games - repeated
         taken, outcomes = (
             positions[chosen],
-            (labels.points_of(chances[chosen]) / HIGHEST_POINTS).astype(np.float32),
+            (points_of(chances[chosen]) / HIGHEST_POINTS).astype(np.float32),
         )
         identities = np.array([hash_of(words[:STATE].tobytes()) for words in taken], np.uint64)
         other = identities & np.uint64(1) != 0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from games.backgammon.files.ids import position_id
-from games.backgammon.files.labels import HEADER
+from games.backgammon.files.reading import HEADER
 from games.backgammon.rules import play as rules
 from games.backgammon.rules.board import counts_of, dice_of, packed, start, turn_of, with_dice
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon.files import labels, mat
+from games.backgammon.files import mat
+from games.backgammon.files import reading as labels
 from games.backgammon.files.ids import from_match_id, position_id
 from games.backgammon.files.mat import DROPPED, PLAYED, RESIGNED, UNFINISHED, GameRecord
 from games.backgammon.files.notation import steps_text

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from games.backgammon.engines.contest import rater
-from games.backgammon.engines.players import gnubg_plies
+from games.backgammon.engines.contest import gnubg_plies, rater
 from games.backgammon.files import mat
 from games.backgammon.files.ids import fibs_board
 from games.backgammon.rules.board import packed, with_dice

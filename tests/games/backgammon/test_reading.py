@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from examples.sample_games.backgammon import play
-from games.backgammon.files import labels, mat
+from games.backgammon.files import mat
+from games.backgammon.files import reading as labels
 from games.backgammon.rules.board import swapped, turn_of, with_dice
 from games.record import ReadOptions, ReadReport, find
 from games.streams import InputError

@@ -94,7 +94,7 @@ def test_a_match_against_the_engine_has_no_fault():
 
 @pytest.mark.parametrize("command", ["cat", "false"])
 def test_programs_that_do_not_speak_ubgi_are_refused_in_one_line(command, monkeypatch):
-    monkeypatch.setattr("games.backgammon.engines.players.UBGI_START_SECONDS", 1.0)
+    monkeypatch.setattr("games.backgammon.engines.contest.UBGI_START_SECONDS", 1.0)
     assert "is it a ubgi engine?" in refused("match", f"ubgi:{command}", "pubeval", "--games", 2)
 
 

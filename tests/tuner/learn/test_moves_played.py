@@ -1,5 +1,6 @@
 """Learning from the moves of games: positions after the move that was played, and after others."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,8 @@ from tuner.evaluation.loading import load_engine
 from tuner.fit.siblings import usual_temperature
 from tuner.learn.methods import resolved
 from tuner.learn.moves import NEAR, played_choices
+from tuner.learn.searches import Making
+from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 from tuner.parameters.parameters import shares_of
@@ -32,7 +35,9 @@ def batches(game, path, number):
 def choices(engine, parameters, batch, **options):
     settings = TuneSettings(method="moves", **options)
     chosen = resolved(settings, engine.game, parameters, [str(SAMPLE)])
-    return list(played_choices(engine, parameters, chosen, OnThreads(1), lambda: None)(batch))
+    start = Start(engine, engine.game, parameters)
+    made = Making(start, chosen, Path(), lambda: None, OnThreads(1))
+    return list(played_choices(made)(batch))
 
 
 def test_a_choice_in_a_game_with_dice_is_among_all_moves_of_the_roll():

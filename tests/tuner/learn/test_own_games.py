@@ -12,8 +12,8 @@ from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn import own_games
 from tuner.learn.own_games import learn_from_own_games
-from tuner.learn.reading import Start
 from tuner.learn.rounds import FAR, Fitted
+from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 

@@ -7,8 +7,14 @@ from scipy.optimize import curve_fit
 
 from games.streams import InputError
 from tuner.datasets.dataset import BLOCK
-from tuner.learn.scores import blocks_of_games
-from tuner.learn.targets import blended, close, fit_score_scale, later_blended, scale_line
+from tuner.learn.scores import (
+    blended,
+    blocks_of_games,
+    close,
+    fit_score_scale,
+    later_blended,
+    scale_line,
+)
 
 
 def simulated(

@@ -1,21 +1,213 @@
-"""The values around the best ones: a surface of strength, fitted to all
-pairs, those far away counting less; where it is highest, what each number is worth, and how well
-all that is known.
+"""How strength depends on some numbers, learned from pairs of games between two settings of them,
+around the best ones: where it is highest, what each number is worth, and how well all that is
+known.
+
+Strength near its best is a quadratic function of the numbers, with kinks along each of them where
+the games show some; pairs far away count less. The score of a pair is logistic in the difference of
+strength. Priors are normal, with widths from the games: widths of slopes, curvatures and products
+by expectation maximization, the width of kinks by the evidence (MacKay 1992). The widths have a
+weak prior of their own, so that few games claim little.
 
 What the surface says of values far away is not believed as such: pairs in which numbers were put
-back to their given values measure by how much it is wrong there."""
+back to their given values measure by how much it is wrong there. Coordinates u are (value - given
+value) / unit, see `units`. Weights of a pair: `shifts` are what it tells beyond the function, see
+`Data`."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tuner.optimize.methods.base import Estimate
-from tuner.optimize.methods.surface import LEAST_SHIFT, Data, Surface, grid
 from tuner.optimize.numbers import Number
 from tuner.statistics.intervals import NORMAL
+
+LOGIT = np.log(10) / 400  # of a score, for each Elo
+KNOTS = np.arange(-2.5, 2.51, 0.5)  # of kinks around the best values, in steps of play
+SLOPE, CURVE, PRODUCT, SHIFT, TOTAL, KINK = range(6)  # groups of coefficients that share a width
+EXPECTED = 60.0  # Elo: what numbers are expected to be worth in all over a unit
+BELIEF = 1.0  # in how many coefficients the expected width counts
+SHIFTS = 0.3  # expected, as a share of what is put back
+LEAST_SHIFT = 4.0  # Elo
+PAIR_VARIANCE, PAIRS_OF_VARIANCE = 0.06, 20  # of a pair's score, and how many pairs that counts as
+KINK_WIDTHS = np.array([0.01, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0])  # Elo for each unit, to choose
+CONVINCING = 2.0  # log evidence: kinks are there from it on
+ROUNDS = 6  # of expectation maximization in each fit
+REACH = 600.0  # Elo: differences beyond it are as good as won
+FLATTEST = 0.02  # the least p (1 - p) that weighs a pair
+SWEEPS, NEAR, FAR = 30, 61, 21  # of the search for the best values, and its grid
+
+
+@dataclass
+class Data:
+    """Pairs that were played: u of both sides (n, d), scores (n,), and indicators (n, d + 1) of
+    pairs in which b had one number put back to its given value, or (the last) all."""
+
+    a: np.ndarray
+    b: np.ndarray
+    scores: np.ndarray
+    shifts: np.ndarray
+
+
+class Surface:
+    """A normal posterior of the coefficients: `mean` (k,), `covariance` (k, k), in Elo."""
+
+    def __init__(self, size: int) -> None:
+        """For `size` numbers."""
+        d = self.size = size
+        self._i, self._j = np.triu_indices(d, 1)
+        kinds = [
+            (SLOPE, d),
+            (CURVE, d),
+            (PRODUCT, len(self._i)),
+            (KINK, d * len(KNOTS)),
+            (SHIFT, d),
+            (TOTAL, 1),
+        ]
+        self.groups = np.repeat([kind for kind, _ in kinds], [count for _, count in kinds])
+        self._curves = self.groups == CURVE
+        each = EXPECTED / d**0.5
+        self._expected = np.array([2 * each, 2 * each, each, SHIFTS, SHIFTS, KINK_WIDTHS[0]])
+        self._usual_curve = self.curve = -4 * each
+        self.widths = self._expected.copy()
+        self.variance = PAIR_VARIANCE
+        self.knots = np.zeros((d, len(KNOTS)))
+        self.mean = np.where(self._curves, self.curve, 0.0)
+        self.covariance = np.diag(self.widths[self.groups] ** 2)
+        self.shift_units = np.full(d + 1, LEAST_SHIFT)
+        self.kinked = False  # whether the pairs show kinks
+
+    def terms(self, u: np.ndarray) -> np.ndarray:
+        """Return the terms of strength (n, k - d - 1) at u (n, d)."""
+        kinks = np.maximum(u[:, :, None] - self.knots, 0).reshape(len(u), -1)
+        return np.concatenate([u, u * u / 2, u[:, self._i] * u[:, self._j], kinks], 1)
+
+    def difference(self, a: np.ndarray, b: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+        """Return what multiplies the coefficients in the Elo of a over b."""
+        return np.concatenate([self.terms(a) - self.terms(b), shifts * self.shift_units], 1)
+
+    def fit(self, data: Data, weights: np.ndarray, around: np.ndarray, steps: np.ndarray) -> None:
+        """Learn from pairs with these weights (n,); knots of kinks are `around` u (d,), in `steps`
+        (d,)."""
+        before = self.difference(data.a, data.b, data.shifts) @ self.mean
+        self.knots = around[:, None] + steps[:, None] * KNOTS
+        x = self.difference(data.a, data.b, data.shifts)
+        for elo in (before, None):
+            elo = np.clip(x @ self.mean if elo is None else elo, -REACH, REACH)
+            p = 1 / (1 + np.exp(-LOGIT * elo))
+            spread = np.maximum(p * (1 - p), FLATTEST)
+            slope = LOGIT * spread
+            information = weights * slope**2 / (4 * spread * self.variance)
+            self._learn(
+                (x.T * information) @ x, x.T @ (information * (elo + (data.scores - p) / slope))
+            )
+        p = 1 / (1 + np.exp(-LOGIT * np.clip(x @ self.mean, -REACH, REACH)))
+        squares = weights @ ((data.scores - p) ** 2 / (4 * spread))
+        self.variance = (squares + PAIRS_OF_VARIANCE * PAIR_VARIANCE) / (
+            weights.sum() + PAIRS_OF_VARIANCE
+        )
+
+    def _learn(self, gram: np.ndarray, right: np.ndarray) -> None:
+        """Set widths and the posterior, given the information of the pairs and its product with
+        what they measured."""
+        counts = np.bincount(self.groups, minlength=len(self.widths))
+        for _ in range(ROUNDS):
+            self._solve(gram, right)
+            own = self.covariance.diagonal()
+            share = counts[CURVE] / self.widths[CURVE] ** 2
+            usual = 1 / (2 * self._expected[CURVE]) ** 2
+            self.curve = min(
+                (share * self.mean[self._curves].mean() + usual * self._usual_curve)
+                / (share + usual),
+                -1.0,
+            )
+            squares = (self.mean - np.where(self._curves, self.curve, 0.0)) ** 2 + own
+            kinks = self.widths[KINK]
+            self.widths = np.sqrt(
+                (np.bincount(self.groups, squares) + BELIEF * self._expected**2) / (counts + BELIEF)
+            )
+            self.widths[KINK] = kinks
+        evidence = []
+        for self.widths[KINK] in KINK_WIDTHS:
+            precision = self.widths[self.groups] ** -2
+            factor = np.linalg.cholesky(gram + np.diag(precision))
+            half = np.linalg.solve(factor, right - gram @ np.where(self._curves, self.curve, 0.0))
+            evidence.append(
+                half @ half / 2 - np.log(factor.diagonal()).sum() + np.log(precision).sum() / 2
+            )
+        self.kinked = max(evidence) - evidence[0] > CONVINCING
+        self.widths[KINK] = KINK_WIDTHS[int(np.argmax(evidence)) if self.kinked else 0]
+        self._solve(gram, right)
+
+    def _solve(self, gram: np.ndarray, right: np.ndarray) -> None:
+        precision = self.widths[self.groups] ** -2
+        self.covariance = np.linalg.inv(gram + np.diag(precision))
+        self.mean = self.covariance @ (right + precision * np.where(self._curves, self.curve, 0.0))
+
+    def draws(self, count: int, generator: np.random.Generator, share: float = 1.0) -> np.ndarray:
+        """Return coefficients (count, k) of the posterior, its variances times `share`."""
+        factor = np.linalg.cholesky(self.covariance + np.diag(1e-12 * self.covariance.diagonal()))
+        return self.mean + share**0.5 * generator.normal(size=(count, len(self.mean))) @ factor.T
+
+    def strength(self, coefficients: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return Elo (n,) of coefficients (n, k) at u (n, d)."""
+        terms = self.terms(u)
+        return np.einsum("nk,nk->n", coefficients[:, : terms.shape[1]], terms)
+
+    def profiles(self, coefficients: np.ndarray, number: int, u: np.ndarray) -> np.ndarray:
+        """Return Elo (n, m) of coefficients (n, k) along one number, at u (m,) of it, the rest
+        0."""
+        d, kinks = self.size, 2 * self.size + len(self._i) + number * len(KNOTS)
+        return (
+            coefficients[:, number, None] * u
+            + coefficients[:, d + number, None] * u * u / 2
+            + coefficients[:, kinks : kinks + len(KNOTS)]
+            @ np.maximum(u - self.knots[number][:, None], 0)
+        )
+
+    def best(
+        self, coefficients: np.ndarray, start: np.ndarray, grids: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Return where strength is greatest (n, d) by coefficients (n, k), by one number after
+        another from u `start` (d,), within their grids."""
+        d, n = self.size, len(coefficients)
+        products = np.zeros((n, d, d))
+        products[:, self._i, self._j] = coefficients[:, 2 * d : 2 * d + len(self._i)]
+        products += products.transpose(0, 2, 1)
+        along = [self.profiles(coefficients, i, grids[i]) for i in range(d)]
+        u, rows = np.tile(start, (n, 1)), np.arange(n)
+        for _ in range(SWEEPS):
+            before = u.copy()
+            for i, x in enumerate(grids):
+                elo = along[i] + np.einsum("nj,nj->n", products[:, i], u)[:, None] * x
+                top = elo.argmax(1)
+                k = np.clip(top, 1, len(x) - 2)
+                u[:, i] = np.where(
+                    k == top,
+                    _vertex(x[k - 1], x[k], x[k + 1], *elo[rows, [k - 1, k, k + 1]]),
+                    x[top],
+                )
+            if np.abs(u - before).max() < 1e-4:
+                break
+        return u
+
+
+def _vertex(x0, x1, x2, y0, y1, y2):
+    """Return where the parabola through three points with the highest in the middle is highest."""
+    left, right = (x1 - x0) * (y1 - y2), (x1 - x2) * (y1 - y0)
+    under = 2 * (left - right)
+    over = (x1 - x0) * left - (x1 - x2) * right
+    return x1 - np.divide(over, under, out=np.zeros_like(x1), where=under != 0)
+
+
+def grid(low: float, high: float, middle: float, step: float) -> np.ndarray:
+    """Return u from low to high, denser within three steps of the middle."""
+    near = middle + 3 * step * np.linspace(-1, 1, NEAR)
+    return np.unique(np.clip(np.concatenate([near, np.linspace(low, high, FAR)]), low, high))
+
 
 UNIT = 10.0  # steps of a number (c_end)
 FIRST_STEP, SHORTEST_STEP, LONGEST_STEP = 0.3, 0.02, 0.6  # units

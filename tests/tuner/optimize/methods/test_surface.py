@@ -2,7 +2,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tests.tuner.optimize.simulation import scores, strength
-from tuner.optimize.methods.surface import CURVE, LOGIT, Data, Surface, grid
+from tuner.optimize.methods.neighbourhood import CURVE, LOGIT, Data, Surface, grid
 
 PAIRS = 3000
 
