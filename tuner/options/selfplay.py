@@ -179,11 +179,12 @@ class SelfplayOptions(LearningOptions):
         default="ignore",
         seldom=True,
     )
-    method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS")] = option(
-        "rootstrap (default; with dice td-leaf): move the positions played towards the scores of"
-        " later searches; td: towards the values of later positions; td-leaf: the same between the"
-        " leaves of principal variations; treestrap: move all positions of the search tree towards"
-        " their scores and bounds",
+    method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS", "auto")] = option(
+        "rootstrap: move the positions played towards the scores of later searches; td: towards the"
+        " values of later positions; td-leaf: the same between the leaves of principal variations;"
+        " treestrap: move all positions of the search tree towards their scores and bounds; auto"
+        " (default): td-leaf if --lambda is given or the game has dice, else rootstrap",
+        "auto",
     )
     loss: Literal["mse", "cross-entropy"] = option(
         "of the errors of values (default: mse, their mean square)",
@@ -248,7 +249,7 @@ class SelfplayOptions(LearningOptions):
 @dataclass(frozen=True, kw_only=True)
 class SelfplaySettings(SelfplayOptions):
     """The settings of a run that learns weights. `start` is PARAMS, `evaluation` is a hash of the
-    terms and the program."""
+    terms and the program, `chosen` whether `method` is that of auto."""
 
     start: str
     games: PositiveCount = 1000
@@ -262,6 +263,7 @@ class SelfplaySettings(SelfplayOptions):
     measure_every: PositiveCount = 50
     terms: tuple[str, ...] = ()
     evaluation: str | None = None
+    chosen: bool = False
 
     def faults(self) -> Iterator[str]:
         """See `Settings`."""

@@ -260,10 +260,11 @@ def settings_for(
     options, usual = SelfplayOptions(**given), usual_for(start)
     game = start if start in available() else game_of(parameter_path(start))
     openings = options.openings and games_path(options.openings, game)
-    method, depth = (
-        options.method or usual.method,
-        None if options.nodes else options.depth or usual.selfplay_depth,
-    )
+    method, chosen = options.method, False
+    if method == "auto":  # dice leave no choice
+        chosen = usual.method != "td-leaf"
+        method = usual.method if options.trace is None else "td-leaf"
+    depth = None if options.nodes else options.depth or usual.selfplay_depth
     searched, treestrap = BACKUPS[method].harvest is not None, method == "treestrap"
     refuse_first(
         (
@@ -323,6 +324,7 @@ def settings_for(
         "start": start,
         "depth": depth,
         "method": method,
+        "chosen": chosen,
         "openings": (
             os.path.abspath(openings) if openings and os.path.exists(openings) else openings
         ),

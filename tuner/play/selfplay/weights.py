@@ -118,7 +118,12 @@ def method_text(settings: SelfplaySettings) -> str:
         if settings.gradient == "analytic"
         else f", {settings.gradient} of {settings.step:g} centipawns"
     )
-    return f"{settings.method}{decay}{gradient}"
+    why = ""
+    if settings.chosen and settings.method == "rootstrap":
+        why = " (the default without --lambda)"
+    elif settings.chosen:
+        why = " (as --lambda is given; in chess rootstrap is stronger)"
+    return f"{settings.method}{decay}{gradient}{why}"
 
 
 class WeightsRun(LearningRun):
