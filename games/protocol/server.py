@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 LONGEST_LINE = 1 << 17  # bytes; the longest possible game of chess takes 88,000
 MAX_QUOTED = 60  # characters quoted in messages
@@ -107,8 +107,10 @@ def arguments_of_go(
 
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from games.protocol.thinking import EngineEvaluation, Line, Task, Thinking
-    from games.search.searcher import Searcher
+    from games.search.searcher import Found, Searcher
 
 LARGEST_HASH = 1 << 16  # megabytes
 LARGEST_OVERHEAD = 5000  # milliseconds
@@ -136,6 +138,20 @@ class Command(NamedTuple):
     searcher: bool = False
     between: bool = False
     alone: bool = False
+
+
+class Watcher(Protocol):
+    """What learns from the games that are played."""
+
+    def placed(self, line: Sequence[np.ndarray]) -> bool:
+        """Take the positions of a game; return whether an earlier one was learned from."""
+
+    def searched(self, line: Sequence[np.ndarray], found: Found) -> None:
+        """Take a search of the last position of a line."""
+
+    def ended(self, outcome: float | None = None, own: float | None = None) -> bool:
+        """Learn from the game, with its outcome for the first player, or for the engine's `own`
+        side, if one is known; return whether there was a game."""
 
 
 class EngineSetting(NamedTuple):
@@ -171,12 +187,13 @@ def serve(
     write: Callable[[str], None],
     name: str,
     default: str,
+    watcher: Watcher | None = None,
 ) -> int:
     """Speak a protocol until `quit` or the end of the lines; returns the number of searches.
 
     `default` is the name of the default evaluation, whose ValueError is passed on. `write` is
-    called with whole lines, by one thread at a time."""
-    server = Server(dialect, evaluation, write, name, default)
+    called with whole lines, by one thread at a time. `watcher` learns from the games."""
+    server = Server(dialect, evaluation, write, name, default, watcher)
     try:
         for line in lines:
             if not server.obey(line):
@@ -196,7 +213,9 @@ class Server:
         write: Callable[[str], None],
         name: str,
         default: str,
+        watcher: Watcher | None = None,
     ) -> None:
+        self._watcher = watcher
         self._dialect, self._evaluation, self._name, self._default = (
             dialect,
             evaluation,
@@ -247,10 +266,23 @@ class Server:
         return True
 
     def end(self) -> None:
-        """Stop a running search, which still writes its `bestmove`."""
+        """Stop a running search, which still writes its `bestmove`, and learn from the game."""
+        self._end_search()
+        self._end_game()
+
+    def _end_search(self) -> None:
         if self._thinking:
             self._thinking.stop()
             self._thinking.wait()
+
+    def _end_game(self, own: float | None = None) -> None:
+        """Learn from the game so far; the search then uses what was learned."""
+        if self._watcher is not None and self._watcher.ended(own=own):
+            self._changed = True
+
+    def _game_over(self, words: list[str]) -> None:
+        self._end_search()
+        self._end_game({"win": 1.0, "lose": -1.0, "draw": 0.0}.get(words[0] if words else ""))
 
     def _write(self, text: str) -> None:
         with self._lock:
@@ -328,6 +360,7 @@ class Server:
 
     def _new_game(self, words: list[str]) -> None:
         assert self._searcher is not None, "Command.searcher"
+        self._end_game()
         self._searcher.clear()
 
     def _set_option(self, words: list[str]) -> None:
@@ -383,13 +416,15 @@ class Server:
         assert self._line is not None, "Command.searcher"
         self._line.set(*self._dialect.place(words))
         self._refused = False
+        if self._watcher is not None and self._watcher.placed(self._line.positions):
+            self._changed = True
 
     def _begin_search(self, words: Sequence[str] | None) -> None:
         from games.protocol.thinking import Thinking
 
         if self._thinking and not (self._thinking.over or self._thinking.stopped):
             self._tell("go while searching; the search before it is stopped")
-        self.end()
+        self._end_search()
         if self._refused:
             self._tell(REFUSED)
             self._write(f"bestmove {self._dialect.no_move}")
@@ -402,7 +437,8 @@ class Server:
         task, faults = self._dialect.task(words, self._line, self.options)
         if faults:
             self._tell("; ".join(faults))
-        self._thinking = Thinking(self._searcher, task, self._received, self._write)
+        watched = None if self._watcher is None or task.infinite else self._watcher.searched
+        self._thinking = Thinking(self._searcher, task, self._received, self._write, watched)
         self.searches += 1
 
     def _evaluate(self, words: list[str]) -> None:
@@ -444,6 +480,7 @@ PONDERHIT, QUIT = (
     Command(Server._ponderhit, alone=True),
     Command(lambda server, words: False, alone=True),
 )
+GAME_OVER = Command(Server._game_over)
 IGNORED = Command(lambda server, words: None)  # there is no further output to switch on
 
 HASH = EngineSetting(f"spin default {Options.hash} min 1 max {LARGEST_HASH}", Server._set_hash)

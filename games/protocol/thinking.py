@@ -154,13 +154,20 @@ class Task:
 class Thinking:
     """A search that starts on construction and writes exactly one answer, whatever happens.
 
-    `started`: the time of the `go`, by `time.monotonic`.
+    `started`: the time of the `go`, by `time.monotonic`. `watched` is called with the line and
+    what was found, before the answer.
     """
 
     def __init__(
-        self, searcher: Searcher, task: Task, started: float, write: Callable[[str], None]
+        self,
+        searcher: Searcher,
+        task: Task,
+        started: float,
+        write: Callable[[str], None],
+        watched: Callable[[Sequence[np.ndarray], Found], None] | None = None,
     ) -> None:
         self._searcher, self._task, self._write, self._started = searcher, task, write, started
+        self._watched = watched
         self._pondering, self._until_stop = task.ponder, task.infinite
         self._halted = self._satisfied = False
         self._released = threading.Event()  # the answer may be written
@@ -235,9 +242,10 @@ class Thinking:
         """Search; returns the names of the moves of the PV."""
         task = self._task
         limits = Limits(depth=task.limits.depth, nodes=task.limits.nodes)
-        return self._write_info(
-            task.search(self._searcher, task.line, limits, self._report, lambda: self._halted)
-        )
+        found = task.search(self._searcher, task.line, limits, self._report, lambda: self._halted)
+        if self._watched is not None:
+            self._watched(task.line, found)
+        return self._write_info(found)
 
     def _report(self, found: Found, *others: Found) -> None:
         """Report a completed depth, and stop at the soft limit or at a result that is enough."""

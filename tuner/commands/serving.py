@@ -4,14 +4,31 @@ parameters of one game."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.option import TERMS, Arguments, Option, Table, flag
+from tuner.core.records import MAX_COUNT
+from tuner.options.option import TERMS, Arguments, Option, Table, flag, options_in
+from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
+
+if TYPE_CHECKING:
+    from games.protocol.server import Watcher
+
+LEARN = Option(
+    ("--learn",),
+    "learn from each game that is played, by TD-Leaf, and replace PARAMS, or write FILE",
+    metavar="FILE",
+    nargs="?",
+)
+RUN = Option(
+    ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
+)
+LEARNING = "trace rate fixed"  # options of self-play
 
 
 def serving_table(default: str, weight: str = "") -> Table:
     """Return the options of `serve`; `weight` is an example of a weight, for a protocol in which
-    engines have options."""
+    engines have options, and can learn from the games."""
     settable = flag(
         "--options",
         f"offer every weight as an option of the engine, such as {weight}, in whole centipawns",
@@ -24,9 +41,32 @@ def serving_table(default: str, weight: str = "") -> Table:
             metavar="PARAMS",
             nargs="?",
         ),
-        *([settable] if weight else []),
+        *([settable, LEARN, RUN, *options_in(SelfplayOptions, LEARNING)] if weight else []),
         TERMS,
     )
+
+
+def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings]:
+    """Return the file that is learned, the folder of the run, and its settings."""
+    from tuner.evaluation.loading import parameter_path
+    from tuner.io.files import BUNDLED
+    from tuner.io.run_folder import kind_of
+    from tuner.play.selfplay.setup import settings_for
+
+    start = parameter_path(arguments.params)
+    output = Path(arguments.learn or start)
+    if output.resolve().is_relative_to(BUNDLED):
+        raise InputError(
+            f"--learn: {arguments.params} comes with the package and is never replaced; name a file"
+            " to write: --learn learned.yaml"
+        )
+    folder = Path(arguments.run or output.with_name(f"{output.stem}-games"))
+    if arguments.learn and output.exists() and not kind_of(folder):
+        raise InputError(f"--learn {output}: exists; choose another file, or name it as PARAMS")
+    fixed = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
+    given = arguments.given_for(SelfplayOptions)
+    given = {name: given[name] for name in LEARNING.split() if name in given}
+    return output, folder, settings_for(str(start), {**fixed, **given}, arguments.terms)
 
 
 def serve(
@@ -68,13 +108,18 @@ def serve(
 
     # loads heavy modules only when they are needed
     server = importlib.import_module(f"games.{game}.engines.{protocol}")
-    evaluation = ServedEvaluation(read, load, settable)
-    searches = server.serve(
-        evaluation,
-        server.lines_of(sys.stdin.buffer),
-        write,
-        f"evaltune {__version__}",
-        arguments.params,
-        **more,
-    )
-    return {"searches": searches}
+    learns = "learn" in arguments.given
+    evaluation = ServedEvaluation(read, load, settable, learns)
+    lines = server.lines_of(sys.stdin.buffer)
+    name = f"evaltune {__version__}"
+    if not learns:
+        return {"searches": server.serve(evaluation, lines, write, name, arguments.params, **more)}
+
+    from tuner.play.selfplay.engine import learn_while_playing
+
+    def speak(watcher: Watcher) -> None:
+        server.serve(evaluation, lines, write, name, arguments.params, watcher, **more)
+
+    output, folder, settings = _learning(arguments)
+    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text)
+    return {}

@@ -18,15 +18,17 @@ class ServedEvaluation:
     """One evaluation with its search. `load` returns the evaluation of a name, or the usual one for
     None. With `settable`, every weight of a parameter file and every constant of the search can be
     changed without compiling again; `read`, which takes less time than `load`, returns the game and
-    the parameters, None for a network."""
+    the parameters, None for a network. `learns`: all weights will be replaced."""
 
     def __init__(
         self,
         read: Callable[[str | None], tuple[Game, Parameters | None]],
         load: Callable[[str | None], Evaluation],
         settable: bool,
+        learns: bool = False,
     ) -> None:
         self._read, self._load, self._settable = read, load, settable
+        self._changes = settable or learns
         self._evaluation: Evaluation | None = None
         self._places: dict[str, tuple[int, int]] = {}
         self._spins: dict[str, tuple[int, int, int]] = {}
@@ -39,7 +41,7 @@ class ServedEvaluation:
         self._evaluation = self._load(name)
         if self._settable:
             self._use(name)
-        searcher = self._current.searcher(lean=not self._settable)
+        searcher = self._current.searcher(lean=not self._changes)
         searcher.set_constants(self._constants)
         return searcher
 
@@ -57,6 +59,10 @@ class ServedEvaluation:
             self._weights[self._places[name]] = value
         else:
             self._constants[name] = value
+
+    def replace(self, weights: np.ndarray) -> None:
+        """Replace all weights; a searcher obeys after `bind`."""
+        self._weights = weights
 
     def bind(self, searcher: Searcher) -> None:
         """Let a searcher use the current weights; its tables hold scores of earlier weights until

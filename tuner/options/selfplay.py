@@ -35,6 +35,7 @@ from tuner.options.option import (
     workers,
 )
 
+OTHERS = "others"  # the opponent of a program that plays as an engine, which sets its limits
 SECTION, NETWORK_SECTION = "selfplay", "network"  # of config.yaml
 Inputs: TypeAlias = Literal["board", "terms", "both"]
 BOARD, TERMS, BOTH = get_args(Inputs)
@@ -271,7 +272,7 @@ class SelfplaySettings(SelfplayOptions):
             self.openings is None or self.from_ply[0] > self.from_ply[1]
         ):
             yield "from_ply needs openings, and its first ply is not above the last"
-        if self.depth is None and self.nodes is None:
+        if self.depth is None and self.nodes is None and self.opponents != (OTHERS,):
             yield "depth and nodes are both null, expected one of them"
         if (self.gradient == "analytic") != (self.step is None):
             yield f"step is {self.step} with {self.gradient} gradients"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from games.protocol import server
-from games.protocol.server import Command, Dialect, Options, lines_of
+from games.protocol.server import Dialect, Options, Watcher, lines_of
 
 if TYPE_CHECKING:
     from games.protocol.thinking import EngineEvaluation, Line, Task
@@ -21,7 +21,7 @@ COMMANDS = {
     "eval": server.EVALUATE,
     "stop": server.STOP,
     "ponderhit": server.PONDERHIT,
-    "gameover": Command(server.STOP.run),
+    "gameover": server.GAME_OVER,
     "quit": server.QUIT,
 }
 NETWORK_DELAY = 120  # milliseconds, as in YaneuraOu; shogi clocks forfeit late moves
@@ -39,9 +39,10 @@ def serve(
     write: Callable[[str], None],
     name: str,
     default: str,
+    watcher: Watcher | None = None,
 ) -> int:
     """Speak USI until `quit` or the end of the lines, see `games.protocol.server.serve`."""
-    return server.serve(USI, evaluation, lines, write, name, default)
+    return server.serve(USI, evaluation, lines, write, name, default, watcher)
 
 
 def _new_line() -> Line:

@@ -24,7 +24,7 @@ from tuner.evaluation.evaluation import (
 )
 from tuner.evaluation.loading import games_path, parameter_path
 from tuner.options.option import no_use, refuse, refuse_first
-from tuner.options.selfplay import SelfplayOptions, SelfplaySettings
+from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import game_of, heading_of
@@ -264,7 +264,8 @@ def settings_for(
     if method == "auto":  # dice leave no choice
         chosen = usual.method != "td-leaf"
         method = usual.method if options.trace is None else "td-leaf"
-    depth = None if options.nodes else options.depth or usual.selfplay_depth
+    limited = options.nodes or options.opponents == (OTHERS,)
+    depth = None if limited else options.depth or usual.selfplay_depth
     searched, treestrap = BACKUPS[method].harvest is not None, method == "treestrap"
     refuse_first(
         (

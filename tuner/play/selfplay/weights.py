@@ -178,7 +178,7 @@ class WeightsRun(LearningRun):
         self.measurement = _measurement(self.learner, self.display.note)
         return evaluation.program
 
-    def job(self) -> Job:
+    def job(self) -> Job | None:
         """See `Run`."""
         return selfplay_job(spec_of_games(self.learner))
 
@@ -195,9 +195,8 @@ class WeightsRun(LearningRun):
     def text(self) -> str:
         """See `LearningRun`."""
         depth, nodes = self.settings.depth, self.settings.nodes
-        return f"{method_text(self.settings)}, " + (
-            f"depth {depth}" if depth is not None else f"{nodes:,} nodes"
-        )
+        limit = f", depth {depth}" if depth is not None else f", {nodes:,} nodes" if nodes else ""
+        return method_text(self.settings) + limit
 
     def batches(
         self,
@@ -230,7 +229,7 @@ class WeightsRun(LearningRun):
             line = batch_line(learner, episodes, len(finished) - len(new), watched, games)
             yield (
                 line | ({"forfeits": forfeits} if forfeits else {}),
-                _texts(self.game, episodes, date).encode("utf-8", "replace").decode(),
+                texts_of(self.game, episodes, date).encode("utf-8", "replace").decode(),
                 keys,
             )
         playing.end()
@@ -327,7 +326,7 @@ def key_of(episode: Episode) -> int:
     return int.from_bytes(digest.digest(), "little")
 
 
-def _texts(game: Game, episodes: list[Episode], date: str) -> str:
+def texts_of(game: Game, episodes: list[Episode], date: str) -> str:
     """Return the games as text for a file of games; empty if the game has no such format, or dice:
     such games are many and short, and the seed of the run gives them again."""
     if game.files.game_text is None or game.has_dice:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from games.protocol import server
-from games.protocol.server import Dialect, Options, lines_of, shown
+from games.protocol.server import Dialect, Options, Watcher, lines_of, shown
 
 if TYPE_CHECKING:
     from games.protocol.thinking import EngineEvaluation, Line, Task
@@ -41,9 +41,10 @@ def serve(
     write: Callable[[str], None],
     name: str,
     default: str,
+    watcher: Watcher | None = None,
 ) -> int:
     """Speak UCI until `quit` or the end of the lines, see `games.protocol.server.serve`."""
-    return server.serve(UCI, evaluation, lines, write, name, default)
+    return server.serve(UCI, evaluation, lines, write, name, default, watcher)
 
 
 def _new_line() -> Line:

@@ -1,0 +1,235 @@
+"""`tuner uci --learn` and `tuner usi --learn`: an engine that learns from the games that it plays,
+driven by python-chess and by lines of the protocol."""
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+
+import chess
+import chess.engine
+import numpy as np
+import pytest
+
+from games.record import find
+from games.search.searcher import Found
+from tests.commands.support import done
+from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.play.selfplay.engine import Watcher
+from tuner.play.selfplay.folder import read_history
+
+COMMAND = [sys.executable, "-m", "tuner"]
+
+
+@contextmanager
+def engine(*words):
+    """Yield an engine that python-chess talks to."""
+    with chess.engine.SimpleEngine.popen_uci([*COMMAND, "uci", *words], timeout=120) as playing:
+        yield playing
+        with suppress(chess.engine.EngineTerminatedError):  # a test may have killed it
+            playing.quit()
+
+
+def play(playing, number, most=60):
+    """Play a game against random moves; return its board."""
+    board, rng = chess.Board(), random.Random(number)
+    while not board.is_game_over() and board.ply() < most:
+        if board.turn == (number % 2 == 0):
+            board.push(playing.play(board, chess.engine.Limit(depth=2), game=number).move)
+        else:
+            board.push(rng.choice(sorted(board.legal_moves, key=str)))
+    return board
+
+
+def mine(tmp_path):
+    """Return a copy of the bare piece values."""
+    return shutil.copy(parameter_path("material"), tmp_path / "mine.yaml")
+
+
+def weights(path):
+    return load_parameters(path, ()).weights
+
+
+def test_an_engine_learns_after_each_game_and_goes_on_when_it_is_started_again(tmp_path):
+    path = mine(tmp_path)
+    begun = weights(path)
+    with engine(path, "--learn", "--lambda", "0.8", "--fixed", "material.pawn") as playing:
+        for number in range(3):
+            play(playing, number)
+    learned, folder = weights(path), tmp_path / "mine-games"
+    assert (learned != begun).any() and len(read_history(folder)) == 3
+    fixed = load_parameters(path, ()).mask(("material.pawn",))
+    assert (learned[fixed] == begun[fixed]).all()
+    with engine(path, "--learn") as playing:
+        play(playing, 3)
+    assert len(read_history(folder)) == 4 and (weights(path) != learned).any()
+    done("report", folder)
+    games = (folder / "games.pgn").read_text()
+    assert games.count("[Event ") == 4 and "learner" in games and "opponent" in games
+
+
+def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
+    path, rng, before = mine(tmp_path), random.Random(5), 0
+    for number in range(6):
+        with engine(path, "--learn") as playing:
+            play(playing, 2 * number, 12)
+            board = play(playing, 2 * number + 1, 2 + rng.randrange(8))
+            assert board.ply() > 1
+            playing.transport._proc.kill()
+        assert weights(path).shape == weights(parameter_path("material")).shape
+        known = len(read_history(tmp_path / "mine-games"))
+        assert known == before + 1  # the first of both had ended
+        before = known
+
+
+def test_two_programs_do_not_learn_into_one_file(tmp_path):
+    path = mine(tmp_path)
+    with engine(path, "--learn"):
+        second = run(path, "--learn")
+        assert second.returncode == 2
+        assert second.stderr.strip().endswith(
+            "another process is using this folder; wait for it, or stop it"
+        )
+
+
+def run(*words, lines="quit\n", command="uci"):
+    return subprocess.run(
+        [*COMMAND, command, *map(str, words)], input=lines, capture_output=True, text=True
+    )
+
+
+def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(tmp_path):
+    found = run("classic", "--learn")
+    assert found.returncode == 2 and "is never replaced; name a file" in found.stderr
+    other = mine(tmp_path)
+    found = run("classic", "--learn", other)
+    assert found.returncode == 2 and f"--learn {other}: exists" in found.stderr
+    path = tmp_path / "own.yaml"
+    with engine("material", "--learn", str(path)) as playing:
+        play(playing, 0)
+        play(playing, 1)
+    assert (weights(path) != weights(other)).any()
+    shutil.copy(parameter_path("classic"), path)
+    found = run(path, "--learn")
+    assert found.returncode == 2 and "has other weights than those learned" in found.stderr
+
+
+def test_a_game_of_shogi_has_the_result_of_gameover(tmp_path):
+    path = shutil.copy(parameter_path("shogi/hand"), tmp_path / "hand.yaml")
+    lines = ["usi", "isready", "usinewgame"]
+    with subprocess.Popen(
+        [*COMMAND, "usi", str(path), "--learn"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as playing:
+
+        def say(*lines):
+            playing.stdin.write("".join(f"{line}\n" for line in lines))
+            playing.stdin.flush()
+
+        def answer(word):
+            while not (line := playing.stdout.readline()).startswith(word):
+                assert line
+            return line.split()
+
+        say(*lines)
+        answer("readyok")
+        say("position startpos moves 7g7f", "go nodes 300")
+        reply = answer("bestmove")[1]
+        say(f"position startpos moves 7g7f {reply} 2g2f", "go nodes 300")
+        answer("bestmove")
+        say("gameover lose", "usinewgame", "quit")
+        assert playing.wait() == 0
+    (line,) = read_history(tmp_path / "hand-games")
+    assert line["broken_off"] == 0 and line["draws"] == 0  # the first player won
+
+
+def found(*moves):
+    """Return a search that found these moves."""
+    return Found(20.0, None, moves, len(moves), 100, 0.01)
+
+
+class Board:
+    """A game of chess as positions, and its moves as numbers."""
+
+    def __init__(self):
+        self.game = find("chess")
+        self.line = [self.game.start()]
+        self.board = chess.Board()
+
+    def move(self, san):
+        return self.game.move_named(self.line[-1], self.board.parse_san(san).uci())
+
+    def push(self, san):
+        move = self.move(san)
+        self.line.append(self.game.play(self.line[-1], move))
+        self.board.push_san(san)
+        return move
+
+
+def test_searches_become_an_episode_with_the_result_of_the_board():
+    """The engine is Black and mates on the fourth move; the second reply was not expected, and one
+    search was of a move that White took back."""
+    board, episodes = Board(), []
+    watcher = Watcher(board.game, episodes.append)
+    board.push("f3")
+    moves = [board.move("e5")]
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(moves[0]))
+    board.push("e5")
+    taken = [
+        *board.line,
+        board.game.play(board.line[-1], board.game.move_named(board.line[-1], "e2e4")),
+    ]
+    watcher.placed(taken)
+    watcher.searched(taken, found(board.game.legal_moves(taken[-1])[0]))
+    board.push("g4")
+    assert not watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(board.move("Qh4#")))
+    assert watcher.ended()
+    (episode,) = episodes
+    assert episode.outcome == -1 and episode.end == "won" and episode.side == 1
+    assert episode.ply.tolist() == [1, 3] and len(episode.moves) == 4
+    assert not episode.explored.any() and episode.predicted.tolist() == [False, False]
+    assert not watcher.ended()  # it was learned from
+
+
+def test_another_game_ends_the_one_before():
+    board, episodes = Board(), []
+    watcher = Watcher(board.game, episodes.append)
+    e4 = board.move("e4")
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(e4, 0))
+    for san in ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6"):
+        board.push(san)
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(board.move("Bxc6")))
+    other = Board()
+    assert watcher.placed([other.line[0]])
+    (episode,) = episodes
+    assert episode.outcome is None and episode.side == 0 and len(episode.moves) == 7
+    assert np.isin([0, 6], episode.ply).all()
+    watcher.searched([other.line[0]], found(e4))
+    assert watcher.ended(own=1.0) and episodes[1].outcome == 1.0
+
+
+@pytest.mark.long
+def test_an_engine_that_is_killed_at_any_moment_keeps_its_file(tmp_path):
+    path, rng = mine(tmp_path), random.Random(1)
+    for number in range(20):
+        before = len(read_history(tmp_path / "mine-games")) if number else 0
+        with engine(path, "--learn") as playing:
+            try:
+                delay = rng.random()
+                begun = time.monotonic()
+                games = 0
+                while time.monotonic() - begun < delay:
+                    play(playing, number, 8)
+                    games += 1
+            finally:
+                playing.transport._proc.kill()
+        assert weights(path).shape == weights(parameter_path("material")).shape
+        assert len(read_history(tmp_path / "mine-games")) >= before

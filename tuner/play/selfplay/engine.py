@@ -1,0 +1,250 @@
+"""Learning from the games that a program plays as an engine, against anyone: TD-Leaf(lambda) from
+the leaves of its own searches, as EXchess and KnightCap did.
+
+The server of the protocol tells a `Watcher` of positions, searches and the ends of games; each game
+is a batch of a run of self-play, whose store, checkpoints and report it has."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from games.record import Game
+from games.search.searcher import Found
+from tuner.core.records import InputError
+from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.explain import leaf_of
+from tuner.io.run_folder import kind_of
+from tuner.io.terminal import Display
+from tuner.options.selfplay import SelfplaySettings
+from tuner.parallel import POLL_SECONDS, Job, Running
+from tuner.play.game import Ending
+from tuner.play.run import new_run, resumed_run
+from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
+from tuner.play.selfplay.run import Batch
+from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
+
+TAKEN_BACK = 4  # plies at most: a line that is shorter by more is another game
+WRITTEN = 0.01  # of a weight, by which a file may differ from what was written into it
+NEW = 2  # plies in which a line may differ, as after another reply than the one pondered on
+
+
+class Watcher:
+    """Turns what an engine plays into episodes; `learn` is called with each, and returns when it
+    was learned from."""
+
+    def __init__(self, game: Game, learn: Callable[[Episode], None]) -> None:
+        self._game, self._learn = game, learn
+        self._line: Sequence[np.ndarray] = []
+        self._searches: list[tuple[Sequence[np.ndarray], Found]] = []
+
+    def placed(self, line: Sequence[np.ndarray]) -> bool:
+        """Take the positions of a game; return whether another game ended with that, and was
+        learned from."""
+        old = self._line
+        shared = 0
+        while shared < min(len(old), len(line)) and np.array_equal(old[shared], line[shared]):
+            shared += 1
+        same = shared >= min(len(old), len(line)) - NEW and len(line) >= len(old) - TAKEN_BACK
+        learned = not (same and shared) and self.ended()
+        self._line = line
+        return learned
+
+    def searched(self, line: Sequence[np.ndarray], found: Found) -> None:
+        """Take a search of the last position of a line, whose move is played."""
+        if found.pv:
+            self._searches.append((line, found))
+
+    def ended(self, outcome: float | None = None, own: float | None = None) -> bool:
+        """See `games.protocol.server.Watcher`; without a known outcome it is that of the board, if
+        the game is over there."""
+        line = list(self._line)
+        # searches of moves that were taken back, or pondered on in vain, are of no game
+        last = {
+            len(part) - 1: found
+            for part, found in self._searches
+            if len(part) <= len(line) and np.array_equal(part[-1], line[len(part) - 1])
+        }
+        self._line, self._searches = [], []
+        if not last:
+            return False
+        game, played = self._game, last.get(len(line) - 1)
+        if played is not None:  # its move was played; what followed is not known
+            line.append(game.play(line[-1], played.pv[0]))
+        if own is not None:
+            second = game.second_to_move(line[max(last)])
+            outcome = -own if second else own
+        result = game.result(line) if outcome is None else outcome
+        self._learn(episode_of(game, line, last, result))
+        return True
+
+
+def episode_of(
+    game: Game, line: Sequence[np.ndarray], found: dict[int, Found], outcome: float | None
+) -> Episode:
+    """Return a game, of which some plies were searched, as an episode."""
+    moves = [_move_between(game, *pair) for pair in zip(line, line[1:], strict=False)]
+    none = np.zeros((0, 0), np.uint64)
+    searches = []
+    for ply in sorted(found):
+        here, search = line[ply], found[ply]
+        expected = search.pv[1] if len(search.pv) > 1 and moves[ply] == search.pv[0] else None
+        turn = int(game.second_to_move(here))
+        explored = moves[ply] != search.pv[0]
+        leaf = leaf_of(game, here, search)
+        searches.append(Search(ply, turn, leaf, none, explored, expected))
+    sides = {search.turn for search in searches}
+    return Episode(
+        0,
+        np.array(line),
+        moves,
+        0,
+        np.array([search.ply for search in searches], np.int64),
+        np.array([search.leaf.words for search in searches], np.uint64),
+        np.array([search.leaf.score for search in searches], float),
+        np.array([search.leaf.win for search in searches], float),
+        np.array([search.explored for search in searches], bool),
+        np.array([moves[s.ply + 1 : s.ply + 2] == [s.expected] for s in searches], bool),
+        outcome,
+        end_of(Ending("", outcome)),
+        tree_of([], game.words),
+        sides.pop() if len(sides) == 1 else None,
+    )
+
+
+def _move_between(game: Game, before: np.ndarray, after: np.ndarray) -> int:
+    """Return the move from one position to the next."""
+    return next(
+        move for move in game.legal_moves(before) if np.array_equal(game.play(before, move), after)
+    )
+
+
+class EngineRun(WeightsRun):
+    """A run whose games come from outside, one after another; `learned` is called with the weights
+    (stages, columns) that play from then on."""
+
+    command = "uci"
+
+    def __init__(
+        self,
+        settings: SelfplaySettings,
+        output: Path,
+        display: Display,
+        learned: Callable[[np.ndarray], None],
+    ) -> None:
+        super().__init__(settings, None, display)
+        self._file, self._learned = output, learned
+        self._games: queue.SimpleQueue[Episode | None] = queue.SimpleQueue()
+        self._idle = threading.Event()
+
+    def job(self) -> Job | None:
+        """See `Run`."""
+        return None
+
+    def require_output(self, folder: Path | None) -> None:
+        """See `Run`: its file is the start, or was checked before."""
+
+    def learn(self, episode: Episode) -> None:
+        """Learn from a game, in the thread of the run, and wait until that is done."""
+        self._idle.clear()
+        self._games.put(episode)
+        self._idle.wait()
+
+    def wait(self) -> None:
+        """Wait until it can learn."""
+        self._idle.wait()
+
+    def end(self) -> None:
+        """No further game follows."""
+        self._games.put(None)
+
+    def batches(
+        self,
+        folder: Path,
+        last: dict[str, Any],
+        playing: Running | None,
+        interrupted: threading.Event,
+    ) -> Iterator[Batch]:
+        """See `LearningRun`. The file is replaced after each game, once that is stored."""
+        learner, games, line = self.learner, last["games"], last
+        self._require_own(folder)
+        while True:
+            if games or not self._file.exists():
+                self.write(self._file, line)
+            self._learned(learner.average)
+            self._idle.set()
+            episode = None
+            while not interrupted.is_set():
+                with contextlib.suppress(queue.Empty):
+                    episode = self._games.get(timeout=POLL_SECONDS)
+                    break
+            if episode is None:
+                return
+            episode = replace(episode, number=games)
+            watched = learner.learn([episode], learner.average)
+            games += 1
+            line = batch_line(learner, [episode], 0, watched, games)
+            yield line, texts_of(self.game, [episode], time.strftime("%Y.%m.%d")), []
+
+    def _require_own(self, folder: Path) -> None:
+        """InputError for a file that has other weights than this run learned last or, if it was
+        killed, before that."""
+        if not self._file.exists():
+            return
+        found = load_evaluation(self._file, self.settings.terms).weights
+        known = [self.learner.evaluation.weights, *self.learner.kept.values()]
+        if not any(
+            found.shape == each.shape and np.allclose(found, each, atol=WRITTEN) for each in known
+        ):
+            raise InputError(
+                f"{self._file}: has other weights than those learned in {folder}; put"
+                f" {folder / self.learned} back, or remove the folder to learn from these"
+            )
+
+
+def learn_while_playing(
+    output: Path,
+    folder: Path,
+    settings: SelfplaySettings,
+    learned: Callable[[np.ndarray], None],
+    serve: Callable[[Watcher], None],
+    command: str,
+) -> None:
+    """Serve a protocol in another thread, and learn here from the games that it plays.
+
+    The run in the folder goes on if there is one, else it begins with the start of the settings.
+    `output` is replaced after each game, and `learned` called with the weights that play from then
+    on, once before the first. InputError for what cannot learn, also of another program that learns
+    into the folder."""
+    problems: list[BaseException] = []
+
+    def begin(settings: SelfplaySettings, none: Path | None, display: Display) -> EngineRun:
+        run = EngineRun(settings, output, display, learned)
+
+        def work() -> None:
+            try:
+                run.wait()
+                serve(Watcher(run.game, run.learn))
+            except BaseException as problem:
+                problems.append(problem)
+            finally:
+                run.end()
+
+        threading.Thread(target=work, daemon=True).start()
+        return run
+
+    display = Display()
+    if kind_of(folder):
+        resumed_run(EngineRun, folder, None, None, display, make=begin)
+    else:
+        new_run(begin(settings, None, display), folder, None, command)
+    if problems:
+        raise problems[0]
