@@ -39,6 +39,7 @@ GROUPS = {  # each command with its purpose
         "match": "play two files or engines, with Elo or SPRT",
         "tournament": "rate several players",
         "uci": "play in any chess program",
+        "xboard": "play in xboard and programs like it",
         "usi": "play in any shogi program",
         "ubgi": "play in any backgammon program",
     },
@@ -57,7 +58,7 @@ GROUPS = {  # each command with its purpose
     },
 }
 INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
-SERVERS = ("uci", "usi", "ubgi", "watch")  # they have no result to print as JSON
+SERVERS = ("uci", "xboard", "usi", "ubgi", "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
   tuner tune classic samples -o learned.yaml

@@ -174,7 +174,7 @@ def test_searches_become_an_episode_with_the_result_of_the_board():
     """The engine is Black and mates on the fourth move; the second reply was not expected, and one
     search was of a move that White took back."""
     board, episodes = Board(), []
-    watcher = Watcher(board.game, episodes.append)
+    watcher = Watcher(lambda: board.game, episodes.append)
     board.push("f3")
     moves = [board.move("e5")]
     watcher.placed(list(board.line))
@@ -199,7 +199,7 @@ def test_searches_become_an_episode_with_the_result_of_the_board():
 
 def test_another_game_ends_the_one_before():
     board, episodes = Board(), []
-    watcher = Watcher(board.game, episodes.append)
+    watcher = Watcher(lambda: board.game, episodes.append)
     e4 = board.move("e4")
     watcher.placed(list(board.line))
     watcher.searched(list(board.line), found(e4, 0))

@@ -26,9 +26,9 @@ RUN = Option(
 LEARNING = "trace rate fixed"  # options of self-play
 
 
-def serving_table(default: str, weight: str = "") -> Table:
+def serving_table(default: str, weight: str = "", learns: bool = False) -> Table:
     """Return the options of `serve`; `weight` is an example of a weight, for a protocol in which
-    engines have options, and can learn from the games."""
+    engines have options; `learns`: the engine can learn from its games."""
     settable = flag(
         "--options",
         f"offer every weight as an option of the engine, such as {weight}, in whole centipawns",
@@ -41,7 +41,8 @@ def serving_table(default: str, weight: str = "") -> Table:
             metavar="PARAMS",
             nargs="?",
         ),
-        *([settable, LEARN, RUN, *options_in(SelfplayOptions, LEARNING)] if weight else []),
+        *([settable] if weight else []),
+        *([LEARN, RUN, *options_in(SelfplayOptions, LEARNING)] if learns else []),
         TERMS,
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tuner.commands.serving import serve, serving_table
 from tuner.options.option import Arguments
 
-USAGE = "[PARAMS] [--options] [--terms FILE]"
+USAGE = "[PARAMS] [--options] [--learn [FILE]] [--terms FILE]"
 EXAMPLE = """examples:
   tuner uci learned.yaml
   cutechess-cli -engine cmd=tuner arg=uci arg=learned.yaml \\
     -engine cmd=stockfish -each proto=uci tc=10+0.1 -games 2
   tuner uci learned.yaml --options    every weight is an option of the engine
 """
-TABLE = serving_table("classic", weight="material.knight.mg")
+TABLE = serving_table("classic", weight="material.knight.mg", learns=True)
 
 
 def run(arguments: Arguments) -> dict:

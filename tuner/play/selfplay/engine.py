@@ -39,9 +39,9 @@ NEW = 2  # plies in which a line may differ, as after another reply than the one
 
 class Watcher:
     """Turns what an engine plays into episodes; `learn` is called with each, and returns when it
-    was learned from."""
+    was learned from. `game` returns the game, once it is known."""
 
-    def __init__(self, game: Game, learn: Callable[[Episode], None]) -> None:
+    def __init__(self, game: Callable[[], Game], learn: Callable[[Episode], None]) -> None:
         self._game, self._learn = game, learn
         self._line: Sequence[np.ndarray] = []
         self._searches: list[tuple[Sequence[np.ndarray], Found]] = []
@@ -76,7 +76,7 @@ class Watcher:
         self._line, self._searches = [], []
         if not last:
             return False
-        game, played = self._game, last.get(len(line) - 1)
+        game, played = self._game(), last.get(len(line) - 1)
         if played is not None:  # its move was played; what followed is not known
             line.append(game.play(line[-1], played.pv[0]))
         if own is not None:
@@ -158,9 +158,10 @@ class EngineRun(WeightsRun):
         self._games.put(episode)
         self._idle.wait()
 
-    def wait(self) -> None:
-        """Wait until it can learn."""
+    def known_game(self) -> Game:
+        """Return its game, once it can learn."""
         self._idle.wait()
+        return self.game
 
     def end(self) -> None:
         """No further game follows."""
@@ -231,8 +232,7 @@ def learn_while_playing(
 
         def work() -> None:
             try:
-                run.wait()
-                serve(Watcher(run.game, run.learn))
+                serve(Watcher(run.known_game, run.learn))
             except BaseException as problem:
                 problems.append(problem)
             finally:
