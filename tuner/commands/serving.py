@@ -24,6 +24,8 @@ RUN = Option(
     ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
 )
 LEARNING = "trace rate fixed"  # options of self-play
+# of each game, where self-play learns from 8 at a time: 3, and the half-life of 200 of those
+RATE, DECAY = 0.4, 1600.0
 
 
 def serving_table(default: str, weight: str = "", learns: bool = False) -> Table:
@@ -50,6 +52,7 @@ def serving_table(default: str, weight: str = "", learns: bool = False) -> Table
 def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings]:
     """Return the file that is learned, the folder of the run, and its settings."""
     from tuner.evaluation.loading import parameter_path
+    from tuner.evaluation.networks.files import holds_network
     from tuner.io.files import BUNDLED
     from tuner.io.run_folder import kind_of
     from tuner.play.selfplay.setup import settings_for
@@ -64,10 +67,11 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings]:
     folder = Path(arguments.run or output.with_name(f"{output.stem}-games"))
     if arguments.learn and output.exists() and not kind_of(folder):
         raise InputError(f"--learn {output}: exists; choose another file, or name it as PARAMS")
-    fixed = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
+    usual = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
+    usual |= {} if holds_network(start) else {"rate": RATE, "decay": DECAY}
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
-    return output, folder, settings_for(str(start), {**fixed, **given}, arguments.terms)
+    return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms)
 
 
 def serve(
