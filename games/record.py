@@ -144,6 +144,21 @@ class Wording:
 BookMoves: TypeAlias = Callable[[np.ndarray, random.Random], int | None]
 
 
+class SuitePosition(NamedTuple):
+    """A position `words` (words,) of a suite, its name, the best moves and those to avoid, and
+    points by move; moves are those of `Game.move_name`."""
+
+    words: np.ndarray
+    name: str
+    best: frozenset[str]
+    avoid: frozenset[str]
+    points: Mapping[str, int]
+
+    def is_solved(self, move: str) -> bool:
+        """Whether a move is one of the best, or none of those to avoid."""
+        return move in self.best if self.best else move not in self.avoid
+
+
 @dataclass(frozen=True)
 class Files:
     """The files of a game: reader and writer."""
@@ -160,6 +175,8 @@ class Files:
     session: Callable[[], Callable[[str], str]] | None = None
     # of a file; reports skipped lines; InputError
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None
+    # the positions of a suite in a file, each with moves to find or to avoid
+    suite: Callable[[str], Iterator[SuitePosition]] | None = None
     # an opening book by its file: a function that draws its move in a position, None if it has
     # none; None for files that are no such books; InputError
     book: Callable[[str], BookMoves | None] = lambda path: None

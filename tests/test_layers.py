@@ -37,6 +37,7 @@ COMMAND_LINE = {Path("tuner/cli.py"), Path("tuner/__main__.py")}
 # speak to engines, read tables of endings and books, and draw boards through python-chess
 THROUGH = {
     *(Path(f"games/chess/engines/{name}.py") for name in ("xboard", "endings", "openings")),
+    Path("games/chess/files/suite.py"),
     Path("games/chess/game.py"),
 }
 SOURCES = [

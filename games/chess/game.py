@@ -39,6 +39,7 @@ from games.record import (
     ReadOptions,
     ReadReport,
     Stock,
+    SuitePosition,
     Wording,
 )
 from games.search.context import CONSTANTS
@@ -134,6 +135,13 @@ def of_games(name: str) -> bool:
     return content.of_file(str(name)) != content.POSITIONS
 
 
+def _suite(source: str) -> Iterator[SuitePosition]:
+    """Read a suite, see `games.chess.files.suite`."""
+    from games.chess.files.suite import read_suite  # imports python-chess
+
+    return read_suite(source)
+
+
 def read(
     source: str, options: ReadOptions, report: ReadReport, note: Callable[[str], None]
 ) -> Iterator[PositionBatch]:
@@ -178,6 +186,7 @@ GAME = Game(
         holds_games=content.holds_games,
         game_text=game_text,
         openings=read_openings,
+        suite=_suite,
         book=book,
         picture=picture,
     ),

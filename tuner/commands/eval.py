@@ -11,7 +11,18 @@ import re
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
-from tuner.options.option import TERMS, Arguments, Option, Table, device, flag, params
+from tuner.core.records import PositiveCount
+from tuner.options.option import (
+    TERMS,
+    Arguments,
+    OneOf,
+    Option,
+    Table,
+    device,
+    flag,
+    no_use,
+    params,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +30,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from games.record import Game
+    from tuner.evaluation.evaluation import Evaluation
 
 USAGE = "PARAMS POSITION|FILE [options]"
 EXAMPLE = """examples:
   tuner eval classic "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
   tuner eval my.yaml positions.epd.zst > scores.txt
+  tuner eval my.yaml sts.epd --nodes 20000      share of a suite that is solved
   tuner eval backgammon/classic 4HPwATDgc/ABMA
 """
 
@@ -38,6 +51,18 @@ TABLE: Table = (
         " player's view",
         metavar="POSITION|FILE",
         nargs="+",
+    ),
+    OneOf(
+        (
+            Option(
+                ("--nodes",),
+                "FILE is a suite of chess positions with a best move (bm) or one to avoid (am), as"
+                " EPD: search each within N nodes, and say how many are solved",
+                PositiveCount,
+                metavar="N",
+            ),
+            Option(("--depth",), "the same with searches of N plies", PositiveCount, metavar="N"),
+        )
     ),
     flag("--all", "show each parameter that applies, not only the terms"),
     device("cpu", "where the positions of a file are evaluated"),
@@ -54,6 +79,8 @@ def run(arguments: Arguments) -> dict:
     require_linear(arguments.params, linear)
     evaluation = load_evaluation(arguments.params, arguments.terms)
     game, source = evaluation.game, _file_of(arguments)
+    if arguments.nodes or arguments.depth:
+        return _suite(evaluation, source, arguments)
     score = evaluation.scorer(arguments.device)
     if source is not None:
         return _scores(game, score, source, arguments.json)
@@ -63,6 +90,28 @@ def run(arguments: Arguments) -> dict:
         print(game.draw(words) + "\n")
         evaluation.show(output_console(), found, arguments.all)
     return found
+
+
+def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> dict:
+    """Print how many positions of a suite are solved."""
+    from dataclasses import asdict
+
+    from games.search.searcher import UNLIMITED, Limits
+    from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.evaluation.suite import solve_suite
+
+    given = "--nodes" if arguments.nodes else "--depth"
+    if source is None:
+        raise InputError(no_use(given, "is for a file of positions with moves to find"))
+    limits = Limits(nodes=arguments.nodes or UNLIMITED)
+    if arguments.depth:
+        limits = Limits(depth=arguments.depth)
+    with TerminalDisplay() as display:
+        display.begin("searching")
+        found = solve_suite(evaluation, source, limits, display.counting)
+    if not arguments.json:
+        show_result(found.lines)
+    return {"file": source, **asdict(found)}
 
 
 def _file_of(arguments: Arguments) -> str | None:
