@@ -111,9 +111,23 @@ def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(
         play(playing, 0)
         play(playing, 1)
     assert (weights(path) != weights(other)).any()
+    found = run(path, "--learn", "--lambda", "0.2")
+    assert found.returncode == 2 and "learns with trace 0.7, not 0.2" in found.stderr
     shutil.copy(parameter_path("classic"), path)
     found = run(path, "--learn")
     assert found.returncode == 2 and "has other weights than those learned" in found.stderr
+
+
+def test_options_without_a_use_are_refused(tmp_path):
+    for words, wanted in (
+        (("classic", "--lambda", "0.5"), "--lambda: is for --learn"),
+        (("classic", "--run", tmp_path / "x"), "--run: is for --learn"),
+        ((mine(tmp_path), "--learn", "--options"), "--options: weights that are learned"),
+        (("shogi/hand", "--learn", tmp_path / "y.yaml"), "an evaluation of shogi, expected chess"),
+    ):
+        found = run(*words)
+        assert found.returncode == 2 and wanted in found.stderr, found
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
 def test_a_game_of_shogi_has_the_result_of_gameover(tmp_path):

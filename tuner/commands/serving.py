@@ -3,12 +3,13 @@ parameters of one game."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from games.streams import InputError
 from tuner.core.records import MAX_COUNT
-from tuner.options.option import TERMS, Arguments, Option, Table, flag, options_in
+from tuner.options.option import TERMS, Arguments, Option, Table, flag, options_in, refuse
 from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def serving_table(default: str, weight: str = "", learns: bool = False) -> Table
     )
 
 
-def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings]:
-    """Return the file that is learned, the folder of the run, and its settings."""
+def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Collection[str]]:
+    """Return the file that is learned, the folder of the run, its settings, and those typed."""
     from tuner.evaluation.loading import parameter_path
     from tuner.evaluation.networks.files import holds_network
     from tuner.io.files import BUNDLED
@@ -71,7 +72,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings]:
     usual |= {} if holds_network(start) else {"rate": RATE, "decay": DECAY}
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
-    return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms)
+    return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms), given
 
 
 def serve(
@@ -84,6 +85,13 @@ def serve(
 
     from tuner.evaluation.served import ServedEvaluation
     from tuner.version import __version__
+
+    learns = "learn" in arguments.given
+    options = [
+        each.names[0] for each in arguments.typed() if each.name in (*LEARNING.split(), "run")
+    ]
+    refuse((option, not learns, "is for --learn") for option in options)
+    refuse((("--options", learns and settable, "weights that are learned are no options"),))
 
     def path_of(name: str | None) -> Path:
         from tuner.evaluation.loading import parameter_path
@@ -104,6 +112,8 @@ def serve(
         from tuner.evaluation.evaluation import load_evaluation
         from tuner.evaluation.own_numbers import require_linear
 
+        if learns and name is not None:
+            raise InputError(f"{name}: an engine that learns keeps the evaluation that it learns")
         require_linear(path_of(name), (f"--terms {file}" for file in arguments.terms))
         return load_evaluation(path_of(name), arguments.terms)
 
@@ -113,7 +123,6 @@ def serve(
 
     # loads heavy modules only when they are needed
     server = importlib.import_module(f"games.{game}.engines.{protocol}")
-    learns = "learn" in arguments.given
     evaluation = ServedEvaluation(read, load, settable, learns)
     lines = server.lines_of(sys.stdin.buffer)
     name = f"evaltune {__version__}"
@@ -125,6 +134,7 @@ def serve(
     def speak(watcher: Watcher) -> None:
         server.serve(evaluation, lines, write, name, arguments.params, watcher, **more)
 
-    output, folder, settings = _learning(arguments)
-    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text)
+    path_of(None)
+    output, folder, settings, typed = _learning(arguments)
+    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text, typed)
     return {}

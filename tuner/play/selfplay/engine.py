@@ -10,7 +10,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from games.search.searcher import Found
 from tuner.core.records import InputError
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.explain import leaf_of
-from tuner.io.run_folder import kind_of
+from tuner.io.run_folder import kind_of, read_settings
 from tuner.io.terminal import Display
+from tuner.options.option import options_in
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parallel import POLL_SECONDS, Job, Running
 from tuner.play.game import Ending
@@ -218,13 +219,14 @@ def learn_while_playing(
     learned: Callable[[np.ndarray], None],
     serve: Callable[[Watcher], None],
     command: str,
+    typed: Collection[str] = (),
 ) -> None:
     """Serve a protocol in another thread, and learn here from the games that it plays.
 
     The run in the folder goes on if there is one, else it begins with the start of the settings.
     `output` is replaced after each game, and `learned` called with the weights that play from then
-    on, once before the first. InputError for what cannot learn, also of another program that learns
-    into the folder."""
+    on, once before the first. InputError for what cannot learn, of another program that learns into
+    the folder, and of `typed` settings that are not those of the run that goes on."""
     problems: list[BaseException] = []
 
     def begin(settings: SelfplaySettings, none: Path | None, display: Display) -> EngineRun:
@@ -243,6 +245,14 @@ def learn_while_playing(
 
     display = Display()
     if kind_of(folder):
+        known = read_settings(folder, EngineRun.section, EngineRun.kind)
+        for each in options_in(SelfplaySettings, " ".join(typed)) if typed else ():
+            value, had = getattr(settings, each.name), getattr(known, each.name)
+            if value != had:
+                raise InputError(
+                    f"{each.names[0]} {value}: {folder} was begun with {had}; leave it out, or"
+                    " remove the folder to begin anew"
+                )
         resumed_run(EngineRun, folder, None, None, display, make=begin)
     else:
         new_run(begin(settings, None, display), folder, None, command)
