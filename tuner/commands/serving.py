@@ -87,10 +87,9 @@ def serve(
     from tuner.version import __version__
 
     learns = "learn" in arguments.given
-    options = [
-        each.names[0] for each in arguments.typed() if each.name in (*LEARNING.split(), "run")
-    ]
-    refuse((option, not learns, "is for --learn") for option in options)
+    of_learning = {"run", *LEARNING.split()}
+    typed = [each.names[0] for each in arguments.typed() if each.name in of_learning]
+    refuse((option, not learns, "is for --learn") for option in typed)
     refuse((("--options", learns and settable, "weights that are learned are no options"),))
 
     def path_of(name: str | None) -> Path:
@@ -135,6 +134,6 @@ def serve(
         server.serve(evaluation, lines, write, name, arguments.params, watcher, **more)
 
     path_of(None)
-    output, folder, settings, typed = _learning(arguments)
-    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text, typed)
+    output, folder, settings, given = _learning(arguments)
+    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text, given)
     return {}
