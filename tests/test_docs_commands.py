@@ -23,7 +23,10 @@ PAGES = sorted(
     if re.search(r"^    tuner ", page.read_text(encoding="utf-8"), re.MULTILINE)
 )
 # an open page, a machine of its own, hours: these have tests of their own
-ELSEWHERE = ("watch ", "uci ", "improve ", "tcp://", "--device gpu", "gpusi", "usi:gpsusi")
+ELSEWHERE = (
+    *("watch ", "uci ", "improve ", "tcp://", "--device gpu", "gpusi", "usi:gpsusi"),
+    *("--learn", "my-games", "match my.yaml"),  # of a file that learns while it plays
+)
 SMALLER = (
     (r"--games \d+", "--games 4"),
     (r"--own-games \d+", "--own-games 12"),
