@@ -191,7 +191,9 @@ def test_python_chess_plays_whole_games(limit):
         engine.quit()
 
 
-@pytest.mark.parametrize("limit", [("--depth", 2), ("--nodes", 200), ("--tc", "2+0.05")])
+@pytest.mark.parametrize(
+    "limit", [("--depth", 2), ("--nodes", 200), ("--tc", "2+0.05", "--timemargin", 30)]
+)
 def test_our_matches_play_it(limit):
     command = f"xboard:{sys.executable} -m tuner xboard classic"
     ran = done("match", command, "material", *limit, "--games", 2, "--json")
