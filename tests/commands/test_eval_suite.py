@@ -49,5 +49,7 @@ def test_a_position_and_other_games_have_no_suite(tmp_path):
     suite.write_text(SUITE)
     wanted = "--depth: is for a file of positions with moves to find"
     assert wanted in refused("eval", "classic", MATE + "0 1", "--depth", 1)
+    wanted = "--all: --depth searches the positions of a suite"
+    assert wanted in refused("eval", "classic", suite, "--depth", 1, "--all")
     wanted = "suites of shogi are not read here, only of chess"
     assert wanted in refused("eval", "shogi/classic", suite, "--nodes", 100)

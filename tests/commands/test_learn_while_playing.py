@@ -15,7 +15,7 @@ import pytest
 
 from games.record import find
 from games.search.searcher import Found
-from tests.commands.support import done
+from tests.commands.support import done, refused
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.play.selfplay.engine import Watcher
 from tuner.play.selfplay.folder import read_history
@@ -128,6 +128,18 @@ def test_options_without_a_use_are_refused(tmp_path):
         found = run(*words)
         assert found.returncode == 2 and wanted in found.stderr, found
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_the_folder_of_self_play_is_another_one(tmp_path):
+    path, other = mine(tmp_path), tmp_path / "selfplay"
+    done("selfplay", "--games", 2, "--depth", 1, "--run", other)
+    before = open(path).read()
+    found = run(path, "--learn", "--run", other)
+    assert found.returncode == 2 and f"{other}: a run of `tuner selfplay`" in found.stderr
+    assert open(path).read() == before and len(read_history(other)) == 1
+    assert run(path, "--learn").returncode == 0
+    found = refused("selfplay", "--resume", tmp_path / "mine-games", "--games", 3)
+    assert "these games were played by an engine that learns" in found
 
 
 def test_a_game_of_shogi_has_the_result_of_gameover(tmp_path):

@@ -101,6 +101,9 @@ def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> 
     from tuner.evaluation.suite import solve_suite
 
     given = "--nodes" if arguments.nodes else "--depth"
+    if arguments.all or "device" in arguments.given:
+        other = "--all" if arguments.all else f"--device {arguments.device}"
+        raise InputError(no_use(other, f"{given} searches the positions of a suite"))
     if source is None:
         raise InputError(no_use(given, "is for a file of positions with moves to find"))
     limits = Limits(nodes=arguments.nodes or UNLIMITED)

@@ -322,8 +322,8 @@ class Found(NamedTuple):
 
 
 def find_changes(view: Trial, changes: Sequence[Change], most: int) -> list[Found]:
-    """Return the fewest changes, at most so many, that explain the differences; nothing if none
-    do."""
+    """Return the fewest changes that explain the differences, up to a number of them; nothing if
+    none do."""
     search = Search(view.part(MOST_SEARCHED), changes)
     chosen: list[list[int]] = []  # of each change those that are as good
     found: list[Found] = []
@@ -455,7 +455,10 @@ def _describe(
         return "term", _factor_text(name, 1 + sizes[0])
     if kind == "weight" or group.single:
         more = sizes if kind == "weight" else (own * sizes).tolist()
-        return "weight", _weight_text(name, own.tolist(), more, stages)
+        text = _weight_text(group.name, own.tolist(), more, stages)
+        return "weight", text + f" Or it is {name.partition(' (or ')[2][:-1]}." * (
+            name != group.name
+        )
     factors = " and ".join(
         f"{1 + size:.3g} times its {stage} part" for size, stage in zip(sizes, stages, strict=True)
     )
@@ -465,7 +468,9 @@ def _describe(
     )
 
 
-def _weight_text(name: str, own: np.ndarray, change: Sequence[float], stages: Sequence[str]) -> str:
+def _weight_text(
+    name: str, own: Sequence[float], change: Sequence[float], stages: Sequence[str]
+) -> str:
     texts = [
         f"{name}{f'.{stage}' * (len(stages) > 1)} is {ours:g} in the parameter file,"
         f" {ours + more:.4g} in the engine"

@@ -247,7 +247,7 @@ def _unexplained(
         )
     name, share = closest_group(trial, layout)
     near = share >= 0.05
-    text = f"No {'other ' * bool(unused)}few faults explain the differences."
+    text = f"No {'other ' * bool(unused)}fault explains the differences, nor do a few together."
     if near:
         text += (
             f" Closest is {name}: another factor would explain {100 * share:.0f} % of their"

@@ -151,7 +151,7 @@ class Trial:
         return Trial(RowSample(**{**vars(self.sample), **changed}), self.weights, self.differs)
 
     def part(self, most: int) -> Trial:
-        """Return the trial of at most so many rows, half of them from those that differ."""
+        """Return the trial of `most` rows at most, half of them from those that differ."""
         n = len(self.difference)
         if n <= most:
             return self

@@ -25,7 +25,7 @@ from tuner.evaluation.explain import leaf_of
 from tuner.io.run_folder import kind_of, read_settings
 from tuner.io.terminal import Display
 from tuner.options.option import options_in
-from tuner.options.selfplay import SelfplaySettings
+from tuner.options.selfplay import OTHERS, SelfplaySettings
 from tuner.parallel import POLL_SECONDS, Job, Running
 from tuner.play.game import Ending
 from tuner.play.run import new_run, resumed_run
@@ -132,7 +132,7 @@ class EngineRun(WeightsRun):
     """A run whose games come from outside, one after another; `learned` is called with the weights
     (stages, columns) that play from then on."""
 
-    command = "uci"
+    command = "learning while playing"  # of what the learned file says
 
     def __init__(
         self,
@@ -246,6 +246,10 @@ def learn_while_playing(
     display = Display()
     if kind_of(folder):
         known = read_settings(folder, EngineRun.section, EngineRun.kind)
+        if known.opponents != (OTHERS,):
+            raise InputError(
+                f"{folder}: a run of `tuner selfplay`; name another folder for what is learned"
+            )
         for each in options_in(SelfplaySettings, " ".join(typed)) if typed else ():
             value, had = getattr(settings, each.name), getattr(known, each.name)
             if value != had:

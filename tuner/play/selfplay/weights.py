@@ -23,7 +23,7 @@ from tuner.evaluation.evaluation import (
 from tuner.evaluation.loading import parameter_path
 from tuner.io.terminal import Display
 from tuner.options.option import no_use
-from tuner.options.selfplay import SECTION, SelfplaySettings
+from tuner.options.selfplay import OTHERS, SECTION, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.play.selfplay.folder import START, read_keys
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
@@ -179,7 +179,12 @@ class WeightsRun(LearningRun):
         return evaluation.program
 
     def job(self) -> Job | None:
-        """See `Run`."""
+        """See `Run`. InputError for a run whose games an engine played."""
+        if self.settings.opponents == (OTHERS,):
+            raise InputError(
+                "these games were played by an engine that learns; it goes on by itself when it is"
+                " started again with --learn"
+            )
         return selfplay_job(spec_of_games(self.learner))
 
     def place(self, folder: Path) -> None:
@@ -246,7 +251,7 @@ class WeightsRun(LearningRun):
         """Write the evaluation that plays."""
         settings = self.settings
         learned = {
-            "command": "selfplay",
+            "command": self.command,
             "start": Path(settings.start).name,
             "method": settings.method,
             **({"lambda": settings.trace} if settings.trace is not None else {}),
