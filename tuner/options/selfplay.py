@@ -49,7 +49,7 @@ MeasuredGames = Annotated[
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions(Settings):
     """The options of weights and of networks. `trace` is --lambda, and `rate` is --learning-rate,
-    which halves within `decay` and never falls below `floor` times itself."""
+    which halves within `half_life` games and never falls below `floor` times itself."""
 
     games: PositiveCount = option(
         "number of games (default: 1000, of networks with dice 200,000)",
@@ -89,14 +89,19 @@ class LearningOptions(Settings):
         flags="--learning-rate",
         metavar="N",
     )
-    decay: Positive = option(
-        "half-life of the learning rate, in batches (networks: games); it never falls below a tenth"
-        " (default: 200"
-        " batches, 20,000 games)",
+    half_life: Positive = option(
+        "games until the learning rate is half of the first, which after as many again is a third"
+        " (default: 200 batches; of networks with dice 20,000)",
         metavar="N",
         seldom=True,
     )
-    floor: Unit = 0.1
+    floor: Unit = option(
+        "share of the learning rate below which it never falls (default: 0.1)",
+        0.1,
+        flags="--final-rate",
+        metavar="SHARE",
+        seldom=True,
+    )
     seed: Count = seed()
     measure: tuple[str, ...] = option(
         "play matches against PLAYER during the run and keep checkpoints; with dice PLAYER is"
@@ -259,7 +264,7 @@ class SelfplaySettings(SelfplayOptions):
     plies: PositiveCount = 160
     method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS")] = "rootstrap"
     trace: Unit | None = 0.7
-    decay: Positive = 200.0
+    half_life: Positive = 1600.0
     measure_games: MeasuredGames = 100
     measure_every: PositiveCount = 50
     terms: tuple[str, ...] = ()
@@ -316,7 +321,7 @@ class NetworkSettings(NetworkOptions):
     hidden: Widths
     trace: Unit = 0.0
     rate: Positive
-    decay: Positive = 20_000.0
+    half_life: Positive = 20_000.0
     batch: PositiveCount
     measure_games: MeasuredGames = 1000
     measure_every: PositiveCount = 1000

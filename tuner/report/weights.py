@@ -89,21 +89,22 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     ):
         return None
     if (
-        not all(known(settings.get(name)) for name in ("decay", "floor", "average"))
-        or settings["decay"] <= 0
+        not all(known(settings.get(name)) for name in ("half_life", "floor", "average", "batch"))
+        or settings["half_life"] <= 0
         or not (settings.get("rate") is None or known(settings["rate"]))
     ):
         return None
     rule, random = RULES[settings["rule"]], np.random.default_rng(SEED)
     given: dict[str, Any] = {
-        name: settings.get(name) for name in ("decay", "floor", "average", "rate", "rule")
+        name: settings.get(name)
+        for name in ("half_life", "floor", "average", "batch", "rate", "rule")
     }
     schedule = SelfplaySettings(start="", **given)
     state = {name: np.zeros(WALKS) for name in rule.names}
     rate = rule.rate if schedule.rate is None else schedule.rate
     weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
     for batch in range(batches):
-        weights = weights + learning_rate(rate, schedule, batch) * rule.step(
+        weights = weights + learning_rate(rate, schedule, batch * schedule.batch) * rule.step(
             state, random.normal(size=WALKS), 1, batch + 1
         )
         keep = kept_share(schedule, batch + 1)

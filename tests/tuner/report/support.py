@@ -175,7 +175,7 @@ def selfplay_run(folder: Path, batches: int = 60, start: str = "material", **set
         "terms": [],
         "rule": "adam",
         "rate": None,
-        "decay": 200.0,
+        "half_life": 1600.0,
         "floor": 0.1,
         "average": 0.99,
     }

@@ -22,7 +22,7 @@ from tuner.report.weights import (
     weight_rows,
 )
 
-ADAM = {"rule": "adam", "rate": None, "decay": 200.0, "floor": 0.1, "average": 0.99}
+ADAM = {"rule": "adam", "rate": None, "half_life": 200.0, "batch": 1, "floor": 0.1, "average": 0.99}
 
 
 def pairs():

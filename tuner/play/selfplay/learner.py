@@ -232,7 +232,7 @@ class WeightsLearner:
     @property
     def rate(self) -> float:
         """The current learning rate."""
-        return learning_rate(self.first_rate, self.settings, self.batches)
+        return learning_rate(self.first_rate, self.settings, self.batches * self.settings.batch)
 
     @property
     def first_rate(self) -> float:
@@ -255,10 +255,10 @@ class WeightsLearner:
         self.batches = batches
 
 
-def learning_rate(start: float, settings: LearningOptions, steps: int) -> float:
-    """Return the learning rate after some steps: from `start` it falls as 1 / (1 + steps / decay),
-    down to a floor."""
-    return start * max(settings.floor, 1 / (1 + steps / settings.decay))
+def learning_rate(start: float, settings: LearningOptions, games: int) -> float:
+    """Return the learning rate after some games: from `start` it falls as 1 / (1 + games /
+    half_life), down to a floor."""
+    return start * max(settings.floor, 1 / (1 + games / settings.half_life))
 
 
 def kept_share(settings: SelfplaySettings, batches: int) -> float:

@@ -127,7 +127,7 @@ class NetworkLearning:
         settings = self.settings
         options = TdSettings(
             rate=settings.rate,
-            halving=settings.decay,
+            halving=settings.half_life,
             floor=settings.floor,
             lambda_=settings.trace,
             points=not settings.wins,

@@ -43,6 +43,7 @@ from tuner.play.selfplay.games import Episode, GivenGames, Plan, play_episode
 from tuner.play.selfplay.learner import BACKUPS, PAST, SELF, WeightsLearner, spacing_at
 from tuner.play.selfplay.measure import TIMES, WITH_DICE, WITHOUT_DICE
 
+HALF_LIFE = 200  # batches, of the learning rate
 # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 MEGABYTES = 1
 
@@ -317,7 +318,7 @@ def settings_for(
         "games": 1000,
         "random_plies": 0 if openings else usual.selfplay_random_plies,
         "plies": usual.selfplay_plies,
-        "decay": 200.0,
+        "half_life": HALF_LIFE * given.get("batch", SelfplaySettings.batch),
         "trace": None if treestrap else 0.7,
         "step": STEPS.get(options.gradient),
         "rate": usual.rates.get(options.rule),
