@@ -26,10 +26,11 @@ from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.evaluation.networks.evaluation import second_to_move
+from tuner.evaluation.networks.evaluation import evaluation_of, second_to_move
 from tuner.evaluation.networks.files import NetworkFile, weights_path
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
+from tuner.evaluation.pieces import piece_values
 from tuner.findings.records import Gain, Interval, ModelLoss, NetworkMeasurement, PhaseLoss
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
@@ -522,6 +523,7 @@ def learned_network(
         learned_positions=int((~held & ~aside).sum()),
         aside_positions=int(aside.sum()),
         cpu_seconds=round(time.process_time() - begun, 1),
+        pieces=piece_values(evaluation_of(file), sample.positions[held]) or None,
     )
 
 
@@ -563,9 +565,16 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
         *_loss_lines(found),
         *[FEW.format(found.held_out_games)] * (found.held_out_games < FEW_GAMES),
         sentence(found.start, found.gain),
+        *_piece_lines(found.pieces or {}),
         f"{found.cpu_seconds:,.0f} CPU seconds after reading",
         f"wrote {output} and {weights_path(output).name}",
     ]
+
+
+def _piece_lines(values: dict[str, float]) -> list[str]:
+    """Return what pieces are worth to the network, as a line if it is known."""
+    text = ", ".join(f"{piece} {value:.0f}" for piece, value in values.items())
+    return [f"pieces in centipawns, by taking one away: {text}"] if values else []
 
 
 def _loss_lines(found: NetworkMeasurement) -> list[str]:

@@ -444,6 +444,7 @@ class NetworkMeasurement:
     learned_positions: Count
     aside_positions: Count
     cpu_seconds: Number
+    pieces: dict[str, Number] | None = optional()
 
 
 @dataclass(frozen=True)
