@@ -50,12 +50,13 @@ def study(games: Path, folder: Path) -> str:
     network: tuner.Network = tuner.load_network(folder / "net.yaml")
     against: tuner.MatchResult = tuner.play_match(network, evaluation, games=4)
     field: tuner.TournamentResult = tuner.play_tournament([evaluation, "classic", network], games=4)
+    taught: tuner.SelfPlayed = tuner.learn_by_selfplay(evaluation, games=8, trace=0.7)
     seen: NDArray[np.float64] = network.evaluate([chess.Board()])
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
         nodes=2000, method="spsa")
     wins: int = match.wins - match.losses
     text = f"{data} {score} {expected} {scores} {pawn} {names} {wins} {page} {learned.run} {own}"
-    text += f"{better.patch} {best.better} {against} {seen} {field.ratings}"
+    text += f"{better.patch} {best.better} {against} {seen} {field.ratings}{taught.learned}"
     return text + evaluation.compare(learned.evaluation)
 """
 # each line after the first is a mistake, of the kind that follows it

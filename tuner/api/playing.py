@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
-from tuner.api.evaluation import Player, file_of
+from tuner.api.evaluation import Evaluation, Network, Player, file_of, load, load_network
 from tuner.cli import perform, require_command
+from tuner.evaluation.networks.files import holds_network
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
 from tuner.io.files import PAGE, replace_file, require_writable
@@ -31,10 +32,12 @@ from tuner.play.match.tournament import TournamentRun
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
+from tuner.play.selfplay.begin import AnyOptions, run_for
 from tuner.report.page import read_page, render, render_inline
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+OF_FOLDER = {"folder", "output", "match"}  # keys of a result
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,58 @@ def write_report(
     require_writable(page, PAGE, (str(folder), *map(str, played)))
     replace_file(page, render(found)[0])
     return page
+
+
+@dataclass(frozen=True, repr=False)
+class SelfPlayed(Played):
+    """What was learned by self-play: the `learned` evaluation or network, and the result of `tuner
+    selfplay`."""
+
+    learned: Evaluation | Network
+
+    def __repr__(self) -> str:
+        return f"<SelfPlayed {self.learned.game}: {self.result['games']:,} games>"
+
+
+class LearnBySelfplay(Protocol[P, R]):
+    """The type of `learn_by_selfplay`."""
+
+    def __call__(
+        self, start: Player | str | Path = "material", *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Learn an evaluation by self-play."""
+
+
+def _learns(record: Callable[P, Any]) -> Callable[[Callable[..., R]], LearnBySelfplay[P, R]]:
+    return takes(record)
+
+
+@_learns(AnyOptions)
+def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -> SelfPlayed:
+    """Learn an evaluation, or a network, from games that it plays against itself; with `hidden` or
+    `encoding` a new network of the game `start`.
+
+    The options are those of `tuner selfplay`: `trace` is --lambda, `rate` --learning-rate, `rule`
+    --learner. The folder `run` keeps everything, `output` is the learned file. InputError names a
+    mistake in one line."""
+    with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
+        begun, terms, _ = file_of(start, Path(folder))
+        make, settings = run_for(begun, options, terms)
+        kept = options.get("run")
+        output = None if settings.output is None else Path(settings.output)
+        outcome = new_run(
+            make(settings, output, KeptNotes()),
+            Path(kept or Path(folder) / "run"),
+            OnThreads(settings.workers or available_cpus()),
+            "tuner.learn_by_selfplay",
+        )
+        written = Path(outcome.plain["output"])
+        learned = load_network(written) if holds_network(written) else load(written, terms)
+    # the last line is a command for people, and the folder may be gone
+    plain = {key: value for key, value in outcome.plain.items() if key not in OF_FOLDER}
+    return SelfPlayed(
+        plain | ({"run": str(kept)} if kept else {}), tuple(outcome.lines[:-1]), learned
+    )
 
 
 @dataclass(frozen=True, repr=False)

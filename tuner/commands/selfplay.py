@@ -7,7 +7,7 @@ interruption."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tuner.options.option import (
     TERMS,
@@ -16,18 +16,19 @@ from tuner.options.option import (
     Option,
     Table,
     Title,
-    all_in,
     cluster,
     options_in,
-    refuse,
     resume,
 )
 from tuner.options.selfplay import (
     LearningOptions,
     NetworkOptions,
+    NetworkSettings,
     SelfplayOptions,
-    SelfplaySettings,
 )
+
+if TYPE_CHECKING:
+    from tuner.play.selfplay.begin import MakeRun
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:
@@ -76,71 +77,24 @@ TABLE: Table = (
     *options_in(LearningOptions, "seed workers"),
     cluster("play"),
 )
-OF_NETWORKS = {"params", "cluster", *(each.name for each in options_in(NetworkOptions))}
 
 
 def run(arguments: Arguments) -> dict:
-    from tuner.play.selfplay.network import learns_online, start_of
-
-    if arguments.resume is not None:
-        arguments.require_resumable()
-        return (_network if learns_online(Path(arguments.resume)) else _weights)(arguments)
-    start = start_of(arguments.params, arguments.given_for(NetworkOptions), arguments.terms)
-    return (_network if start.online else _weights)(arguments, start)
-
-
-def _weights(arguments: Arguments, start: Any = None) -> dict:
-    """Learn the weights of an evaluation from batches of games, or continue."""
     from tuner.commands.display import play
-    from tuner.evaluation.networks.evaluation import usual_of_new
-    from tuner.play.selfplay.network import describes_new
-    from tuner.play.selfplay.setup import settings_for
+    from tuner.play.selfplay.begin import AnyOptions, require_one_thread, run_for
+    from tuner.play.selfplay.network import NetworkRun, learns_online
     from tuner.play.selfplay.weights import WeightsRun
 
-    def new() -> SelfplaySettings:
-        given = arguments.given_for(SelfplayOptions)
-        if describes_new(arguments.given):
-            given = {**usual_of_new(given), **given}
-        return settings_for(arguments.params, given, arguments.terms)
-
+    make: MakeRun
+    if arguments.resume is not None:
+        arguments.require_resumable()
+        online, settings = learns_online(Path(arguments.resume)), None
+        make = NetworkRun if online else WeightsRun
+    else:
+        given = arguments.given_for(AnyOptions)
+        make, settings = run_for(arguments.params, given, arguments.terms)
+        online = isinstance(settings, NetworkSettings)
+    if online:
+        require_one_thread(arguments.workers, arguments.cluster)
     output = arguments.output and Path(arguments.output)
-    return play(arguments, WeightsRun, new, output, start=start)
-
-
-def _network(arguments: Arguments, start: Any = None) -> dict:
-    """Learn a network of a game with dice from its `start`, or continue."""
-    from tuner.commands.display import TerminalDisplay, finish
-    from tuner.play.run import new_run, resumed_run
-    from tuner.play.selfplay.network import NetworkRun, settings_for
-
-    one = "a network learns after every ply, in one thread"
-    refuse(
-        (
-            (f"--workers {arguments.workers}", (arguments.workers or 1) > 1, one),
-            (f"--cluster {arguments.cluster}", arguments.cluster, one),
-        )
-    )
-    if arguments.resume is None:
-        refuse(
-            (
-                each.names[-1],
-                each.name in arguments.given and each.name not in OF_NETWORKS,
-                "has no meaning for networks of games with dice, which learn one roll deep",
-            )
-            for each in all_in(TABLE)
-        )
-    output = arguments.output and Path(arguments.output)
-    with TerminalDisplay() as display:
-        if arguments.resume is not None:
-            result = resumed_run(
-                NetworkRun, Path(arguments.resume), None, output, display, arguments.games
-            )
-        else:
-            settings, file = settings_for(
-                arguments.params, arguments.given_for(NetworkOptions), start.spec()
-            )
-            folder = arguments.run and Path(arguments.run)
-            result = new_run(
-                NetworkRun(settings, output, display, file), folder, None, arguments.text
-            )
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return play(arguments, make, lambda: settings, output)

@@ -21,6 +21,7 @@ import pytest
 import tuner
 from evalterms.framework.encoding import encoding_named
 from games.record import ReadOptions, ReadReport
+from games.record import find as game_named
 from tests.commands.support import done
 from tests.evalterms.chess.test_counts import played_boards
 from tests.games.support import REPOSITORY
@@ -247,6 +248,45 @@ def test_a_tournament_is_that_of_the_command(tmp_path):
     assert "<iframe" in found._repr_html_() and "Round robin of 3 players" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("start", "options"),
+    [
+        ("material", {"depth": 1, "trace": 0.5}),
+        ("chess", {"depth": 1, "hidden": (4,), "batch": 4}),
+        ("backgammon", {"hidden": (4,), "wins": True}),
+    ],
+    ids=["weights", "network", "dice"],
+)
+def test_self_play_is_that_of_the_command(tmp_path, start, options):
+    found = tuner.learn_by_selfplay(start, games=16, run=str(tmp_path / "a"), **options)
+    typed = [
+        word
+        for name, value in options.items()
+        for word in (
+            f"--{'lambda' if name == 'trace' else name}",
+            *(() if value is True else value if isinstance(value, tuple) else (value,)),
+        )
+    ]
+    done("selfplay", start, "--games", 16, "--run", tmp_path / "b", *typed)
+    assert found.result["games"] == 16 and "learned from 16 games" in str(found)
+    if start == "material":
+        by_command = tuner.load(tmp_path / "b" / "params.yaml").parameters
+        assert (by_command.weights == found.learned.parameters.weights).all()
+    else:
+        words = np.array([game_named(start).start()])
+        by_command = tuner.load_network(tmp_path / "b" / "net.yaml")
+        assert by_command.evaluate(words) == found.learned.evaluate(words)
+    assert "<iframe" in found._repr_html_()
+
+
+def test_self_play_without_a_folder_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = tuner.learn_by_selfplay(tuner.load("material"), games=8, depth=1)
+    assert not list(tmp_path.iterdir()) and found.learned["material.queen"]["mg"] > 1100
+    with pytest.raises(tuner.InputError, match="has no meaning for networks of games with dice"):
+        tuner.learn_by_selfplay("backgammon", hidden=(4,), depth=1)
+
+
 def test_a_network_evaluates_and_plays_as_by_the_commands(tmp_path):
     made = network(encoding_named("chess", "bitboard768").size, [(8, "relu"), (1, "sigmoid")])
     file = NetworkFile("chess", "bitboard768", made, 1, "a test", 0.00255)
@@ -428,6 +468,7 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
         tuner.play_games: ("games", {"run", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
         tuner.play_tournament: ("tournament", {"resume", "cluster", "terms"}),
+        tuner.learn_by_selfplay: ("selfplay", {"resume", "cluster", "terms"}),
         tuner.tune: ("tune", {"dry_run", "resume", "cluster", "terms"}),
         tuner.build_dataset: (
             "dataset",

@@ -1,0 +1,68 @@
+"""The run of self-play that learns a parameter file or a network: of weights, or of a network of a
+game with dice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tuner.evaluation.networks.evaluation import usual_of_new
+from tuner.io.terminal import Display
+from tuner.options.option import options_in, refuse
+from tuner.options.selfplay import NetworkOptions, SelfplayOptions
+from tuner.play.selfplay import network, setup
+from tuner.play.selfplay.run import LearningRun
+from tuner.play.selfplay.weights import WeightsRun
+
+# of settings, the file to write besides, and a display
+MakeRun = Callable[[Any, Path | None, Display], LearningRun]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyOptions(NetworkOptions, SelfplayOptions):
+    """The options of both kinds of runs."""
+
+
+def run_for(
+    params: str, given: Mapping[str, Any], terms: Sequence[str] = ()
+) -> tuple[MakeRun, Any]:
+    """Return what makes the run that learns `params`, and its settings, from the options that were
+    given. InputError for options that have no use there."""
+    start: Any = network.start_of(params, _of(NetworkOptions, given), terms)
+    if not start.online:
+        weights = _of(SelfplayOptions, given)
+        usual = usual_of_new(weights) if network.describes_new(given) else {}
+        settings = setup.settings_for(params, {**usual, **weights}, terms)
+        return partial(WeightsRun, start=start), settings
+    known = {each.name for each in options_in(NetworkOptions)}
+    refuse(
+        (
+            each.names[-1],
+            each.name in given and each.name not in known,
+            "has no meaning for networks of games with dice, which learn one roll deep",
+        )
+        for each in options_in(SelfplayOptions)
+    )
+    require_one_thread(given.get("workers"), None)
+    found, file = network.settings_for(params, _of(NetworkOptions, given), start.spec())
+    return partial(network.NetworkRun, start=file), found
+
+
+def require_one_thread(workers: int | None, cluster: str | None) -> None:
+    """InputError for more than one thread, or a cluster, to learn a network with dice."""
+    one = "a network learns after every ply, in one thread"
+    refuse(
+        (
+            (f"--workers {workers}", (workers or 1) > 1, one),
+            (f"--cluster {cluster}", cluster, one),
+        )
+    )
+
+
+def _of(record: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the options that a record has."""
+    names = [each.name for each in options_in(record)]
+    return {name: given[name] for name in names if name in given}
