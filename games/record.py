@@ -240,6 +240,8 @@ class UsualSettings:
     selfplay_plies: int = 160  # of the longest game
     # of learning, where they differ from the update rules
     rates: Mapping[str, float] = field(default_factory=dict)
+    # settings of self-play by TD-Leaf, of files, where --lambda alone asked for it
+    td_leaf: Mapping[str, float] = field(default_factory=dict)
     calibration_games: int = 0  # played for the page of a run of self-play
 
 

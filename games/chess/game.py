@@ -40,6 +40,7 @@ from games.record import (
     ReadReport,
     Stock,
     SuitePosition,
+    UsualSettings,
     Wording,
 )
 from games.search.context import CONSTANTS
@@ -202,6 +203,8 @@ GAME = Game(
         tablebase=tablebase,
     ),
     stock=STOCK,
+    # measured: docs/measurements.md, "TD-Leaf"
+    usual=UsualSettings(td_leaf={"rate": 1.5, "largest_error": 0.15}),
     wording=Wording(
         sides=("White", "Black"),
         scores=(

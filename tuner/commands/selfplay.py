@@ -72,7 +72,9 @@ TABLE: Table = (
     Title("learning"),
     *options_in(SelfplayOptions, "method trace loss wins fixed gated noise gradient step"),
     Title("optimizer"),
-    *options_in(SelfplayOptions, "rule rate largest_step half_life floor average batch lag"),
+    *options_in(
+        SelfplayOptions, "rule rate largest_step largest_error half_life floor average batch lag"
+    ),
     Title("machine"),
     *options_in(LearningOptions, "seed workers"),
     cluster("play"),

@@ -231,6 +231,13 @@ class SelfplayOptions(LearningOptions):
         metavar="CP",
         seldom=True,
     )
+    largest_error: Positive | None = option(
+        "td, td-leaf, rootstrap: a difference of successive values v, from -1 to 1, counts as V at"
+        " most (default: no limit; in chess 0.15, with a learning rate of 1.5, where --lambda alone"
+        " chose td-leaf)",
+        metavar="V",
+        seldom=True,
+    )
     average: Share = option(
         "moving average of the weights that play: share of the old average kept per batch"
         " (default: 0.99, of new networks 0)",

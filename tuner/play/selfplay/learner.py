@@ -51,6 +51,7 @@ class BackupInput(NamedTuple):
     lambda_: float  # lambda, per ply
     gated: bool = False  # rootstrap, treestrap: learn only from quiet positions
     blunders: str = "ignore"  # an opponent's unpredicted mistakes, or "keep" their errors
+    largest: float = np.inf  # difference of successive values that counts
 
 
 class Backup(NamedTuple):
@@ -66,7 +67,7 @@ class Backup(NamedTuple):
 def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
     """Return the TD(lambda) errors c (m,) of values (m,) at the positions searched."""
     episode = given.episode
-    d = differences(values, episode.outcome)
+    d = np.clip(differences(values, episode.outcome), -given.largest, given.largest)
     decay = decays(given.lambda_, episode.ply)
     if episode.side is not None and given.blunders == "ignore":
         own = 1 - 2 * episode.side
@@ -163,6 +164,7 @@ class WeightsLearner:
                 settings.trace or 0.0,
                 settings.gated,
                 settings.blunders,
+                settings.largest_error or np.inf,
             )
             for episode in episodes
         ]

@@ -23,6 +23,7 @@ from tuner.evaluation.evaluation import (
     quiescence_of,
 )
 from tuner.evaluation.loading import games_path, parameter_path
+from tuner.evaluation.networks.files import holds_network
 from tuner.options.option import no_use, refuse, refuse_first
 from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
 from tuner.parallel import Job, Running
@@ -298,6 +299,11 @@ def settings_for(
                 "treestrap learns from searches, not from games",
             ),
             (
+                f"--largest-error {options.largest_error}",
+                treestrap and options.largest_error is not None,
+                "treestrap learns from searches, not from games",
+            ),
+            (
                 "--truncated",
                 treestrap and "truncated" in given,
                 "treestrap does not learn from results",
@@ -314,6 +320,8 @@ def settings_for(
             ),
         )
     )
+    of_file = start not in available() and not holds_network(parameter_path(start))
+    tuned = usual.td_leaf if of_file and chosen and method == "td-leaf" else {}
     values = {
         "games": 1000,
         "random_plies": 0 if openings else usual.selfplay_random_plies,
@@ -322,6 +330,7 @@ def settings_for(
         "trace": None if treestrap else 0.7,
         "step": STEPS.get(options.gradient),
         "rate": usual.rates.get(options.rule),
+        **(tuned if options.rule == SelfplaySettings.rule else {}),
         **given,
         "start": start,
         "depth": depth,

@@ -122,8 +122,10 @@ def method_text(settings: SelfplaySettings) -> str:
     if settings.chosen and settings.method == "rootstrap":
         why = " (the default without --lambda)"
     elif settings.chosen:
-        why = " (as --lambda is given; in chess rootstrap is stronger)"
-    return f"{settings.method}{decay}{gradient}{why}"
+        why = " (as --lambda is given)"
+    largest = settings.largest_error
+    limit = "" if largest is None else f", differences of at most {largest:g}"
+    return f"{settings.method}{decay}{limit}{gradient}{why}"
 
 
 class WeightsRun(LearningRun):

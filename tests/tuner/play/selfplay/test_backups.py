@@ -12,6 +12,7 @@ from tuner.evaluation.explain import known_values
 from tuner.evaluation.loading import load_engine
 from tuner.objectives.temporal import differences, errors
 from tuner.play.openings import Opening
+from tuner.play.selfplay.begin import run_for
 from tuner.play.selfplay.games import Plan, play_episode
 from tuner.play.selfplay.learner import BACKUPS, BackupInput
 
@@ -76,6 +77,32 @@ def test_td_is_the_scan_over_all_plies(classic, backup, lambda_):
         assert np.abs(c - wanted)[known].max(initial=0) < 1e-12 and not c[~known].any()
         if lambda_ == 1.0 and episode.outcome is not None:
             assert np.abs(c - (episode.outcome - values))[known].max(initial=0) < 1e-12
+
+
+def test_a_large_difference_counts_as_the_largest_that_may(classic):
+    _, parameters = classic
+    for episode in episodes(classic, 3):
+        values = np.where(np.arange(len(episode.ply)) % 3, 0.9, -0.9)
+        given = input_of(classic, episode, 0.7)._replace(largest=0.15)
+        d = np.clip(differences(values, episode.outcome), -0.15, 0.15)
+        assert np.abs(BACKUPS["td"].errors(given, values) - errors(d, 0.7)).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("start", "given", "expected"),
+    [
+        ("material", {"trace": 0.7}, ("td-leaf", 1.5, 0.15)),
+        ("material", {"trace": 0.7, "rate": 3.0}, ("td-leaf", 3.0, 0.15)),
+        ("material", {"trace": 0.7, "rule": "sgd"}, ("td-leaf", None, None)),
+        ("material", {"trace": 0.7, "method": "td-leaf"}, ("td-leaf", None, None)),
+        ("material", {}, ("rootstrap", None, None)),
+        ("chess", {"trace": 0.7, "hidden": (4,)}, ("td-leaf", 0.005, None)),
+        ("shogi/hand", {"trace": 0.7}, ("td-leaf", None, None)),
+    ],
+)
+def test_lambda_alone_asks_for_the_update_that_was_measured(start, given, expected):
+    _, found = run_for(start, given)
+    assert (found.method, found.rate, found.largest_error) == expected
 
 
 def test_nothing_is_learned_across_a_random_move(classic):
