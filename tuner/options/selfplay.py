@@ -232,10 +232,10 @@ class SelfplayOptions(LearningOptions):
         seldom=True,
     )
     largest_error: Positive | None = option(
-        "td, td-leaf, rootstrap: a difference of successive values v, from -1 to 1, counts as V at"
+        "td, td-leaf, rootstrap: a difference of successive values v, from -1 to 1, counts as N at"
         " most (default: no limit; in chess 0.15, with a learning rate of 1.5, where --lambda alone"
         " chose td-leaf)",
-        metavar="V",
+        metavar="N",
         seldom=True,
     )
     average: Share = option(
