@@ -38,7 +38,7 @@ test: .venv/tested
 	$(PYTEST)
 
 studies: .venv/tested  # the studies of docs/studies.md, into the folder studies
-	for study in exchess coulom td_gammon hui_representations hui_krvk hui_random_mover hui_architecture shogi_tdleaf; do \
+	for study in exchess learn_while_playing coulom td_gammon hui_representations hui_krvk hui_random_mover hui_architecture shogi_tdleaf; do \
 	    $(BIN)/python examples/studies/$$study.py || exit 1; done
 
 test-all: .venv/tested-all

@@ -1,6 +1,7 @@
 """The studies of docs/studies.md run from an empty folder, and leave a table and a picture."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from tests.games.support import REPOSITORY
 FOLDER = REPOSITORY / "examples" / "studies"
 STUDIES = {  # what each table has
     "exchess": "Elo, from the start to the end",
+    "learn_while_playing": "second half less first",
     "coulom": "| cross-entropy | finite-difference |",
     "td_gammon": "| 40 units and patterns |",
     "hui_representations": "| 0.75 | mailbox64 | medium |",
@@ -20,6 +22,7 @@ STUDIES = {  # what each table has
     "shogi_tdleaf": "| king_ring.attacked, square 8 | -25 | 71 |",
 }
 QUICK = {"exchess"}
+PROGRAMS = {"learn_while_playing": ("toga2", "gnuchess", "fairymax")}  # of Debian
 PATIENCE = 900  # seconds, on a busy machine
 
 
@@ -35,6 +38,10 @@ def test_every_study_is_run_and_shown_on_the_page():
     [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long) for name in STUDIES],
 )
 def test_a_study_leaves_a_table_and_a_picture(name, tmp_path):
+    path = f"{os.environ['PATH']}:/usr/games"
+    missing = [each for each in PROGRAMS.get(name, ()) if not shutil.which(each, path=path)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     ran = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py", "--quick"],
         cwd=tmp_path,
