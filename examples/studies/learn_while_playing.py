@@ -7,6 +7,7 @@ learner searches to depth 3 and plays six games in turn with each of four oppone
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -21,7 +22,8 @@ OPPONENTS = (
     ("uci:gnuchess --uci", 1),
     ("xboard:fairymax", 2),
 )
-STARTS = {"material": (100, 400, 400, 600, 1200), "all pieces 300": (100, 300, 300, 300, 300)}
+STARTS = {"material": None, "all pieces 300": 300}  # the value of each piece but the pawn
+PIECE = re.compile(r"(knight|bishop|rook|queen): \{mg: \d+, eg: \d+\}")
 QUARTERS = ((0, 3), (3, 6), (6, 9), (9, 13))  # of 13 rounds of 24 games
 POINTS = np.array([0, 0.25, 0.5, 0.75, 1])  # of a pair, by its result
 
@@ -30,7 +32,9 @@ def play(study: Study, name: str, seed: int) -> np.ndarray:
     """Return the pairs (rounds, opponents, 5) of a run, by their result."""
     folder = study.new(f"{name.split()[0]}-{seed}")
     folder.mkdir()
-    file = study.material(f"{folder.name}/my", *STARTS[name])
+    file = study.load("material").save(folder / "my.yaml")
+    if value := STARTS[name]:
+        file.write_text(PIECE.sub(rf"\1: {{mg: {value}, eg: {value}}}", file.read_text()))
     me = shlex.join([sys.executable, "-m", "tuner", "uci", str(file.resolve()), "--learn"])
     rounds, games = (1, 2) if study.quick else (13, 6)
     found = np.zeros((rounds, len(OPPONENTS), 5))
@@ -79,8 +83,8 @@ def main() -> None:
         change = text(second[0] - first[0], np.hypot(first[1], second[1]), "+")
         rows.append((name, seed, *(text(*each) for each in quarters), change))
         lines[f"{name}, seed {seed}"] = [
-            (72 * (i + 1), value, value - error, value + error)
-            for i, (value, error) in enumerate(quarters)
+            (24 * high, value, value - error, value + error)
+            for (_, high), (value, error) in zip(QUARTERS, quarters, strict=False)
         ]
     study.picture("games", "score in %, with 95 % interval", lines)
     columns = ("1 to 72", "73 to 144", "145 to 216", "217 to 312")[: len(rows[0]) - 3]

@@ -313,8 +313,8 @@ class Evaluation(Player):
 class Network(Player):
     """A network that evaluates positions; make one with `tuner.load_network`."""
 
-    def __init__(self, found: NetworkEvaluation, path: str) -> None:
-        self.path = self.name = path
+    def __init__(self, found: NetworkEvaluation, name: str, path: str | None = None) -> None:
+        self.name, self.path = name, path
         self._found = found
 
     @property
@@ -343,15 +343,15 @@ class Network(Player):
         return path
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _network, (self._found.file, self.path)
+        return _network, (self._found.file, self.name, self.path)
 
     def __repr__(self) -> str:
         size = f"{self._found.encoding.name}, {self._found.size_text}"
         return f"<Network {self.name}: {self.game}, {size}, scale {self.scale:.5f}>"
 
 
-def _network(file: NetworkFile, path: str) -> Network:
-    return Network(evaluation_of(file), path)
+def _network(file: NetworkFile, name: str, path: str | None) -> Network:
+    return Network(evaluation_of(file), name, path)
 
 
 def _unpickled(spec: EngineSpec | None, *others: Any) -> Evaluation:
@@ -382,7 +382,8 @@ def load(
 def load_network(network: str | Path) -> Network:
     """Load a network of `tuner network` or `tuner selfplay`: its .yaml, or the name of a bundled
     one ("backgammon/network"). InputError in one line if it is not one."""
-    return Network(network_evaluation(parameter_path(str(network))), str(network))
+    name = str(network)
+    return Network(network_evaluation(parameter_path(name)), name, name)
 
 
 def _printed(draw: Any) -> str:

@@ -219,7 +219,7 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
     `encoding` a new network of the game `start`.
 
     The options are those of `tuner selfplay`: `trace` is --lambda, `rate` --learning-rate, `rule`
-    --learner. The folder `run` keeps everything, `output` is the learned file. InputError names a
+    --learner. The folder `run` keeps everything, if it is given. InputError names a
     mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         begun, terms, _ = file_of(start, Path(folder))
@@ -234,7 +234,9 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
         )
         written = Path(outcome.plain["output"])
         learned = load_network(written) if holds_network(written) else load(written, terms)
-    # the last line is a command for people, and the folder may be gone
+        if not kept and output is None:  # its file is gone with the folder
+            learned.name, learned.path = "learned", None
+    # the last line is a command for people
     plain = {key: value for key, value in outcome.plain.items() if key not in OF_FOLDER}
     return SelfPlayed(
         plain | ({"run": str(kept)} if kept else {}), tuple(outcome.lines[:-1]), learned

@@ -23,7 +23,6 @@ from tuner.options.option import (
 from tuner.options.selfplay import (
     LearningOptions,
     NetworkOptions,
-    NetworkSettings,
     SelfplayOptions,
 )
 
@@ -90,13 +89,12 @@ def run(arguments: Arguments) -> dict:
     make: MakeRun
     if arguments.resume is not None:
         arguments.require_resumable()
-        online, settings = learns_online(Path(arguments.resume)), None
-        make = NetworkRun if online else WeightsRun
+        make, settings = WeightsRun, None
+        if learns_online(Path(arguments.resume)):
+            require_one_thread(arguments.workers, arguments.cluster)
+            make = NetworkRun
     else:
         given = arguments.given_for(AnyOptions)
-        make, settings = run_for(arguments.params, given, arguments.terms)
-        online = isinstance(settings, NetworkSettings)
-    if online:
-        require_one_thread(arguments.workers, arguments.cluster)
+        make, settings = run_for(arguments.params, given, arguments.terms, arguments.cluster)
     output = arguments.output and Path(arguments.output)
     return play(arguments, make, lambda: settings, output)

@@ -26,7 +26,7 @@ def piece_values(evaluation: Evaluation, positions: np.ndarray, seed: int = 1) -
     chosen = drawn.sample(range(len(positions)), min(POSITIONS, len(positions)))
     changed: list[tuple[str, int, int, np.ndarray]] = []  # kind, sign of its owner, position, after
     for place, text in zip(chosen, game.texts(positions[chosen]), strict=True):
-        board, rest = text.split(" ", 1)
+        board, _, rest = text.partition(" ")
         pieces = list(PIECE.finditer(board))
         drawn.shuffle(pieces)
         for kind, piece in {each[0].upper(): each for each in pieces}.items():

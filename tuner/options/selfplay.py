@@ -81,7 +81,8 @@ class LearningOptions(Settings):
     rate: Positive | None = option(
         "adam: centipawns, or hundredths of a point, of a typical step of a weight; adagrad: of the"
         " first; sgd: for an error of 1 of a position whose v changes by its scale a centipawn, and"
-        " coherence at most that (KnightCap 0.1, EXchess 0.255; default: adam 3, with dice 1;"
+        " coherence at most that (KnightCap 0.1, EXchess 0.255; default: adam 3, with dice 1,"
+        " of chess where --lambda alone chose td-leaf 1.5;"
         " sgd 1, adagrad 20, coherence 3); of networks: in their weights (default: adam 0.0003, for"
         " a new one 0.005;"
         " the rest 0.01), with dice of the gradient of their output (1, with --wins 0.3, without"
@@ -233,7 +234,7 @@ class SelfplayOptions(LearningOptions):
     )
     largest_error: Positive | None = option(
         "td, td-leaf, rootstrap: a difference of successive values v, from -1 to 1, counts as N at"
-        " most (default: no limit; in chess 0.15, with a learning rate of 1.5, where --lambda alone"
+        " most (default: no limit; in chess 0.15 where --lambda alone"
         " chose td-leaf)",
         metavar="N",
         seldom=True,

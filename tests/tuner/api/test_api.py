@@ -283,6 +283,9 @@ def test_self_play_without_a_folder_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = tuner.learn_by_selfplay(tuner.load("material"), games=8, depth=1)
     assert not list(tmp_path.iterdir()) and found.learned["material.queen"]["mg"] > 1100
+    assert tuner.play_match(found.learned, "material", games=2, depth=1).result["games"] == 2
+    network = tuner.learn_by_selfplay("chess", games=4, depth=1, hidden=(4,)).learned
+    assert tuner.play_match(network, "random", games=2, depth=1).result["games"] == 2
     with pytest.raises(tuner.InputError, match="has no meaning for networks of games with dice"):
         tuner.learn_by_selfplay("backgammon", hidden=(4,), depth=1)
 

@@ -27,7 +27,7 @@ class AnyOptions(NetworkOptions, SelfplayOptions):
 
 
 def run_for(
-    params: str, given: Mapping[str, Any], terms: Sequence[str] = ()
+    params: str, given: Mapping[str, Any], terms: Sequence[str] = (), cluster: str | None = None
 ) -> tuple[MakeRun, Any]:
     """Return what makes the run that learns `params`, and its settings, from the options that were
     given. InputError for options that have no use there."""
@@ -46,7 +46,7 @@ def run_for(
         )
         for each in options_in(SelfplayOptions)
     )
-    require_one_thread(given.get("workers"), None)
+    require_one_thread(given.get("workers"), cluster)
     found, file = network.settings_for(params, _of(NetworkOptions, given), start.spec())
     return partial(network.NetworkRun, start=file), found
 

@@ -300,8 +300,9 @@ def settings_for(
             ),
             (
                 f"--largest-error {options.largest_error}",
-                treestrap and options.largest_error is not None,
-                "treestrap learns from searches, not from games",
+                (treestrap or method == "rootstrap" and options.trace == 0)
+                and options.largest_error is not None,
+                "limits differences between values of successive positions, and none is used",
             ),
             (
                 "--truncated",
