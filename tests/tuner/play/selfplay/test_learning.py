@@ -43,6 +43,7 @@ def learned(folder: Path, seed: int, start: str = "material", **more: Any) -> bo
         explore=0.3,
         truncated="draw",
         batch=1,
+        half_life=200,  # batches, as the command has it
         lag=0,
         seed=seed,
         **more,
