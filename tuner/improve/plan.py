@@ -20,6 +20,7 @@ from tuner.core.records import (
     Settings,
     convert,
 )
+from tuner.export.into.source import language_of, load_parser
 from tuner.options.match import EvenGames
 from tuner.options.optimize import EvenOrNone
 from tuner.parameters.yaml_tree import convert_tree, plain, read_tree
@@ -192,6 +193,7 @@ def require_possible(plan: LoopPlan, place: str) -> None:
             raise InputError(f"{place}: source.files: {name} is not in {folder}, which is copied")
         if not os.path.isfile(inside):
             raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
+        load_parser(language_of(inside))
     named = {"params": plan.params, "source.map": plan.source.map}
     for name, file in {**named, "match.openings": plan.match.openings}.items():
         if file is not None and not os.path.exists(file):

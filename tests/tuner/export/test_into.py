@@ -12,6 +12,7 @@ from games.streams import InputError
 from tests.tuner.export.support import HOSTILE, into, parameters
 from tests.tuner.trace.support import ENGINES, NUMBERS
 from tuner.evaluation.loading import load_parameters
+from tuner.export.into.source import load_parser
 
 KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_square.king": (2, 3)}
 
@@ -22,6 +23,13 @@ KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_s
     ("name", "text"),
     [
         ("a.c", "static const int tempo[2] = {1, 2};"),
+        ("a.c", "static const Score tempo = (Score){1, 2};"),
+        ("a.cpp", "struct E { int tempo[2] = {1, 2}, other = 7; };"),
+        ("a.rs", "lazy_static! { static ref TEMPO: S = s!(1, 2); }"),
+        ("a.rs", "tunable! { tempo_mg = 1, 0, 9; tempo_eg: i32 = 2, 0, 9; }"),
+        ("a.rs", "fn f() { self.tempo = [1, 2]; }"),
+        ("a.go", "package a\nvar tempoMg, tempoEg = 1, 2\n"),
+        ("A.cs", "class E { P p = new() { Tempo = new(1, 2), Other = 7 }; }"),
         ("a.h", "#define TEMPO S(1, 2) /* 7 */\n"),
         ("a.cpp", "constexpr Score Tempo{1, 2};"),
         ("a.cpp", "constexpr Score Tempo = make_score(1, 2), Other = S(9, 9);"),
@@ -99,6 +107,45 @@ def test_a_list_of_two_is_ambiguous_unless_written_as_pairs(tmp_path):
     assert into(tmp_path, "a.h", plain, p, names) == "int PawnsIsolated[2][2] = {{1, 3}, {2, 4}};"
     names = "pawns.isolated: {mg: 'PawnsIsolated[0]', eg: 'PawnsIsolated[1]'}"
     assert into(tmp_path, "a.h", plain, p, names) == "int PawnsIsolated[2][2] = {{1, 2}, {3, 4}};"
+
+
+STRINGS = {
+    "a.c": ['"a \\" // 1"', "'\\''", "'\"'", 'L"x"', 'u8"1"', "'ab'"],
+    "a.cpp": ['R"(1 " ) 2)"', 'R"x(1)" )x"', 'u8R"(9)"', "1'000"],
+    "a.rs": ['"two\nlines 5"', 'r"\\"', 'r#"1 " 2"#', "b'x'", "'\\u{1F600}'", "'\"'", 'b"7"'],
+    "A.cs": ['@"c:\\"', '@"say ""1"""', '$"{x["a"]} {{ 5"', '$@"{a}\\"', '"""raw " 1"""', "'\\''"],
+    "A.java": ['"""\n  text "" 5 \\""" more"""', "'\\u0041'", '"5"'],
+    "a.go": ["`raw \\ 5\n`", "'\\''", '"5"'],
+}
+AROUND = {
+    "a.c": "const char *s = {}; /* tempo = 5; */ const int tempo = 3; // {}\n",
+    "a.cpp": "const auto s = {}; /* tempo = 5; */ const int tempo = 3; // {}\n",
+    "a.rs": "const S: &str = {}; /* /* tempo = 5; */ */ const TEMPO: i32 = 3; // {}\n",
+    "A.cs": "class E {{ string s = {}; /* tempo = 5; */ const int Tempo = 3; }} // {}\n",
+    "A.java": "class E {{ String s = {}; /* tempo = 5; */ static final int TEMPO = 3; }} // {}\n",
+    "a.go": "package a\nvar s = {}\nconst Tempo = 3 // {}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "string"), [(name, string) for name, strings in STRINGS.items() for string in strings]
+)
+def test_what_is_in_strings_and_comments_is_no_number(tmp_path, name, string):
+    text = AROUND[name].format(string, string.splitlines()[0])
+    found = into(tmp_path, name, text, parameters({"tempo.tempo": ()}, ("all",)))
+    assert found == text.replace("empo = 3", "empo = 1").replace("TEMPO = 3", "TEMPO = 1").replace(
+        "i32 = 3", "i32 = 1"
+    )
+
+
+def test_a_grammar_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tree_sitter_c_sharp", None)
+    load_parser.cache_clear()
+    with pytest.raises(
+        InputError,
+        match=r"^sources in C#: tree-sitter-c-sharp is not installed; pip install 'evaltune\[so",
+    ):
+        into(tmp_path, "A.cs", "", parameters(TEMPO))
 
 
 def test_tables_go_by_rows_and_flip(tmp_path):

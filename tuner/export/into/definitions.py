@@ -6,23 +6,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from games.streams import InputError
-from tuner.export.into.source import (
-    DEFINE,
-    DIRECTIVE,
-    END,
-    NUMBER,
-    SIGN,
-    STRING,
-    WORD,
-    Number,
-    SourceText,
-    number_of,
-)
+from tuner.export.into.source import Number, SourceText, every_node, number_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as SyntaxNode
 
 STAGE_NAMES = (
     {"mg", "midgame", "middlegame", "opening", "mid"},
@@ -251,11 +243,6 @@ def _sizes(dims: tuple[int, ...]) -> str:
     return " x ".join(map(str, dims)) or "one number"
 
 
-CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-ENDS = (",", ";", ")", "]", "}")
-DEEPEST_VALUE = 64  # lists within lists, casts of casts; C asks 63 of its compilers
-
-
 @dataclass(frozen=True)
 class Items:
     """A list: its values, and for each the text that names it, as in `[KNIGHT] = …`, `.tempo = …`,
@@ -290,241 +277,6 @@ def numbers_in(node: Node) -> Iterator[Number]:
             yield from numbers_in(value)
 
 
-class Values:
-    """Reads values from the tokens of a source; positions are indices of `source.code`."""
-
-    def __init__(self, source: SourceText) -> None:
-        self.source, self.words, self.code = source, source.words, source.code
-        self.kinds = [token.kind for token in source.code]
-        self.depth = 0  # of the value that is being read
-        self.closings: dict[int, int] = {}  # for a bracket that opens, the token that closes it
-        self.openings: dict[int, int] = {}  # the reverse, of brackets that are closed
-        opened: dict[str, list[int]] = {closing: [] for closing in CLOSING.values()}
-        for k, word in enumerate(self.words):
-            if self.kinds[k] == END:  # of a macro: what is open ends with it
-                for unclosed in opened.values():
-                    self.closings.update(dict.fromkeys(unclosed, k - 1))
-                    unclosed.clear()
-            elif word in CLOSING:
-                opened[CLOSING[word]].append(k)
-            elif opened.get(word):
-                self.openings[k] = opened[word].pop()
-                self.closings[self.openings[k]] = k
-
-    def word(self, i: int) -> str:
-        """The text of a token; nothing beyond the last."""
-        return self.words[i] if i < len(self.words) else ""
-
-    def kind(self, i: int) -> str:
-        """The kind of a token; END beyond the last."""
-        return self.kinds[i] if i < len(self.kinds) else END
-
-    def value(self, i: int, in_list: bool = False) -> tuple[Node, int]:
-        """Return the value that begins at token i, and the token after it: one that ends values, or
-        the end of a line."""
-        node, after = self.node(i, in_list)
-        while not self.ends(after, in_list):
-            after = self.matching(after) + 1 if self.word(after) in ("(", "[", "{") else after + 1
-        return node, after
-
-    def node(self, i: int, in_list: bool = False) -> tuple[Node, int]:
-        """Return the value that begins at token i, and the first token that is not of its number or
-        list."""
-        node, after = self._plain(i)
-        if self.ends(after, in_list):
-            return node, after
-        start = self.code[i].start if i < len(self.code) else len(self.source.text)
-        if self.kind(after) == DIRECTIVE:
-            node = Other("a list with a preprocessor line", start)
-        elif not isinstance(node, Other):
-            node = Other("an expression", start)
-        return node, after
-
-    def ends(self, i: int, in_list: bool) -> bool:
-        """Whether no value continues with token i."""
-        if self.kind(i) == END or self.word(i) in ENDS:
-            return True
-        # in Go the end of a line ends a definition, unless the line cannot end there
-        return (
-            self.source.language.line_ends
-            and not in_list
-            and self.is_new_line(i)
-            and self.word(i - 1) not in ("=", "+", "-", "*", "/", ",", "(")
-        )
-
-    def is_new_line(self, i: int) -> bool:
-        """Whether token i is the first one of its line."""
-        return (
-            0 < i < len(self.code)
-            and "\n" in self.source.text[self.code[i - 1].end : self.code[i].start]
-        )
-
-    def matching(self, i: int) -> int:
-        """Return the token that closes the bracket at token i; the last token if none does."""
-        return self.closings.get(i, len(self.words) - 1)
-
-    def _plain(self, i: int) -> tuple[Node, int]:
-        """A value without what may follow it."""
-        if self.depth == DEEPEST_VALUE:
-            return (
-                Other(
-                    f"values nested deeper than {DEEPEST_VALUE}",
-                    self.code[min(i, len(self.code) - 1)].start,
-                ),
-                i,
-            )
-        self.depth += 1
-        try:
-            return self._begun(i)
-        finally:
-            self.depth -= 1
-
-    def _begun(self, i: int) -> tuple[Node, int]:
-        """The value by its first token."""
-        kind, word = self.kind(i), self.word(i)
-        start = self.code[i].start if i < len(self.code) else len(self.source.text)
-        if kind == END:
-            return Other("nothing", start), i
-        if word in ("+", "-"):
-            if self.kind(i + 1) == NUMBER and not self.source.text[
-                start + 1 : self.code[i + 1].start
-            ].strip(" \t"):
-                return self._number(i + 1, word, start)
-            return Other("an expression", start), i + 1
-        if kind == NUMBER:
-            return self._number(i, "", start)
-        if word == "&":  # a reference of Rust
-            return self._plain(i + 1 + (self.word(i + 1) == "mut"))
-        if word == "[" and self.source.language.line_ends:
-            return self._typed(i, start)
-        if word == "(" and (after := self._after_cast(i)):
-            return self._plain(after)
-        if word in ("(", "[", "{"):
-            return self._items(i, word == "(")
-        if kind == WORD:
-            return self._typed(i, start)
-        return Other("a string" if kind == STRING else "an expression", start), i + 1
-
-    def _number(self, i: int, sign: str, start: int) -> tuple[Node, int]:
-        token = self.code[i]
-        found = number_of(self.words[i], sign, start, token.end, self.source.language.octal)
-        after = i + 1
-        if self.word(after) == "as" and self.kind(after + 1) == WORD:  # 15 as Score
-            after += 2
-        return (
-            Other(f"a number that cannot be replaced: {found}", start)
-            if isinstance(found, str)
-            else found
-        ), after
-
-    def _after_cast(self, i: int) -> int:
-        """The token after a cast such as `(int)` or `(Score)`, if a number or a list follows; else
-        0."""
-        end = self.matching(i)
-        inside = range(i + 1, end)
-        if (
-            inside
-            and all(self.kinds[k] == WORD or self.words[k] in ("::", "<", ">", "*") for k in inside)
-            and (self.kind(end + 1) == NUMBER or self.word(end + 1) in ("{", "+", "-", "("))
-        ):
-            return end + 1
-        return 0
-
-    def _typed(self, i: int, start: int) -> tuple[Node, int]:
-        """A list with a type or a name before it: `S(1, 2)`, `std::array<int, 2>{…}`, `new int[]
-        {…}`, `[2][8]int{…}`."""
-        k, is_array = i, False
-        while self.kind(k) == WORD or self.word(k) in ("::", ".", "!", "[", "<", "*"):
-            if self.word(k) == "[" and self.word(k - 1) == "!":
-                break
-            if k > i and self.kind(k) == self.kind(k - 1) == WORD and self.words[k - 1] != "new":
-                break
-            bracketed = self.word(k) in ("[", "<")
-            is_array |= bracketed
-            k = self.matching(k) + 1 if bracketed else k + 1
-        if (
-            self.word(k) in ("(", "{", "[")
-            and k > i
-            and (self.word(k) != "[" or self.words[k - 1] == "!")
-        ):
-            # an array's type says nothing of what its items are
-            return self._items(k, self.word(k) != "[" and not is_array)
-        return (
-            Other(f"the name {self.words[i]}" if self.kind(i) == WORD else "an expression", start),
-            i + 1,
-        )
-
-    def _items(self, i: int, called: bool) -> tuple[Node, int]:
-        """The list in the bracket at token i."""
-        end, k = self.matching(i), i + 1
-        start = self.code[i].start
-        values: list[Node] = []
-        labels: list[str | None] = []
-        while k < end:
-            if self.kind(k) == DIRECTIVE:
-                return Other("a list with a preprocessor line", self.code[k].start), end + 1
-            label, k = self._label(k)
-            value, k = self.value(k, in_list=True)
-            if self.word(k) == ";":
-                return Other("a list of the form [value; count]", start), end + 1
-            values.append(value)
-            labels.append(label)
-            k += 1  # the comma
-        return Items(tuple(values), tuple(labels), called, start), end + 1
-
-    def _label(self, i: int) -> tuple[str | None, int]:
-        """The label of an item of a list, and the token after it: `[KNIGHT] =`, `.tempo =`,
-        `tempo:`, `Tempo =`, `2:`."""
-        if self.word(i) == "[" and self.word((end := self.matching(i)) + 1) == "=":
-            return self.source.text[self.code[i].end : self.code[end].start].strip(), end + 2
-        if self.word(i) == "." and self.word(i + 2) in ("=", ":"):
-            return self.words[i + 1], i + 3
-        k = i
-        while self.kind(k) == WORD and self.word(k + 1) in (".", "::"):  # Piece.Knight: …
-            k += 2
-        if self.kind(k) in (WORD, NUMBER) and self.word(k + 1) in (":", "="):
-            return self.words[k], k + 2
-        return None, i
-
-
-LONGEST_HEAD = 200  # tokens before a value; a statement with more defines nothing
-MAX_BRACES = 127  # braces in braces, and `#if` in `#if`; C asks 127 and 63 of its compilers
-OUTER, FUNCTION, ENUM, LIST = "outer", "function", "enum", "list"  # kinds of scopes
-TYPES = {
-    "namespace",
-    "struct",
-    "class",
-    "union",
-    "extern",
-    "impl",
-    "mod",
-    "trait",
-    "interface",
-    "record",
-    "module",
-    "type",
-}
-CONSTANT = {"const", "constexpr", "constinit", "static", "final", "readonly"}
-FUNCTION_WORDS = {
-    "fn",
-    "func",
-    "if",
-    "for",
-    "while",
-    "match",
-    "loop",
-    "switch",
-    "unsafe",
-    "else",
-    "do",
-    "try",
-    "select",
-    "finally",
-}
-ACCESSORS = {"get", "set", "init"}
-CONDITION = re.compile(r"#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b")
-
-
 @dataclass(frozen=True)
 class Definition:
     """A name and its value. `scopes`: the names of the namespaces, types and lists around it, from
@@ -544,311 +296,311 @@ class Definition:
         return f"{self.name} ({self.source.at(self.start)})"
 
 
-@dataclass
-class _Scope:
-    kind: str
-    name: str = ""
-    closing: str = "}"
-    depth: int = 0  # of parentheses and square brackets
-    head: list[int] = field(default_factory=list)  # tokens of the statement so far, at depth 0
-
-    def copy(self) -> _Scope:
-        return _Scope(self.kind, self.name, self.closing, self.depth, list(self.head))
+# Types of nodes of the grammars for C, C++, Rust, C#, Java and Go; none means two things.
+LISTS = {
+    *("initializer_list", "argument_list", "parenthesized_expression", "array_expression"),
+    *("tuple_expression", "arguments", "field_initializer_list", "initializer_expression"),
+    *("collection_expression", "array_initializer", "literal_value", "token_tree"),
+}
+# calls and literals with a name or type before their list: `S(1, 2)`, `new int[] {1, 2}`
+CALLS = {
+    *("call_expression", "compound_literal_expression", "new_expression", "struct_expression"),
+    *("macro_invocation", "invocation_expression", "object_creation_expression"),
+    *("implicit_object_creation_expression", "array_creation_expression", "method_invocation"),
+    *("implicit_array_creation_expression", "composite_literal"),
+}
+# nodes whose value is that of their field `value` or else of their last part
+WRAPPERS = {
+    *("cast_expression", "type_cast_expression", "reference_expression", "literal_element"),
+    *("collection_element", "expression_element", "argument", "expression_list"),
+    "arrow_expression_clause",
+}
+SIGNED = {"unary_expression", "prefix_unary_expression"}
+# the fields that hold the name and the value of a definition, or the label and value of an item
+PAIRS = {
+    "initializer_pair": ("designator", "value"),  # [KNIGHT] = 1, .tempo = 1
+    "keyed_element": ("key", "value"),  # Tempo: 1
+    "field_initializer": ("field", "value"),  # tempo: 1
+    "argument": ("name", ""),  # tempo: 1
+    "assignment_expression": ("left", "right"),  # Tempo = 1, [Knight] = 1
+}
+DEFINITIONS = PAIRS | {
+    "init_declarator": ("declarator", "value"),
+    "field_declaration": ("declarator", "default_value"),
+    "enumerator": ("name", "value"),
+    "preproc_def": ("name", "value"),
+    "const_item": ("name", "value"),
+    "static_item": ("name", "value"),
+    "let_declaration": ("pattern", "value"),
+    "enum_variant": ("name", "value"),
+    "const_spec": ("name", "value"),
+    "var_spec": ("name", "value"),
+    "short_var_declaration": ("left", "right"),
+    "assignment_statement": ("left", "right"),
+    "variable_declarator": ("name", "value"),
+    "property_declaration": ("name", "value"),
+    "enum_member_declaration": ("name", "value"),
+}
+BODIES = {"compound_statement", "block", "constructor_body"}
+ENUMS = {"enumerator_list", "enum_variant_list", "enum_member_declaration_list"}
+STATEMENTS = ("declaration", "declaration_statement")  # ends of types, which hold definitions
+CONSTANT = {"const", "constexpr", "constinit", "static", "final", "readonly"}
+OUTER, FUNCTION, ENUM, LIST = "outer", "function", "enum", "list"  # kinds of scopes
+DEEPEST_VALUE = 200  # nodes within nodes of a value; C asks 63 lists of its compilers
+LONGEST_HEAD = 2000  # characters before a value that are looked at
+# `e.VALUE[PAWN]`, `Params::tempo`, `*name`, `name[2][64]`
+NAME = re.compile(r"(?:([\w)\]]+)\s*(?:::|\.|->)\s*)?(?:r#|@)?(\w+)((?:\s*\[[^\[\]]*\])*)\s*$")
+SCOPE = re.compile(r"(?:\w+(?:::|\.))*(\w+)(?=<|$)")
+WORD = re.compile(r"\w+|[^\w\s]")
+DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
+NUMERALS = tuple("0123456789.")
+ARRAY = re.compile(r"[\[<]")
 
 
 def definitions_of(source: SourceText) -> list[Definition]:
     """Return the definitions of a source in their order."""
-    finder = _Finder(source)
-    finder.run()
-    return finder.found
+    found: list[Definition] = []
+    waiting = [_Place(source.root, OUTER, (), "")]
+    while waiting:  # no recursion: code may be nested more deeply than the stack
+        place = waiting.pop()
+        node, kind, scopes = place.node, place.kind, place.scopes
+        if node.type in DEFINITIONS:
+            defined = [_define(source, place, *pair) for pair in _named_values(node)]
+            own = [definition for definition in defined if definition is not None]
+            found += own
+            if own:
+                kind, scopes = LIST, (*scopes, own[-1].name)
+        elif node.type == "token_tree":
+            found += _defined_in_macro(source, place)
+        if node.type in BODIES:
+            kind = FUNCTION
+        elif node.type in ENUMS:
+            kind = ENUM
+        elif node.type in LISTS and source.text[node.start_byte] in "{[":
+            kind = LIST
+        body = node.child_by_field_name("body")
+        if body is not None and body.type not in BODIES and kind != LIST:
+            name = node.child_by_field_name("name") or node.child_by_field_name("type")
+            match = SCOPE.match(_text(source, name)) if name is not None else None
+            scopes = (*scopes, match[1]) if match is not None else scopes
+        head = ""
+        if node.type.endswith(STATEMENTS):
+            first = next((c for c in node.named_children if _may_define(c)), None)
+            if first is not None:
+                text = source.text[node.start_byte : first.start_byte]
+                head = place.head + text[-LONGEST_HEAD:]
+        if node.type != "macro_definition":
+            waiting += [_Place(c, kind, scopes, head) for c in reversed(node.named_children)]
+    return sorted(found, key=lambda d: d.start)
 
 
-class _Finder:
-    def __init__(self, source: SourceText) -> None:
-        self.source, self.values = source, Values(source)
-        self.words, self.kinds = source.words, self.values.kinds
-        self.go, self.typed_after = source.language.line_ends, source.language.typed_after
-        self.scopes = [_Scope(OUTER)]
-        self.branches: list[
-            list[_Scope]
-        ] = []  # the scopes at each `#if`, to which its later branches return
-        self.found: list[Definition] = []
+@dataclass(frozen=True)
+class _Place:
+    """A node, the kind and names of what is around it, and its statement before it."""
 
-    def run(self) -> None:
-        i = 0
-        while i < len(self.words):
-            if self.kinds[i] == DIRECTIVE:
-                self._branch(i)
-                i += 1
-            elif self.kinds[i] == DEFINE:
-                i = self._macro(i)
-            else:
-                self._step(i)
-                i += 1
+    node: SyntaxNode
+    kind: str
+    scopes: tuple[str, ...]
+    head: str
 
-    def _require_shallow(self, depth: int, i: int, what: str) -> None:
-        if depth >= MAX_BRACES:
-            raise InputError(
-                f"{self.source.at(self.source.code[i].start)}: {what} nested deeper than"
-                f" {MAX_BRACES};"
-                f" is this {self.source.language.name}?"
-            )
 
-    def _branch(self, i: int) -> None:
-        """Each branch begins with the scopes before `#if`; after it the scopes of the last branch
-        remain."""
-        match = CONDITION.match(self.words[i])
-        if match is None:
-            return
-        if match[1] in ("if", "ifdef", "ifndef"):
-            self._require_shallow(len(self.branches), i, "#if")
-            self.branches.append([scope.copy() for scope in self.scopes])
-        elif self.branches and match[1] == "endif":
-            self.branches.pop()
-        elif self.branches:
-            self.scopes = [scope.copy() for scope in self.branches[-1]]
+def _text(source: SourceText, node: SyntaxNode) -> str:
+    return source.text[node.start_byte : node.end_byte]
 
-    def _macro(self, i: int) -> int:
-        """A `#define`: the token after its line."""
-        end = i
-        while self.kinds[end] != END:
-            end += 1
-        name = i + 2
-        takes_arguments = (
-            self.values.word(name + 1) == "("
-            and self.source.code[name + 1].start == self.source.code[name].end
-        )
-        if name + 1 < end and not takes_arguments:
-            self._add(name, name + 1, OUTER, ())
-        return end + 1
 
-    def _step(self, i: int) -> None:
-        scope, word = self.scopes[-1], self.words[i]
-        if self.go and scope.kind != LIST and not scope.depth and self.values.is_new_line(i):
-            scope.head = []
-        if self.kinds[i] not in (WORD, SIGN):
-            if not scope.depth:
-                self._append(i, scope)
-        elif word == scope.closing and not scope.depth:
-            closed = self.scopes.pop() if len(self.scopes) > 1 else scope
-            if word == "}" and LIST not in (
-                closed.kind,
-                self.scopes[-1].kind,
-            ):  # after a list the statement goes on
-                self.scopes[-1].head = []
-        elif word == "{":
-            self._require_shallow(len(self.scopes), i, "braces")
-            self.scopes.append(self._opened(i, scope))
-        elif word == "(" and self.go and self.words[i - 1 : i] in (["const"], ["var"]):
-            self.scopes.append(_Scope(scope.kind, scope.name, ")"))
-            scope.head = []
-            self.scopes[-1].head = []
-        elif word in "([":
-            if word == "(" and not scope.depth and self.source.language.macros:
-                self._constructed(i, scope)
-            if (
-                word == "(" and not scope.depth and scope.kind == LIST
-            ):  # the fields of a call: `Params(tempo: 15)`
-                self._append(i, scope)
-            scope.depth += 1
-        elif word in ")]":
-            scope.depth = max(0, scope.depth - 1)
-            if not scope.depth:
-                self._append(i, scope)
-        elif scope.depth:
-            return
-        elif word == ";" or word == "," and scope.kind in (LIST, ENUM):
-            scope.head = []
-        elif (
-            word == ","
-            and not self.typed_after
-            and (head := self._head(scope))[:1] != ["template"]
-            and "=" in head
-        ):
-            # the next name of `int a[2] = {1, 2}, b = 3;` has the same type before it
-            del scope.head[
-                max(
-                    (k for k in range(head.index("=")) if self.kinds[scope.head[k]] == WORD),
-                    default=0,
-                ) :
-            ]
-        else:
-            if word == "=":
-                self._assigned(i, scope)
-            elif word == ":" and self.typed_after and scope.kind == LIST:
-                self._field(i, scope)
-            self._append(i, scope)
+def _may_define(node: SyntaxNode) -> bool:
+    return node.type in DEFINITIONS or node.type.endswith(STATEMENTS)
 
-    def _append(self, i: int, scope: _Scope) -> None:
-        if len(scope.head) < LONGEST_HEAD:
-            scope.head.append(i)
 
-    def _head(self, scope: _Scope) -> list[str]:
-        return [self.words[k] for k in scope.head]
+def _named_values(node: SyntaxNode) -> Iterator[tuple[SyntaxNode, SyntaxNode]]:
+    """Yield the names of a definition, each with its value."""
+    name_field, value_field = DEFINITIONS[node.type]
+    if node.type == "field_declaration":  # int a[2] = {1, 2}, b, c = 3;
+        name = None
+        for i, child in enumerate(node.children):
+            field = node.field_name_for_child(i)
+            name = child if field == name_field else name
+            if field == value_field and name is not None:
+                yield name, child
+        return
+    names = node.children_by_field_name(name_field)
+    values = node.children_by_field_name(value_field)
+    if names and not values and any(c.type in ("=", ":") for c in node.children):
+        values = node.named_children[-1:]
+    if [value.type for value in values] == ["expression_list"]:  # a, b = 1, 2
+        values = values[0].named_children
+        names = names[0].named_children if names[0].type == "expression_list" else names
+    operator = node.child_by_field_name("operator")
+    if len(names) == len(values) and (operator is None or operator.type == "="):
+        yield from zip(names, values, strict=True)
 
-    def _opened(self, i: int, parent: _Scope) -> _Scope:
-        """The scope that a brace opens, by the statement before it."""
-        head, before = self._head(parent), self.words[i - 1] if i else ""
-        if parent.kind == LIST:
-            return _Scope(LIST, self._item_name(parent))
-        if "=" in head or "return" in head and before != ")":
-            return _Scope(FUNCTION if before in (")", "=>") else LIST, self._defined(parent))
-        if FUNCTION_WORDS & set(head) or before == ")" or parent.depth:
-            return _Scope(FUNCTION)
-        if "enum" in head:
-            return _Scope(ENUM, self._after_last(head, {"enum", "class", "struct"}))
-        if TYPES & set(head):
-            return _Scope(OUTER, self._after_last(head, TYPES))
-        if (
-            self.kinds[i - 1 : i] == [WORD]
-            and before[:1].isupper()
-            and self.typed_after
-            or before == "!"
-        ):  # Params { tempo: 15 }
-            return _Scope(LIST, before if before != "!" else self.words[i - 2])
-        if self.source.language.macros and self._braced(i, parent, head):
-            return _Scope(LIST, self._defined(parent))
-        if self.values.word(i + 1) in ACCESSORS and self.source.language.raw == "csharp":
-            return _Scope(
-                LIST
-            )  # a property, whose value may follow: `public int Tempo { get; set; } = 15;`
-        return _Scope(
-            FUNCTION if parent.kind == FUNCTION or ")" in head or before == "static" else OUTER
+
+def _define(
+    source: SourceText, place: _Place, name: SyntaxNode, value: SyntaxNode
+) -> Definition | None:
+    """Return a definition; None for an item without a name, and for a variable of a function."""
+    match = NAME.search(_text(source, name))
+    if match is None or match[2][0].isdigit():
+        return None
+    node, kind, text, scopes = place.node, place.kind, match[2], place.scopes
+    first = node.child_by_field_name(DEFINITIONS[node.type][0]) or name
+    head = source.text[node.start_byte : first.start_byte][-LONGEST_HEAD:]
+    types = WORD.findall(place.head + head + source.text[name.start_byte : value.start_byte])
+    is_assignment = node.type.startswith("assignment")
+    if is_assignment and kind != LIST and match[1] is None:
+        return None  # a variable
+    if kind == FUNCTION and CONSTANT.isdisjoint(types):
+        if not is_assignment:
+            return None
+        text += re.sub(r"\s", "", match[3])  # e.VALUE[PAWN] = 100;
+    elif match[1] is not None and match[1].isidentifier() and kind != LIST:
+        scopes = (*scopes, match[1])  # int Params::tempo = 15;
+    start = name.start_byte + match.start(2)
+    return Definition(text, start, value_of(source, value), source, scopes, kind, tuple(types))
+
+
+def _defined_in_macro(source: SourceText, place: _Place) -> Iterator[Definition]:
+    """Yield `NAME: type = value` and `name: value` from a macro of Rust, whose text has no tree."""
+    pieces: list[list[SyntaxNode]] = [[]]
+    for child in place.node.children[1:-1]:
+        if child.type in (",", ";"):
+            pieces.append([])
+        elif "comment" not in child.type:
+            pieces[-1].append(child)
+    for piece in pieces:
+        types = [child.type for child in piece]
+        marks = [types.index(sign) for sign in (":", "=") if sign in types]
+        if not marks or types[min(marks) - 1] != "identifier" or marks[-1] == len(piece) - 1:
+            continue
+        name, start = piece[min(marks) - 1], piece[marks[-1]].end_byte
+        yield Definition(
+            _text(source, name),
+            name.start_byte,
+            _value_of_fragment(source, start, piece[-1].end_byte),
+            source,
+            place.scopes,
+            LIST,
+            tuple(WORD.findall(source.text[piece[0].start_byte : start])),
         )
 
-    def _braced(self, i: int, parent: _Scope, head: list[str]) -> bool:
-        """A definition of C++ without `=`: `constexpr Score Tempo{20, 10};`, `int Bonus[2]{1,
-        2};`."""
-        name = self._name_before(i)
-        words = [k for k in parent.head if self.kinds[k] == WORD]
-        if name is None or len(words) < 2 or parent.kind == FUNCTION and not CONSTANT & set(head):
-            return False
-        self._add(name, i, parent.kind, self._names(), parent.head)
-        return True
 
-    def _constructed(self, i: int, scope: _Scope) -> None:
-        """A definition by a constructor of C++: `const Score Tempo(20, 10);`."""
-        words = [k for k in scope.head if self.kinds[k] == WORD]
-        if len(words) < 2 or words[-1] != i - 1 or scope.head[-1] != i - 1:
-            return
-        node, after = self.values.node(i)
-        numbers = isinstance(node, Items) and all(isinstance(v, Number) for v in node.values)
-        if numbers and any(numbers_in(node)) and self.values.word(after) in (";", ","):
-            if scope.kind != FUNCTION or CONSTANT & set(self._head(scope)):
-                self._add(i - 1, i, scope.kind, self._names(), scope.head)
+def value_of(source: SourceText, node: SyntaxNode, shift: int = 0) -> Node:
+    """Return the value that a node of a syntax tree is; `shift`: from its positions to those of
+    the source."""
+    start = node.start_byte + shift
+    if node.has_error:
+        text = source.text[start : node.end_byte + shift]
+        is_divided = DIRECTIVE.search(text) is not None
+        reason = "a preprocessor line" if is_divided else f"what is not {source.language.name}"
+        return Other(f"a list with {reason}" if is_divided else reason, start)
+    return _Values(source, shift).value(node, 0)
 
-    def _after_last(self, head: list[str], keywords: set[str]) -> str:
-        places = [k for k, word in enumerate(head[:-1]) if word in keywords]
-        return (
-            next(
-                (word for word in head[places[-1] + 1 :] if word[:1].isalpha() or word[:1] == "_"),
-                "",
+
+def _value_of_fragment(source: SourceText, start: int, end: int) -> Node:
+    """Return the value that a piece of the text is."""
+    shift = start - len(source.language.fragment[0])
+    for node in every_node(source.fragment(start, end)):
+        if node.type in DEFINITIONS:
+            for _, value in _named_values(node):
+                return value_of(source, value, shift)
+    return Other("an expression", start)
+
+
+@dataclass(frozen=True)
+class _Values:
+    source: SourceText
+    shift: int
+
+    def value(self, node: SyntaxNode, depth: int) -> Node:
+        """Return the value of a node without errors."""
+        start, end = node.start_byte + self.shift, node.end_byte + self.shift
+        text, kind = self.source.text[start:end], node.type
+        parts = [child for child in node.named_children if "comment" not in child.type]
+        if depth > DEEPEST_VALUE:
+            return Other(f"values nested deeper than {DEEPEST_VALUE}", start)
+        if kind in ("preproc_arg", "token_tree"):
+            return _value_of_fragment(self.source, start, end)
+        if kind.endswith("literal") and text.lstrip("+-")[:1] in NUMERALS:
+            return self.number(text, start, end)
+        if kind in SIGNED and parts[-1].type.endswith("literal"):
+            sign = text[: parts[-1].start_byte - node.start_byte].rstrip(" \t")
+            if sign in ("+", "-"):
+                return self.number(text, start, end)
+        if kind in WRAPPERS and parts:
+            return self.value(node.child_by_field_name("value") or parts[-1], depth + 1)
+        lists = [part for part in parts if part.type in LISTS] if kind in CALLS else []
+        if lists:
+            begin = lists[-1].start_byte + self.shift
+            whole = self.value(lists[-1], depth + 1)
+            # an array's type says nothing of what its items are
+            is_array = self.source.text[begin] == "[" or ARRAY.search(
+                self.source.text, start, begin
             )
-            if places
-            else ""
-        )
-
-    def _item_name(self, scope: _Scope) -> str:
-        """The name of an item of a list: `.knight = {`, `Knight: {`."""
-        places = [k for k in scope.head if self.kinds[k] == WORD]
-        return self.words[places[0]] if places and {":", "="} & set(self._head(scope)) else ""
-
-    def _defined(self, scope: _Scope) -> str:
-        """The name that a statement defines, for the lists in its value."""
-        if (
-            self.found
-            and scope.head
-            and self.found[-1].start >= self.source.code[scope.head[0]].start
-        ):
-            return self.found[-1].name
-        return ""
-
-    def _names(self) -> tuple[str, ...]:
-        return tuple(scope.name for scope in self.scopes if scope.name)
-
-    def _name_before(self, i: int) -> int | None:
-        """The token of the name before token i, over brackets: `int Bonus[2][64] =`."""
-        k = i - 1
-        while k > 0 and self.words[k] == "]":
-            k = self.values.openings.get(k, 0) - 1
-        return k if k >= 0 and self.kinds[k] == WORD else None
-
-    def _assigned(self, i: int, scope: _Scope) -> None:
-        """A name before `=`."""
-        if len(scope.head) == LONGEST_HEAD:
-            return
-        head = self._head(scope)
-        words = [k for k in scope.head if self.kinds[k] == WORD]
-        if not words or "operator" in head or head[0] == "template" and ">" not in head:
-            return
-        name: int | None
-        if self.typed_after and scope.kind not in (ENUM,):
-            plain = [
-                k
-                for k in words
-                if self.words[k] not in (*CONSTANT, "pub", "let", "var", "mut", "ref", "crate")
-            ]
-            if not plain or self.go and "," in head:
-                return
-            colon = next((k for k in scope.head if self.words[k] == ":"), None)
-            name = (
-                plain[0]
-                if self.go or colon is None
-                else max((k for k in plain if k < colon), default=plain[0])
+            return replace(whole, called=not is_array) if isinstance(whole, Items) else whole
+        if kind in LISTS:
+            if any(child.type == ";" for child in node.children):
+                return Other("a list of the form [value; count]", start)
+            items = [self.item(part, depth + 1) for part in parts]
+            values, labels = (
+                (tuple(column) for column in zip(*items, strict=True)) if items else ((), ())
             )
-        else:
-            name = words[-1] if self.words[i - 1] == "}" else self._name_before(i)
-        if name is None or scope.kind == FUNCTION and not CONSTANT & set(head):
-            if name is not None and self.words[name - 1] in (".", ">") and not self.typed_after:
-                self._add(name, i + 1, FUNCTION, self._names(), scope.head)  # e.TEMPO = 10;
-            return
-        alone = name == scope.head[0] and not self.go
-        if alone and scope.kind not in (LIST, ENUM):
-            return
-        scopes = self._names()
-        if (
-            self.words[name - 1] in ("::", ".")
-            and name >= 2
-            and self.kinds[name - 2] == WORD
-            and scope.kind != LIST
-        ):
-            scopes = (*scopes, self.words[name - 2])  # int Params::tempo = 15;
-        self._add(name, i + 1, scope.kind, scopes, scope.head)
+            return Items(values, labels, text[0] == "(", start)
+        if "string" in kind or "char" in kind:
+            return Other("a string", start)
+        return Other(f"the name {text}" if kind.endswith("identifier") else "an expression", start)
 
-    def _field(self, i: int, scope: _Scope) -> None:
-        """A field of a literal: `tempo: 15`; not one of a macro, `tempo: i32 = 15`, whose value
-        comes after `=`."""
-        name = i - 1
-        if (
-            self.kinds[name] != WORD
-            or not scope.head
-            or len([k for k in scope.head if self.kinds[k] in (WORD, NUMBER)]) > 2
-        ):
-            return
-        if self.kinds[i + 1 : i + 2] == [WORD] and self.values.word(i + 2) == "=":
-            return
-        self._add(name, i + 1, scope.kind, self._names())
+    def number(self, text: str, start: int, end: int) -> Node:
+        """Return a number, or why it cannot be replaced."""
+        sign = text[0] if text[0] in "+-" else ""
+        digits = text.removeprefix(sign).lstrip(" \t")
+        found = number_of(digits, sign, start, end, self.source.language.octal)
+        if isinstance(found, str):
+            return Other(f"a number that cannot be replaced: {found}", start)
+        return found
 
-    def _add(
-        self, name: int, value: int, kind: str, scopes: tuple[str, ...], head: Sequence[int] = ()
-    ) -> None:
-        """Note a definition by the tokens of its name, of its value, and of its statement before
-        the value."""
-        node, _ = self.values.node(value)
-        text = self.words[name].removeprefix("r#").lstrip("@")
-        if kind == FUNCTION and self.words[name - 1] in (".", ">"):  # e.VALUE[PAWN] = 100;
-            text += "".join(self.words[name + 1 : value - 1])
-        self.found.append(
-            Definition(
-                text,
-                self.source.code[name].start,
-                node,
-                self.source,
-                scopes,
-                kind,
-                (
-                    *(self.words[k] for k in head if k < name),
-                    *self.words[name : min(value, name + LONGEST_HEAD)],
-                ),
-            )
-        )
+    def item(self, node: SyntaxNode, depth: int) -> tuple[Node, str | None]:
+        """Return an item of a list, and the text that names it."""
+        pairs = list(_named_values(node)) if node.type in PAIRS else []
+        if not pairs:
+            several = node.type in PAIRS and node.type != "argument"  # [A][B] = 1
+            start = node.start_byte + self.shift
+            return Other("an expression", start) if several else self.value(node, depth), None
+        label, value = pairs[0]
+        text = self.source.text[label.start_byte + self.shift : label.end_byte + self.shift].strip()
+        own = text[1:-1].strip() if text[0] == "[" else re.split(r"\W+", text)[-1]
+        return self.value(value, depth), own
+
+
+def value_at(source: SourceText, position: int) -> Node | None:
+    """Return the largest value with numbers that begins at a position; None if there is none."""
+    found = None
+    for node in _beginning_at(source, position):
+        value = value_of(source, node)
+        found = value if any(numbers_in(value)) else found
+    return found
+
+
+def values_on_line(source: SourceText, position: int) -> Node:
+    """Return the values on a line whose code begins at a position within a list: one, or several
+    as a list."""
+    *_, first = _beginning_at(source, position)
+    line, parent = source.line(position), first.parent
+    nodes = (
+        [first]
+        if parent is None
+        else [
+            node
+            for node in parent.named_children
+            if source.line(node.start_byte) == line and "comment" not in node.type
+        ]
+    )
+    values = tuple(value_of(source, node) for node in nodes)
+    return values[0] if len(values) == 1 else Items(values, (None,) * len(values), False, position)
+
+
+def _beginning_at(source: SourceText, position: int) -> Iterator[SyntaxNode]:
+    """Yield the nodes that begin at a position, from inside out."""
+    node = source.root.named_descendant_for_byte_range(position, position + 1)
+    while node is not None:
+        yield node
+        node = node.parent if node.parent and node.parent.start_byte == position else None

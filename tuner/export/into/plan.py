@@ -6,10 +6,8 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +17,17 @@ from tuner.export.into.definitions import (
     ENUM,
     FUNCTION,
     Definition,
-    Items,
     Node,
     Other,
     ShapeError,
-    Values,
     definitions_of,
-    numbers_in,
     numbers_of,
     parts_of,
     stage_words,
+    value_at,
+    values_on_line,
 )
-from tuner.export.into.source import COMMENT, SPACE, Number, SourceText, language_of
+from tuner.export.into.source import Number, SourceText, language_of
 from tuner.export.numbers import Rounded
 from tuner.io.files import read_whole
 from tuner.parameters.parameters import Place
@@ -40,6 +37,7 @@ from tuner.parameters.yaml_tree import read_tree
 
 SIMILAR = 0.6  # ratio of difflib from which a name is shown as similar
 MAX_NAMES = 4  # names in an error
+INDEX = re.compile(r"(?:\[|::)\s*(\w+)\s*\]|\bcase\s+(\w+)")
 
 
 class MatchError(Exception):
@@ -203,10 +201,8 @@ def _stage_names(place: Place, stage: str, alone: bool) -> set[str]:
 
 def _indices(source: SourceText) -> Iterator[str]:
     """Names that are used as indices, or in `case`: alone in square brackets."""
-    words = source.words
-    for i in range(1, len(words) - 1):
-        if words[i - 1] in ("[", "::") and words[i + 1] == "]" or words[i - 1] == "case":
-            yield words[i]
+    for match in INDEX.finditer(source.code):
+        yield match[1] or match[2]
 
 
 NOWHERE = ("null", "~", "")
@@ -318,12 +314,11 @@ def read_markers(
     definition, or else the values, of this line; a comment before them names what follows."""
     known = {place.path for place in places}
     found: dict[str, Parts] = {}
-    values = Values(source)
-    for i, token in enumerate(source.tokens):
-        match = MARKER.search(source.of(token)) if token.kind == COMMENT else None
+    for comment in source.comments:
+        match = MARKER.search(source.text[slice(*comment)])
         if match is None:
             continue
-        name, where, stage = match[1].rstrip("."), source.at(token.start), None
+        name, where, stage = match[1].rstrip("."), source.at(comment[0]), None
         if (
             name not in known
             and name.rpartition(".")[0] in known
@@ -341,7 +336,7 @@ def read_markers(
                 f"{where}: a second marker for {match[1]}; the first is at "
                 f"{parts.popitem()[1].where}"
             )
-        parts[stage] = Part(_beside(values, i, definitions), source, where)
+        parts[stage] = Part(_beside(source, comment, definitions), source, where)
     for name, parts in found.items():
         lacking = [stage for stage in stages if stage not in parts]
         if None not in parts and lacking:
@@ -352,47 +347,30 @@ def read_markers(
     return found
 
 
-def _beside(values: Values, i: int, definitions: Sequence[Definition]) -> Node:
-    """The value that the comment at token i names."""
-    source = values.source
-    comment = source.tokens[i]
-    line, start = source.line(comment.start), source.line_start(comment.start)
-    rest = source.tokens[i + 1] if i + 1 < len(source.tokens) else None
-    # token of code after the comment
-    first = bisect_left(source.code, comment.start, key=attrgetter("start"))
-    before = range(bisect_left(source.code, start, key=attrgetter("start")), first)
-    ends_line = rest is None or rest.kind == SPACE and "\n" in source.of(rest) or rest.kind == "end"
-    if before and ends_line:
-        here = [d for d in definitions if d.source is source and source.line(d.start) == line]
+def _beside(
+    source: SourceText, comment: tuple[int, int], definitions: Sequence[Definition]
+) -> Node:
+    """The value that a comment names."""
+    start, end = comment
+    line, line_start = source.line(start), source.line_start(start)
+    line_end = (source.text.find("\n", end) + 1 or len(source.text) + 1) - 1
+    own = [d for d in definitions if d.source is source]
+    if source.code[line_start:start].strip() and not source.code[end:line_end].strip():
+        here = [d for d in own if source.line(d.start) == line]
         if here:
-            return max(here, key=lambda d: d.start).node
-        return _on_line(values, before)
-    if first == len(source.code):
-        raise InputError(f"{source.at(comment.start)}: nothing follows this marker")
-    value, _ = values.node(first)
-    if any(numbers_in(value)):
+            return here[-1].node
+        before = source.code[line_start:start]
+        return values_on_line(source, start - len(before.lstrip()))
+    following = re.compile(r"\S").search(source.code, end)
+    if following is None:
+        raise InputError(f"{source.at(start)}: nothing follows this marker")
+    value = value_at(source, following.start())
+    if value is not None:
         return value
-    following = next((d for d in definitions if d.source is source and d.start > comment.end), None)
-    if (
-        following is None
-        or source.line(following.start) > source.line(source.code[first].start) + 1
-    ):
-        raise InputError(f"{source.at(comment.start)}: no numbers follow this marker")
-    return following.node
-
-
-def _on_line(values: Values, tokens: Sequence[int]) -> Node:
-    """The values on a line that begins within a list: one, or several with commas between."""
-    k, found = tokens[0], []
-    while k <= tokens[-1]:
-        value, k = values.value(k, in_list=True)
-        found.append(value)
-        k += 1
-    return (
-        found[0]
-        if len(found) == 1
-        else Items(tuple(found), (None,) * len(found), False, values.code[tokens[0]].start)
-    )
+    after = next((d for d in own if d.start > end), None)
+    if after is None or source.line(after.start) > source.line(following.start()) + 1:
+        raise InputError(f"{source.at(start)}: no numbers follow this marker")
+    return after.node
 
 
 MAX_SOURCE_BYTES = 16 << 20  # bytes of a source
@@ -514,7 +492,7 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
         try:
-            types = part.types if part.source.language.macros else ()
+            types = part.types if part.source.language.pads_lists else ()
             numbers = numbers_of(part.node, [stages[s] for s in at], place.shape, types)
         except ShapeError as problem:
             line = part.source.line(problem.start)

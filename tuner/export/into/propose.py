@@ -26,7 +26,7 @@ from tuner.export.into.source import Number
 from tuner.parameters.parameters import Place
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
-CONSTANT = {"const", "constexpr", "final"}
+CONSTANT = {"const", "constexpr", "final", "define"}
 BOARD = 64
 MAX_SHOWN = 40  # characters of a definition
 
@@ -100,7 +100,7 @@ def _tells(node: Node) -> bool:
 
 def _is_constant(d: Definition) -> bool:
     """Return whether a number outside functions cannot change: const, or a macro."""
-    return d.kind == OUTER and (len(d.types) == 1 or not CONSTANT.isdisjoint(d.types))
+    return d.kind == OUTER and not CONSTANT.isdisjoint(d.types)
 
 
 def _holds_others(node: Node) -> bool:

@@ -1,69 +1,53 @@
-"""Sources: their languages, split into tokens without a gap, and numbers as they are written."""
+"""Sources: their languages, their syntax trees, and numbers as they are written."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING
 
 from games.streams import InputError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as SyntaxNode
+    from tree_sitter import Parser
 
 
 @dataclass(frozen=True)
 class Language:
-    """The differences between languages for readers of tokens and definitions."""
+    """A language of engines: its grammar, and what the syntax trees of languages differ in."""
 
     name: str
     suffixes: tuple[str, ...]
-    directives: bool = False  # lines that begin with #
-    macros: bool = False  # `#define NAME value` is a definition, and a backslash continues a line
-    nested_comments: bool = False
-    separators: str = "_"  # between digits
-    raw: str = ""  # kind of raw strings: cpp, rust, csharp, java, go
-    lifetimes: bool = False  # 'a is a name, 'a' a character
-    typed_after: bool = False  # `NAME: type = value`, and `field: value` in literals
-    line_ends: bool = False  # the end of a line ends a definition
+    grammar: str  # a module with a grammar for tree-sitter
     octal: bool = True  # 010 is 8
+    pads_lists: bool = False  # `int a[8] = {1, 2}` has six zeros that are not written
+    # what stands before and after a value that the grammar leaves unparsed, in macros
+    fragment: tuple[str, str] = ("", "")
 
 
+C_FRAGMENT = ("int _ = ", "\n;")
 LANGUAGES = (
+    Language("C", (".c",), "tree_sitter_c", pads_lists=True, fragment=C_FRAGMENT),
     Language(
-        "C or C++",
+        "C++",
         (
-            ".c",
-            ".h",
-            ".cc",
-            ".cpp",
-            ".cxx",
-            ".c++",
-            ".hh",
-            ".hpp",
-            ".hxx",
-            ".inc",
-            ".inl",
-            ".ipp",
-            ".tpp",
+            *(".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx"),
+            *(".inc", ".inl", ".ipp", ".tpp"),
         ),
-        directives=True,
-        macros=True,
-        separators="'",
-        raw="cpp",
+        "tree_sitter_cpp",
+        pads_lists=True,
+        fragment=C_FRAGMENT,
     ),
-    Language(
-        "Rust",
-        (".rs",),
-        nested_comments=True,
-        raw="rust",
-        lifetimes=True,
-        typed_after=True,
-        octal=False,
-    ),
-    Language("C#", (".cs",), directives=True, raw="csharp", octal=False),
-    Language("Java", (".java",), raw="java"),
-    Language("Go", (".go",), raw="go", typed_after=True, line_ends=True),
+    Language("Rust", (".rs",), "tree_sitter_rust", octal=False, fragment=("const _: _ = ", "\n;")),
+    Language("C#", (".cs",), "tree_sitter_c_sharp", octal=False),
+    Language("Java", (".java",), "tree_sitter_java"),
+    Language("Go", (".go",), "tree_sitter_go"),
 )
 
 
@@ -76,11 +60,27 @@ def language_of(path: Path) -> Language:
     raise InputError(f"{path}: the suffix {path.suffix!r} names no known language; known: {known}")
 
 
+@cache
+def load_parser(language: Language) -> Parser:
+    """Return the parser of a language; InputError if its package is not installed."""
+    try:
+        import tree_sitter
+
+        grammar = import_module(language.grammar)
+    except ImportError:
+        raise InputError(
+            f"sources in {language.name}: {language.grammar.replace('_', '-')} is not installed;"
+            " pip install 'evaltune[source]'"
+        ) from None
+    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+
+
 PLAIN = re.compile(
     r"(?P<whole>\d[\d_']*)?(?P<point>\.(?P<part>\d[\d_']*)?)?(?P<exponent>[eE][+-]?\d[\d_]*)?"
     r"(?P<suffix>[A-Za-z_]\w*)?"
 )
 SEPARATORS = "_'"
+BOM = "\xef\xbb\xbf"  # of UTF-8, a character a byte
 # suffixes that make a number a float
 FLOATS = (
     "f",
@@ -163,72 +163,45 @@ def spelled(number: Number, value: float, decimals: int, as_float: bool) -> str:
     return f"{sign}{text}{number.suffix}"
 
 
-SPACE, COMMENT, STRING, NUMBER, WORD, SIGN = "space", "comment", "string", "number", "word", "sign"
-DIRECTIVE, DEFINE, END = "line", "define", "end"
-MAX_STRING_DEPTH = 64  # strings within strings
-BOM = "\xef\xbb\xbf"
-SPACES = re.compile(r"(?:[ \t\r\n\f\v]|\\\r?\n)+")
-ONE_SPACE = re.compile(r" (?![ \t\r\n\f\v\\])")
-COMMENT_MARK = re.compile(r"/\*|\*/")
-SPACES_IN_LINE = re.compile(r"(?:[ \t\f\v]|\r(?!\n)|\\\r?\n)+")
-LINE_END = re.compile(r"\r?\n")
-# neither a prefix of a string nor the half of a name
-PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(?![\w\"'#$\x80-\xff])", re.ASCII)
-NAME = re.compile(r"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*", re.ASCII)
-SIGNS = re.compile(
-    r"<<=|>>=|\.\.[.=]?|::|->|=>|==|!=|<=|>=|&&|\|\||[-+*/%&|^:]=|\+\+|--|.", re.DOTALL
-)
-QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-QUOTED_LINES = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-CHARACTER = re.compile(r"'(?:[^'\\\n]|\\[^\n])+'")
-# of Rust: one character, of up to four bytes, or an escape
-RUST_CHARACTER = re.compile(
-    r"'(?:[^\\'\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3}|\\(?:u\{[0-9A-Fa-f_]+\}|x[0-9A-Fa-f]{2}|.))'"
-)
-HEXADECIMAL = r"0[xXbBoO][\w']*(?:\.[\w']*)?(?:(?<=[pP])[+-]\d+)?"
-EXPONENT = r"(?:[eE][+-]?\d[\d_]*)?"
-NUMBERS = {
-    "'": re.compile(
-        rf"{HEXADECIMAL}|(?:\d(?:'?\d)*(?:\.(?!\.)(?:\d(?:'?\d)*)?)?|\.\d(?:'?\d)*){EXPONENT}\w*",
-        re.ASCII,
-    ),
-    "_": re.compile(
-        rf"{HEXADECIMAL}|(?:\d[\d_]*(?:\.(?![._A-Za-z])(?:\d[\d_]*)?)?|\.\d[\d_]*){EXPONENT}\w*",
-        re.ASCII,
-    ),
-}
-CPP_RAW = re.compile(r'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(')
-RUST_RAW = re.compile(r'(?:b|c)?r(#*)"')
-PREFIXED = re.compile(r"(?:u8|[uULbc])(?=[\"'])")
-THREE_QUOTES = re.compile(r'\$*("{3,})')
-CSHARP_STRING = re.compile(r'(?=[$@]{1,2}")(\$?)(@?)(\$?)"')
-
-
-class Token(NamedTuple):
-    """A piece of the text."""
-
-    kind: str
-    start: int
-    end: int
-
-
 class SourceText:
-    """A source file: its path, its text (one character a byte), and its tokens."""
+    """A source file: its path, its text (one character a byte), and its syntax tree."""
 
     def __init__(self, path: str, text: str, language: Language) -> None:
         self.path, self.text, self.language = path, text, language
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        self.tokens = _tokens(self)
-        self.code = [token for token in self.tokens if token.kind not in (SPACE, COMMENT)]
-
-    def of(self, token: Token) -> str:
-        """Return the text of a token."""
-        return self.text[token.start : token.end]
+        self.root = parse(text, language)
 
     @cached_property
-    def words(self) -> list[str]:
-        """The texts of the tokens of code."""
-        return [self.of(token) for token in self.code]
+    def comments(self) -> list[tuple[int, int]]:
+        """Where comments begin and end, also those in macros."""
+        found = []
+        for node in every_node(self.root):
+            if "comment" in node.type:
+                found.append((node.start_byte, node.end_byte))
+            elif node.type == "preproc_arg" and "/" in self.text[node.start_byte : node.end_byte]:
+                shift = node.start_byte - len(self.language.fragment[0])
+                found += [
+                    (inner.start_byte + shift, inner.end_byte + shift)
+                    for inner in every_node(self.fragment(node.start_byte, node.end_byte))
+                    if "comment" in inner.type
+                ]
+        return found
+
+    @cached_property
+    def code(self) -> str:
+        """The text with spaces in place of comments and of a byte order mark."""
+        pieces, at = [], 0
+        spans = [(0, len(BOM))] if self.text.startswith(BOM) else []
+        for start, end in spans + self.comments:
+            pieces += [self.text[at:start], " " * (end - start)]
+            at = end
+        return "".join([*pieces, self.text[at:]])
+
+    def fragment(self, start: int, end: int) -> SyntaxNode:
+        """Return the tree of a declaration whose value is this piece of the text; the piece begins
+        in it after `language.fragment[0]`."""
+        before, after = self.language.fragment
+        return parse(before + self.text[start:end] + after, self.language)
 
     def line(self, position: int) -> int:
         """Return the line of a position, from 1."""
@@ -243,184 +216,20 @@ class SourceText:
         return f"{self.path}:{self.line(position)}"
 
 
-def _tokens(source: SourceText) -> list[Token]:
-    reader, found, at = _SourceReader(source), [], 0
-    while at < len(source.text):
-        token = reader.token(at)
-        assert token.start == at < token.end
-        found.append(token)
-        at = token.end
-    if reader.in_define:
-        found.append(Token(END, at, at))
-    return found
+def parse(text: str, language: Language) -> SyntaxNode:
+    """Return the root of the syntax tree of a text with one character a byte."""
+    content = text.replace(BOM, " " * len(BOM), 1).encode("latin-1")
+    try:
+        content.decode()
+    except UnicodeDecodeError:  # the grammars read UTF-8; letters of Latin-1 keep their length
+        content = re.sub(rb"[\x80-\xff]", b"x", content)
+    return load_parser(language).parse(content).root_node
 
 
-class _SourceReader:
-    """Reads one token after another; knows what came before on the line."""
-
-    def __init__(self, source: SourceText) -> None:
-        self.source, self.text, self.language = source, source.text, source.language
-        self.in_define = False
-        self.line_begins = True  # only spaces and comments so far on this line
-        self.nested = 0  # strings within holes of strings, in C#
-        # the last token of code was a name, a number or a closing bracket: `x.0` has no number .0
-        self.after_value = False
-
-    def token(self, at: int) -> Token:
-        if match := PLAIN_NAME.match(self.text, at):
-            self.line_begins, self.after_value = False, True
-            return Token(WORD, at, match.end())
-        if match := ONE_SPACE.match(self.text, at):
-            return Token(SPACE, at, at + 1)
-        token = self._token(at)
-        if token.kind in (SPACE, COMMENT, END, DIRECTIVE):
-            self.line_begins |= "\n" in self.source.of(token)
-        else:
-            self.line_begins = False
-            self.after_value = token.kind in (WORD, NUMBER) or self.source.of(token) in (")", "]")
-        return token
-
-    def _token(self, at: int) -> Token:
-        text, language = self.text, self.language
-        if at == 0 and text.startswith(BOM):
-            return Token(SPACE, 0, len(BOM))
-        if self.in_define and (match := LINE_END.match(text, at)):
-            self.in_define = False
-            return Token(END, at, match.end())
-        if match := (SPACES_IN_LINE if self.in_define else SPACES).match(text, at):
-            return Token(SPACE, at, match.end())
-        if text.startswith("//", at):
-            return Token(COMMENT, at, self._end_of_line(at))
-        if text.startswith("/*", at):
-            return Token(COMMENT, at, self._end_of_block(at))
-        if language.directives and text[at] == "#" and self.line_begins:
-            return self._directive(at)
-        if end := self._string(at):
-            return Token(STRING, at, end)
-        if (text[at].isdigit() or text[at] == "." and not self.after_value) and (
-            match := NUMBERS[language.separators].match(text, at)
-        ):
-            return Token(NUMBER, at, match.end())
-        if match := NAME.match(text, at):
-            return Token(WORD, at, match.end())
-        match = SIGNS.match(text, at)
-        assert match is not None
-        return Token(SIGN, at, match.end())
-
-    def _end_of_line(self, at: int) -> int:
-        """Where a line ends, before its line end; a backslash of C continues it."""
-        end = self.text.find("\n", at)
-        while (
-            end > 0
-            and self.language.macros
-            and self.text[end - 1 - (self.text[end - 1] == "\r")] == "\\"
-        ):
-            end = self.text.find("\n", end + 1)
-        end = len(self.text) if end < 0 else end
-        return end - (self.text[end - 1] == "\r" and end > at + 1)
-
-    def _end_of_block(self, at: int) -> int:
-        depth = 1
-        for match in COMMENT_MARK.finditer(self.text, at + 2):
-            if match[0] == "*/":
-                depth -= 1
-            elif self.language.nested_comments:
-                depth += 1
-            if not depth:
-                return match.end()
-        self._fail(at, "this comment does not end")
-
-    def _directive(self, at: int) -> Token:
-        match = re.compile(r"#[ \t]*(\w*)").match(self.text, at)
-        assert match is not None
-        if self.language.macros and match[1] == "define":
-            self.in_define = True
-            return Token(DEFINE, at, at + 1)
-        end = self._end_of_line(at)
-        comment = min(
-            (k for k in (self.text.find(mark, at, end) for mark in ("//", "/*")) if k > at),
-            default=end,
-        )
-        # `#include <a//b>` keeps its name; what follows a comment within the line is of no interest
-        return Token(
-            DIRECTIVE,
-            at,
-            end if match[1] in ("include", "region", "error", "warning", "pragma") else comment,
-        )
-
-    def _string(self, at: int) -> int:
-        """Where the string or character that begins here ends; 0 if none does."""
-        text, raw = self.text, self.language.raw
-        if raw == "cpp" and (match := CPP_RAW.match(text, at)):
-            return self._after(f'){match[1]}"', match.end(), at)
-        if raw == "rust" and (match := RUST_RAW.match(text, at)):
-            return self._after('"' + match[1], match.end(), at)
-        if raw == "go" and text[at] == "`":
-            return self._after("`", at + 1, at)
-        if raw in ("java", "csharp") and (match := THREE_QUOTES.match(text, at)):
-            return self._three_quotes(at, match)
-        if raw == "csharp" and (match := CSHARP_STRING.match(text, at)):
-            return self._csharp(match.end(), at, bool(match[1] or match[3]), bool(match[2]))
-        if raw in ("cpp", "rust") and (match := PREFIXED.match(text, at)):
-            return self._quoted(match.end()) or 0
-        return self._quoted(at)
-
-    def _quoted(self, at: int) -> int:
-        if self.text[at] == "'":
-            match = (RUST_CHARACTER if self.language.lifetimes else CHARACTER).match(self.text, at)
-            return (
-                match.end() if match else 0
-            )  # an apostrophe in a branch of `#if 0`, or a lifetime
-        if self.text[at] != '"':
-            return 0
-        match = (QUOTED_LINES if self.language.raw == "rust" else QUOTED).match(self.text, at)
-        if match is None:
-            self._fail(at, "this string does not end")
-        return match.end()
-
-    def _three_quotes(self, at: int, match: re.Match[str]) -> int:
-        """A text block of Java, in which a backslash escapes, or a raw string of C#, with as many
-        quotes at both ends."""
-        if self.language.raw == "csharp":
-            return self._after(match[1], match.end(), at)
-        found = re.compile(r'(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL).match(self.text, at + 3)
-        if found is None:
-            self._fail(at, "this text block does not end")
-        return found.end()
-
-    def _csharp(self, position: int, at: int, holes: bool, verbatim: bool) -> int:
-        """A string of C# with holes {…}, in which strings may be, or one in which only "" is an
-        escape."""
-        depth, text = 0, self.text
-        self.nested += 1
-        if self.nested > MAX_STRING_DEPTH:
-            self._fail(at, f"strings nested deeper than {MAX_STRING_DEPTH}")
-        while position < len(text):
-            c = text[position]
-            if depth and (end := self._string(position)):
-                position = end
-            elif not depth and (
-                c == "\\"
-                and not verbatim
-                or verbatim
-                and text.startswith('""', position)
-                or holes
-                and text[position : position + 2] in ("{{", "}}")
-            ):
-                position += 2
-            elif not depth and c == '"':
-                self.nested -= 1
-                return position + 1
-            else:
-                depth = max(0, depth + (c == "{") - (c == "}")) if holes else 0
-                position += 1
-        self._fail(at, "this string does not end")
-
-    def _after(self, closing: str, position: int, at: int) -> int:
-        end = self.text.find(closing, position)
-        if end < 0:
-            self._fail(at, "this string does not end")
-        return end + len(closing)
-
-    def _fail(self, at: int, text: str) -> NoReturn:
-        raise InputError(f"{self.source.at(at)}: {text}; is this {self.language.name}?")
+def every_node(root: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the named nodes of a tree in the order of the text; deep trees need no deep stack."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.named_children)

@@ -14,13 +14,17 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.export.into.plan import Target
-from tuner.export.into.source import SPACE, SourceText, spelled
+from tuner.export.into.source import SourceText, spelled
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text
 
+# a number in a syntax tree, with its sign
+NUMBER_NODE = re.compile(
+    r"\((?:prefix_)?unary_expression (?:\w+: )?(\(\w+_literal\))\)|\(\w+_literal\)"
+)
 # from a number to a comment at the end of its line
 COMMENT_GAP = re.compile(r"[,;)}\] ]*?( {2,})(?=//|/\*)")
 
@@ -399,24 +403,20 @@ def _text(target: Target, r: Rounded, as_float: bool) -> str:
 def _require_same(
     source: SourceText, text: str, old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]
 ) -> None:
-    """AssertionError if anything but spaces and these numbers has changed: the new text is split
-    into tokens again."""
+    """AssertionError if anything but spaces and these numbers has changed, in the text or in its
+    syntax tree."""
     again = SourceText(source.path, text, source.language)
-    if _around(source, old) != _around(again, new):
+    trees = [NUMBER_NODE.sub("number", str(tree.root)) for tree in (source, again)]
+    if _around(source.text, old) != _around(text, new) or trees[0] != trees[1]:
         raise AssertionError(f"{source.path}: more than numbers would have changed")
 
 
-def _around(source: SourceText, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """The texts of all tokens but spaces; numbers at these places, with their signs, are empty."""
-    at = {start: end for start, end in spans}
-    found, inside = [], 0
-    for token in source.tokens:
-        if token.start in at:
-            inside = at[token.start]
-            found.append("")
-        elif token.start >= inside and token.kind != SPACE:
-            found.append(source.of(token))
-    return found
+def _around(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The text before, between and after the spans, without spaces."""
+    edges = [0, *(position for span in spans for position in span), len(text)]
+    return [
+        text[start:end].replace(" ", "") for start, end in zip(edges[::2], edges[1::2], strict=True)
+    ]
 
 
 def write_sources(written: Sequence[Written]) -> list[Written]:
