@@ -7,18 +7,17 @@ This is the only module that opens a cluster. Nothing of it is imported unless a
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import logging
 import math
-import queue
 import socket
 import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,12 +39,8 @@ from tuner.parallel import POLL_SECONDS, Job, counted
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
+    from distributed.cfexecutor import ClientExecutor
 
-RESUBMITTED = 5  # times at most, after a task lost its worker
-# times that a task may lose its worker while more tasks run; then it runs alone, so that no second
-# task is
-# blamed
-IN_COMPANY = 2
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
 CALL_SECONDS = 0.5  # of a call: some milliseconds are spent around it
 MAX_CALL_TASKS = 64  # tasks of a call
@@ -59,31 +54,25 @@ class Shared:
     future: Future | None = None
 
 
-@dataclass
-class _Pending:
-    """A task without a result, and how often its worker died."""
-
-    task: Any
-    shared: tuple[Shared, ...]
-    deaths: int = 0
-
-
 class ClusterRunning:
-    """See `tuner.parallel.Running`. Several short tasks go to a worker in one call."""
+    """See `tuner.parallel.Running`. Several short tasks go to a worker in one call.
+
+    Dask repeats the calls of a worker that dies, and gives them up where that happens several
+    times. Their tasks then run one at a time, with nothing beside them: what loses its workers even
+    so is what kills them."""
 
     def __init__(self, cluster: Cluster, job: Job, ahead: int) -> None:
         self._cluster, self._job, self._ahead = cluster, job, max(AHEAD, ahead)
+        self._executor = cluster.executor()
         self._key = f"{getattr(job.work, '__name__', 'task')}-{uuid.uuid4().hex}"
         self._spec = Shared(job.spec)
         self._numbers = 0
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, tuple[Any, tuple[Shared, ...]]] = {}  # without a result
         self._seconds: float | None = None  # of a task, mean over the latest
         self._outbox: list[int] = []  # tasks to be sent before the next wait
-        self._calls: dict[str, tuple[Sequence[int], Future]] = {}  # tasks under way
+        self._calls: dict[concurrent.futures.Future[Done], Sequence[int]] = {}  # under way
         self._suspects: deque[int] = deque()  # tasks that are to run alone
-        self._waiting: list[int] = []  # tasks that wait until those have run
-        self._alone: int | None = None  # the task that runs alone
-        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._alone: int | None = None  # the one that does
         self._ended = False
 
     def __enter__(self) -> ClusterRunning:
@@ -116,11 +105,9 @@ class ClusterRunning:
     @property
     def _size(self) -> int:
         """The number of tasks of a call."""
-        return (
-            1
-            if not self._seconds
-            else max(1, min(MAX_CALL_TASKS, math.ceil(CALL_SECONDS / self._seconds)))
-        )
+        if not self._seconds:
+            return 1
+        return max(1, min(MAX_CALL_TASKS, math.ceil(CALL_SECONDS / self._seconds)))
 
     def share(self, value: Any) -> Shared:
         """See `Running`."""
@@ -129,7 +116,7 @@ class ClusterRunning:
     def submit(self, task: Any, *shared: Any) -> None:
         """See `Running`."""
         self._numbers += 1
-        self._pending[self._numbers] = _Pending(task, shared)
+        self._pending[self._numbers] = task, shared
         self._outbox.append(self._numbers)
 
     def completed(self, interrupted: threading.Event | None = None) -> Iterator[Any]:
@@ -139,65 +126,63 @@ class ClusterRunning:
                 self.end()
                 return
             self._flush()
-            for number, result in self._results(self._taken(), interrupted):
-                del self._pending[number]
-                if result is not None:
-                    yield result
+            wait = concurrent.futures.wait
+            for call in wait(self._calls, POLL_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
+                numbers = self._calls.pop(call)
+                found = self._result(call, numbers)
+                for number, result in zip(numbers, found.results, strict=False):
+                    del self._pending[number]
+                    if result is not None:
+                        yield result
             self._cluster.require_connected()
+            self._cluster.workers()  # says which were lost
 
     def end(self) -> None:
         """Stop all tasks."""
         if self._ended:
             return
         self._ended = True
-        futures = [future for _, future in self._calls.values()]
         self._pending.clear()
         self._calls.clear()
         self._cluster.running.remove(self)
-        self._cluster.cancel(futures)
+        self._cluster.cancel(self._executor)
         self._cluster.everywhere(end_job, self._key)
 
     def _prepare(self) -> None:
         """Make the job ready on one worker."""
         from distributed import KilledWorker
 
-        for attempt in range(RESUBMITTED + 1):
+        while True:
             call = Call(self._key, self._job.make, self._job.work, fingerprint())
             try:
-                self._cluster.submit(
-                    prepare, call, self._held(self._spec), key=(self._key, f"ready-{attempt}")
-                ).result()
+                self._cluster.require_connected()
+                self._executor.submit(prepare, call, self._held(self._spec)).result()
                 return
             except KilledWorker as problem:
-                if attempt == RESUBMITTED:
-                    raise InputError(
-                        f"--cluster {self._cluster.address}: {attempt + 1} workers died as they"
-                        f" prepared the work, the last one at {problem.last_worker.address}; see"
-                        " its log"
-                    ) from None
+                raise InputError(
+                    f"--cluster {self._cluster.address}: workers died as they prepared the work,"
+                    f" the last one at {problem.last_worker.address}; see its log"
+                ) from None
             except OtherProgram as problem:
                 self._cluster.retire(problem.address, problem.program)
 
     def _held(self, shared: Shared) -> Future:
         """Return the task that holds shared data, begun again if it was lost."""
         if shared.future is None or shared.future.status in ("error", "cancelled", "lost"):
-            shared.future = self._cluster.submit(hold, shared.value, key=f"data-{uuid.uuid4().hex}")
+            shared.future = self._cluster.hold(shared.value)
         return shared.future
 
     def _flush(self) -> None:
-        """Send the tasks of the outbox, some in each call. While a task is to run alone, they
-        wait."""
-        if self._alone is not None and self._alone not in self._pending:
-            self._alone = None
+        """Send the tasks of the outbox, some in each call. They wait while a task is to run
+        alone."""
+        self._cluster.require_connected()
         if self._suspects or self._alone is not None:
-            self._waiting += self._outbox
-            self._outbox = []
-            if self._alone is None and not self._calls:
-                self._alone = self._suspects.popleft()
+            if not self._calls:
+                self._alone = self._suspects.popleft() if self._suspects else None
+            if not self._calls and self._alone is not None:
                 self._send([self._alone])
-            return
-        self._outbox = self._waiting + self._outbox
-        self._waiting = []
+            if self._alone is not None or self._suspects:
+                return
         # few tasks go to all workers
         size = max(1, min(self._size, len(self._pending) // max(1, AHEAD * self._cluster.at_once)))
         for begin in range(0, len(self._outbox), size):
@@ -208,82 +193,42 @@ class ClusterRunning:
         shared: list[Shared] = []
         tasks = []
         for number in numbers:
-            pending = self._pending[number]
-            shared += [
-                some for some in pending.shared if not any(some is other for other in shared)
-            ]
+            task, own = self._pending[number]
+            shared += [some for some in own if not any(some is other for other in shared)]
             places = tuple(
-                next(i for i, other in enumerate(shared) if other is some)
-                for some in pending.shared
+                next(i for i, other in enumerate(shared) if other is some) for some in own
             )
-            tasks.append((pending.task, places))
+            tasks.append((task, places))
         call = Call(self._key, self._job.make, self._job.work, fingerprint(), tuple(tasks))
-        name = uuid.uuid4().hex  # what lost its worker begins again under a new name
-        future = self._cluster.submit(
-            perform, call, *map(self._held, (self._spec, *shared)), key=(self._key, name)
-        )
-        self._calls[name] = numbers, future
-        future.add_done_callback(lambda _: self._done.put(name))
+        held = map(self._held, (self._spec, *shared))
+        self._calls[self._executor.submit(perform, call, *held)] = numbers
 
-    def _taken(self) -> dict[str, Future]:
-        """Return the calls that are done, after waiting a moment for one."""
-        names: list[str] = []
-        try:
-            names.append(self._done.get(timeout=POLL_SECONDS))
-            while True:
-                names.append(self._done.get_nowait())
-        except queue.Empty:
-            return {name: self._calls[name][1] for name in names if name in self._calls}
-
-    def _results(
-        self, calls: dict[str, Future], interrupted: threading.Event | None
-    ) -> Iterator[tuple[int, Any]]:
-        """Yield the results of calls that are done; tasks that lost their worker are submitted
-        again."""
-        found: dict[str, Done] = self._cluster.gathered(
-            {name: future for name, future in calls.items() if future.status == "finished"},
-            interrupted,
-        )
-        for name, future in calls.items():
-            numbers, _ = self._calls.pop(name)
-            if name in found:
-                seconds = found[name].seconds / len(numbers)
-                self._seconds = (
-                    seconds if self._seconds is None else 0.8 * self._seconds + 0.2 * seconds
-                )
-                yield from zip(numbers, found[name].results, strict=True)
-            elif not (interrupted is not None and interrupted.is_set()):
-                self._again(numbers, future)
-
-    def _again(self, numbers: Sequence[int], future: Future) -> None:
-        """Submit tasks again that lost their worker, each by itself. Their own exceptions are
-        raised; InputError for a task that kills workers."""
+    def _result(self, call: concurrent.futures.Future[Done], numbers: Sequence[int]) -> Done:
+        """Return the results of a call, none if its tasks are to run again. The exceptions of tasks
+        are raised; InputError for a task that kills workers."""
         from distributed import KilledWorker
 
-        problem = future.exception() if future.status == "error" else None
-        if problem is None:  # the connection was lost
-            self._cluster.require_connected()
-        elif isinstance(problem, OtherProgram):
+        try:
+            done = call.result()
+        except concurrent.futures.CancelledError:  # the connection was lost
+            self._outbox += numbers
+        except OtherProgram as problem:
             self._cluster.retire(problem.address, problem.program)
-        elif not isinstance(problem, KilledWorker):
-            raise problem
-        for number in numbers:
-            pending = self._pending[number]
-            if isinstance(problem, KilledWorker):
-                pending.deaths += 1
-                if pending.deaths > RESUBMITTED:
-                    raise InputError(
-                        f"{self._job.named(pending.task)}: every worker that began it died, the"
-                        f" last one at {problem.last_worker.address}; it was repeated {RESUBMITTED}"
-                        " times; see the logs of the workers"
-                    )
-                self._cluster.lost_worker(problem.last_worker.address)
-            if self._alone == number:
-                self._alone = None
-            if pending.deaths > IN_COMPANY:
-                self._suspects.append(number)
-            else:
-                self._send([number])
+            self._outbox += numbers
+        except KilledWorker as problem:
+            if self._alone in numbers:
+                raise InputError(
+                    f"{self._job.named(self._pending[numbers[0]][0])}: every worker that began it"
+                    f" died, the last one at {problem.last_worker.address}; see the logs of the"
+                    " workers"
+                ) from None
+            self._suspects += numbers
+        else:
+            seconds = done.seconds / len(numbers)
+            mean = self._seconds
+            self._seconds = seconds if mean is None else 0.8 * mean + 0.2 * seconds
+            return done
+        return Done([], 0.0)
 
 
 CONNECT_SECONDS = 2.0  # to reach the scheduler
@@ -291,9 +236,9 @@ RECONNECT_SECONDS = 60.0  # to reach it again
 LOCAL, ENCRYPTED = "local:", "tls://"
 KNOWN_SECONDS = 1.0  # between two questions how many workers there are
 ANSWER_SECONDS = 10.0  # for what no result depends on
-# of `local:N`: every death of a worker is reported, and little is recorded
+# of `local:N`, where little is recorded
 LOCAL_SETTINGS = {
-    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.allowed-failures": 1,
     "distributed.deploy.lost-worker-timeout": "10s",
     "distributed.worker.profile.enabled": False,
     "distributed.scheduler.active-memory-manager.start": False,
@@ -429,7 +374,6 @@ class Cluster:
         self._threads: dict[str, int] = {}  # of each worker
         self._asked = -KNOWN_SECONDS
         self._refused: set[str] = set()
-        self._lost: set[str] = set()
         self._alone = False  # whether it was said that there is no worker
 
     @property
@@ -446,7 +390,9 @@ class Cluster:
         old."""
         if time.monotonic() - self._asked > KNOWN_SECONDS:
             with contextlib.suppress(TimeoutError, OSError):
-                self._threads = self._now(lambda: self._client.nthreads(), ANSWER_SECONDS)
+                before, self._threads = self._threads, self._now(lambda: self._client.nthreads())
+                for lost in before.keys() - self._threads.keys() - self._refused:
+                    self._note(f"worker {lost} is gone; what it had begun is repeated")
             self._asked = time.monotonic()
             if self._local is not None:
                 replace_lost(self._local, int(self.address.removeprefix(LOCAL)))
@@ -500,56 +446,28 @@ class Cluster:
                 " same version there"
             )
         with contextlib.suppress(TimeoutError, OSError):
-            self._now(
-                lambda: self._client.retire_workers([address], close_workers=True), ANSWER_SECONDS
-            )
+            self._now(lambda: self._client.retire_workers([address], close_workers=True))
 
-    def lost_worker(self, address: str) -> None:
-        """Report, once, that a worker died."""
-        if address not in self._lost:
-            self._lost.add(address)
-            self._asked = -KNOWN_SECONDS
-            self._note(f"worker {address} died; what it had begun is repeated")
+    def executor(self) -> ClientExecutor:
+        """Return what submits calls to any worker."""
+        return self._client.get_executor(pure=False)
 
-    def submit(self, function: Callable[..., Any], *values: Any, key: Any) -> Future:
-        """Submit a call to any worker; futures in `values` are replaced by their results."""
-        self.require_connected()
-        return self._client.submit(function, *values, key=key, pure=False)
+    def hold(self, value: Any) -> Future:
+        """Return a task whose result is a value. The workers that need it keep it, and compute it
+        again if they die."""
+        return self._client.submit(hold, value, pure=False)
 
-    def gathered(
-        self, futures: Mapping[str, Future], interrupted: threading.Event | None
-    ) -> dict[str, Any]:
-        """Return the results of tasks that are done; those that were lost meanwhile are missing."""
-        whole = dict(futures)
-        while whole:
-            wanted = list(whole.values())
-            try:
-                found = self._now(partial(self._client.gather, wanted), None, interrupted)
-                return dict(zip(whole, found, strict=True))
-            except _Interrupted:
-                return {}
-            except Exception:
-                before, whole = (
-                    len(whole),
-                    {name: future for name, future in whole.items() if future.status == "finished"},
-                )
-                if len(whole) == before:
-                    raise
-        return {}
-
-    def cancel(self, futures: list[Future]) -> None:
-        """Drop tasks that have not ended."""
-        if futures and self._client.status == "running":
+    def cancel(self, executor: ClientExecutor) -> None:
+        """Drop the calls of an executor that have not ended."""
+        if self._client.status == "running":
             with contextlib.suppress(TimeoutError, OSError):
-                self._now(lambda: self._client.cancel(futures, force=True), ANSWER_SECONDS)
+                executor.shutdown(wait=False)
 
     def everywhere(self, function: Callable[..., Any], *values: Any) -> None:
         """Call a function on every worker, past its tasks."""
         if self._client.status == "running":
             with contextlib.suppress(TimeoutError, OSError):
-                self._now(
-                    lambda: self._client.run(function, *values, on_error="ignore"), ANSWER_SECONDS
-                )
+                self._now(lambda: self._client.run(function, *values, on_error="ignore"))
 
     def require_connected(self) -> None:
         """Wait for the scheduler, if the connection was lost. InputError if it does not answer in
@@ -571,34 +489,17 @@ class Cluster:
             )
         self._note(f"{self.address}: the scheduler answers again")
 
-    def _now(
-        self,
-        call: Callable[[], Any],
-        seconds: float | None,
-        interrupted: threading.Event | None = None,
-    ) -> Any:
-        """Return the result of a call of Dask. TimeoutError after some seconds, _Interrupted once
-        `interrupted` is set."""
+    def _now(self, call: Callable[[], Any]) -> Any:
+        """Return the result of a call of Dask; TimeoutError if it does not come in time."""
 
         async def called() -> Any:
             found = call()
             return await found if asyncio.iscoroutine(found) or asyncio.isfuture(found) else found
 
-        begun, loop = time.monotonic(), cast(Any, self._client.loop)
-        answer = asyncio.run_coroutine_threadsafe(called(), loop.asyncio_loop)
-        while True:
-            try:
-                return answer.result(POLL_SECONDS)
-            except TimeoutError:
-                if answer.done():
-                    raise
-            if interrupted is not None and interrupted.is_set():
-                answer.cancel()
-                raise _Interrupted
-            if seconds is not None and time.monotonic() - begun > seconds:
-                answer.cancel()
-                raise TimeoutError
-
-
-class _Interrupted(Exception):
-    """Ctrl-C came while results were fetched."""
+        loop = cast(Any, self._client.loop).asyncio_loop
+        answer = asyncio.run_coroutine_threadsafe(called(), loop)
+        try:
+            return answer.result(ANSWER_SECONDS)
+        except concurrent.futures.TimeoutError:
+            answer.cancel()
+            raise TimeoutError from None

@@ -16,6 +16,7 @@ from tuner.cluster import cluster as cluster_module
 from tuner.cluster.worker import difference, fingerprint, program
 from tuner.parallel import OnThreads, run
 
+GONE = "is gone; what it had begun is repeated"
 MANY = [(number, 3 * number) for number in range(300)]
 
 
@@ -50,23 +51,20 @@ def test_every_result_comes_though_workers_are_killed(cluster, workers, notes, s
     killer = Killer(workers, seed)
     killer.start()
     assert results(cluster, 60, factor=3, seconds=0.05) == MANY[:60]
-    assert (
-        len(killer.stop()) == 3
-        and sum("died; what it had begun is repeated" in note for note in notes) <= 3
-    )
+    gone = [note for note in notes if GONE in note]
+    assert len(killer.stop()) == 3 and len(set(gone)) == len(gone)  # each is said once
 
 
 def test_the_task_that_kills_workers_is_named_and_no_other(cluster, notes):
     with pytest.raises(
         InputError,
         match=(
-            r"^game 7: every worker that began it died, the last one at tcp://.*; it was"
-            r" repeated 5 "
-            r"times; see the logs of the workers$"
+            r"^game 7: every worker that began it died, the last one at tcp://.*; see the logs of"
+            r" the workers$"
         ),
     ):
         results(cluster, 40, deadly=(7,), seconds=0.02)
-    assert sum("died; what it had begun is repeated" in note for note in notes) >= 5
+    assert sum(GONE in note for note in notes) >= 2
 
 
 def test_a_job_that_cannot_begin_and_a_task_that_fails_are_reported(cluster):
