@@ -50,6 +50,8 @@ QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (
     ord(letter) for letter in '"[] ;.0|,-+'
 )
 _B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
+# other forms of files: whether the start of a file is of it, and its rows as lines of EPD or bars
+FORMS = ((is_csv, as_bars),)
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
 AMBIGUOUS = 7.0  # several results
@@ -423,8 +425,9 @@ def read(
     known = 0  # end of the last window with a position
     start = beginning(stream, START)
     stream = counted(chain([start], stream), report)
-    if is_csv(start):
-        stream = as_bars(str(source), lines_of(source, stream))
+    for is_form, as_lines in FORMS:
+        if is_form(start):
+            stream = as_lines(str(source), lines_of(source, stream))
 
     def parse(text: np.ndarray, final: bool) -> int:
         nonlocal text_read
