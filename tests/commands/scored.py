@@ -15,7 +15,7 @@ CHANCES = WdlModel(np.array([150.0, -60.0]), np.array([60.0, 0.0]))
 def scored_positions(path: Path, number: int = 400) -> Path:
     """Write so many positions, of White's view, and return their file."""
     dice = np.random.default_rng(5)
-    boards = [board.copy() for board in random_boards(5, number // 4 + 20, 120)]
+    boards = [board.copy() for board in random_boards(5, number // 40 + 20, 120)]
     lines = []
     for i in dice.choice(len(boards), number, replace=False):
         fen = boards[i].fen()

@@ -48,10 +48,10 @@ CASES = {
         "leave out --strict"
     ),
     "tune classic good.pgn -o out.yaml --min-elo 4000": (
-        "good.pgn: no position left of 300 games (300 below the Elo wanted)"
+        "good.pgn: no position left of 150 games (150 below the Elo wanted)"
     ),
     "tune classic good.pgn -o out.yaml --skip-start 900": (
-        "good.pgn: no position left of 300 games (300 without a position that is wanted); expected"
+        "good.pgn: no position left of 150 games (150 without a position that is wanted); expected"
         " fewer plies left out by"
     ),
     "tune classic hollow -o out.yaml": (

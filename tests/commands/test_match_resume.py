@@ -17,6 +17,8 @@ from tests.tuner.core.support import change_settings, keep_records
 from tuner.core.store import Store
 from tuner.io.run_folder import SETTINGS, read_told
 
+FAKE = REPOSITORY / "tests" / "games" / "chess" / "engines" / "contest" / "fake_engine.py"
+
 
 def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
     """In the file of --pgn, without a folder, too; a resumed match begins it with those played
@@ -134,7 +136,7 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, name, value, said):
 
 
 def test_a_run_of_another_machine_says_what_it_starts(tmp_path):
-    engine = f"uci:{sys.executable} -m tuner uci material"
+    engine = f"uci:{sys.executable} {FAKE} uci fine"
     play(engine, "random", "--games", 2, "--depth", 1, "--plies", 6, "--run", tmp_path / "run")
     assert "it runs" not in done("match", "--resume", tmp_path / "run").err
     told = read_told(tmp_path / "run")

@@ -197,7 +197,7 @@ def test_weights_that_win_are_written_into_a_source_and_others_are_not(tmp_path,
     column = weak.layout.labels().index("material.knight")
     weak.weights[:, column] = 30
     write_parameters(Path("weak.yaml"), weak)
-    words = ("weak.yaml", "--options", "given.txt", "--games", 200, *FAST[:2], "--into", "eval.h")
+    words = ("weak.yaml", "--options", "given.txt", "--games", 100, *FAST[:2], "--into", "eval.h")
     kept = done("optimize", *words, "--match-games", 2, "--run", "kept")
     assert Path("eval.h").read_text() == source
     assert "eval.h: nothing was written there" in kept.out

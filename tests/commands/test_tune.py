@@ -133,7 +133,7 @@ def test_material_alone_is_the_regression_of_statsmodels_with_its_clustered_erro
     expected = model.fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": group})
     # the learner's tolerance, in centipawns
     np.testing.assert_allclose(found.weights[0, :5], expected.params[:5], atol=0.5)
-    np.testing.assert_allclose(found.standard_errors[0, :5], expected.bse[:5], rtol=0.01)
+    np.testing.assert_allclose(found.standard_errors[0, :5], expected.bse[:5], rtol=0.02)
     np.testing.assert_allclose(found.weights[0, 5:], start[5:], atol=0.0051)
     assert found.stages == ("all",) and found.scale == 0.002
     assert (found.standard_errors[0, 5:] == 0).all()

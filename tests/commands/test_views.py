@@ -75,7 +75,7 @@ def of_own_games(found: dict) -> list:
 
 
 KINDS = {
-    "match": Shown(("match", "classic", "pesto", "--games", 60, *MATCH), of_match),
+    "match": Shown(("match", "classic", "pesto", "--games", 24, *MATCH), of_match),
     "match in a game of points": Shown(
         ("match", "backgammon/pubeval", "random", "--games", 40),
         lambda found: [(found["games"], 0, 0), (found["points_a_game"]["value"], 3, 3)],
@@ -88,7 +88,7 @@ KINDS = {
         ("tournament", "classic", "pesto", "zero", "--games", 20, *MATCH), of_tournament
     ),
     "optimize": Shown(
-        ("optimize", "classic", "--games", 120, "--match-games", 0, *MATCH), of_optimization
+        ("optimize", "classic", "--games", 60, "--match-games", 0, *MATCH), of_optimization
     ),
     "selfplay": Shown(("selfplay", "material", "--games", 24, "--depth", 1), of_selfplay),
     "selfplay of a network": Shown(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from games.record import find
+from games.streams import lines
 from tests.commands.export_support import by_compiler
 from tests.commands.scored import scored_positions
 from tests.commands.support import done, tuner
-from tests.games.support import SHARED, random_boards
+from tests.games.support import REPOSITORY, SHARED, random_boards
 from tests.tools import tool
 from tuner.commands.wdl import _digits
 from tuner.statistics.wdl import WdlModel
@@ -122,12 +123,15 @@ def refusal(*arguments: object) -> str:
     return ran.err.splitlines()[-1]
 
 
-def test_games_without_scores_or_without_results_of_all_kinds_are_refusal(tmp_path):
-    assert "has a score; expected PGN comments" in refusal("wdl", "samples", "--per-game", 1)
-    assert "files of backgammon record none" in refusal("wdl", "samples", "--game", "backgammon")
+def test_games_without_scores_or_without_results_of_all_kinds_are_refusal(tmp_path, small_pgn):
+    assert "has a score; expected PGN comments" in refusal("wdl", small_pgn, "--per-game", 1)
+    few = tmp_path / "few.mat"
+    text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
+    few.write_bytes(b"\n".join(line for _, line in zip(range(600), text, strict=False)))
+    assert "files of backgammon record none" in refusal("wdl", few, "--game", "backgammon")
     path = scored_positions(tmp_path / "won.epd", 200)
-    lines = [line.rpartition("|")[0] + "| 1.0\n" for line in path.read_text().splitlines()]
-    path.write_text("".join(lines))
+    won = [line.rpartition("|")[0] + "| 1.0\n" for line in path.read_text().splitlines()]
+    path.write_text("".join(won))
     assert "no game of those to learn from is drawn" in refusal("wdl", path)
 
 

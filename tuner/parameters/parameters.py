@@ -6,6 +6,7 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -38,7 +39,7 @@ class Place:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
     @property
     def columns(self) -> slice:

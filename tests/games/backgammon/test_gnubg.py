@@ -109,7 +109,7 @@ def test_the_play_that_gnubg_chooses_has_the_highest_of_its_values():
 def test_moves_are_learned_from_its_values(tmp_path):
     games = tmp_path / "games.mat"
     text = lines(str(REPOSITORY / "games/samples/pubeval.mat.zst"))
-    games.write_bytes(b"\n".join(line for _, line in zip(range(6000), text, strict=False)))
+    games.write_bytes(b"\n".join(line for _, line in zip(range(3000), text, strict=False)))
     learn = ("tune", "backgammon/zero", games, "--method", "moves", "-o", tmp_path / "new.yaml")
     said = json.loads(done(*learn, "--teacher", "gnubg:0", "--per-game", 2, "--json").out)
     found = said["choices"]
@@ -157,6 +157,7 @@ def assert_same(ours, theirs) -> None:
         assert (one.points, one.score, one.end) == (other.points, other.score, other.end)
 
 
+@pytest.mark.long
 @needs_gnubg
 def test_gnubg_imports_the_bundled_games_as_they_were_played(tmp_path):
     source = str(REPOSITORY / "games/samples/pubeval.mat.zst")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
 from tuner.fit.device.cpu.device import CPU
@@ -60,13 +60,21 @@ def group_losses(made, flat: np.ndarray) -> np.ndarray:
     dense, shares = data.matrix().toarray(), data.shares(2)[:, data.phase]
     weights = flat.reshape(2, 5)
     evaluation = view * (shares * (weights[:, :4] @ dense.T)).sum(axis=0)
-    return np.array(
-        [
-            -data.outcome[group == k].astype(float)
-            @ log_softmax(evaluation[group == k] / TEMPERATURE)
-            for k in range(group[-1] + 1)
-        ]
-    )
+    first = np.flatnonzero(np.diff(group, prepend=-1))[1:]
+    rows = zip(np.split(data.outcome, first), np.split(evaluation, first), strict=True)
+    return np.array([-q.astype(float) @ log_softmax(e / TEMPERATURE) for q, e in rows])
+
+
+def group_slopes(made, flat: np.ndarray) -> np.ndarray:
+    """The gradient (10,) of the sum of those losses."""
+    data, group, view, _ = made
+    dense, shares = data.matrix().toarray(), data.shares(2)[:, data.phase]
+    evaluation = view * (shares * (flat.reshape(2, 5)[:, :4] @ dense.T)).sum(axis=0)
+    first = np.flatnonzero(np.diff(group, prepend=-1))[1:]
+    chances = np.concatenate([softmax(e / TEMPERATURE) for e in np.split(evaluation, first)])
+    total = np.bincount(group, data.outcome)[group]
+    slope = view * (chances * total - data.outcome) / TEMPERATURE
+    return np.hstack([(shares * slope) @ dense, np.zeros((2, 1))]).ravel()
 
 
 def test_loss_and_derivatives_are_those_of_a_softmax(made):
@@ -114,12 +122,17 @@ def test_the_fit_is_that_of_scipy(made, learner):
     result = fit(data, parameters(), options(device, learner=learner, prior=None))
     start = parameters().weights
 
-    def loss(flat):
-        weights = np.zeros((2, 5))
-        weights[:, :4] = flat.reshape(2, 4)
-        return group_losses(made, weights.ravel()).sum()
+    def padded(flat):
+        return np.hstack([flat.reshape(2, 4), np.zeros((2, 1))]).ravel()
 
-    expected = minimize(loss, start.ravel(), method="BFGS", options={"gtol": 1e-4})
+    def loss(flat):
+        return group_losses(made, padded(flat)).sum()
+
+    def slopes(flat):
+        return group_slopes(made, padded(flat)).reshape(2, 5)[:, :4].ravel()
+
+    assert slopes(start.ravel()) == pytest.approx(approx_fprime(start.ravel(), loss), rel=1e-3)
+    expected = minimize(loss, start.ravel(), jac=slopes, method="BFGS", options={"gtol": 1e-4})
     found = result.parameters.weights
     assert loss(found.ravel()) <= expected.fun + 1e-3
     np.testing.assert_allclose(found.ravel(), expected.x, atol=0.3)

@@ -94,14 +94,15 @@ def test_the_temperature_is_that_of_the_lowest_loss():
     batch = batches(engine.game, SAMPLE, 1)[0]
     found = choices(engine, classic, batch)
 
-    def loss(unit):
-        total = 0.0
-        for choice in found:
-            evaluations = choice.view * engine.evaluate(choice.positions, classic) / unit
-            total -= log_softmax(evaluations)[choice.targets == 1][0]
-        return total
+    evaluated = [each.view * engine.evaluate(each.positions, classic) for each in found]
 
-    grid = np.exp(np.linspace(0, 6, 601))
+    def loss(unit):
+        return -sum(
+            log_softmax(values / unit)[choice.targets == 1][0]
+            for values, choice in zip(evaluated, found, strict=True)
+        )
+
+    grid = np.exp(np.linspace(2, 5, 151))
     best = grid[np.argmin([loss(unit) for unit in grid])]
     rows = engine.coefficients(np.concatenate([choice.positions for choice in found]))
     data = SimpleNamespace(
@@ -120,7 +121,7 @@ def test_the_temperature_is_that_of_the_lowest_loss():
 def test_the_moves_of_a_player_teach_its_choices(tmp_path):
     """Games of `classic` teach `zero` to choose as `classic` does, far more often than it would."""
     tuner.play_match(
-        "backgammon/classic", "backgammon/classic", games=100, pgn=tmp_path / "g.mat", seed=3
+        "backgammon/classic", "backgammon/classic", games=40, pgn=tmp_path / "g.mat", seed=3
     )
     learned = tuner.tune("backgammon/zero", tmp_path / "g.mat", method="moves")
     engine, classic = load_engine("backgammon/classic")

@@ -172,8 +172,8 @@ def test_move_now_plays_at_once(talking):
     "limit",
     [
         chess.engine.Limit(depth=2),
-        chess.engine.Limit(time=0.02),
-        chess.engine.Limit(white_clock=3, black_clock=3, white_inc=0.02, black_inc=0.02),
+        chess.engine.Limit(time=0.01),
+        chess.engine.Limit(white_clock=0.4, black_clock=0.4, white_inc=0.01, black_inc=0.01),
     ],
     ids=["depth", "time", "clock"],
 )
@@ -192,7 +192,7 @@ def test_python_chess_plays_whole_games(limit):
 
 
 @pytest.mark.parametrize(
-    "limit", [("--depth", 2), ("--nodes", 200), ("--tc", "2+0.05", "--timemargin", 30)]
+    "limit", [("--depth", 2), ("--nodes", 200), ("--tc", "0.3+0.01", "--timemargin", 30)]
 )
 def test_our_matches_play_it(limit):
     command = f"xboard:{sys.executable} -m tuner xboard classic"
