@@ -95,6 +95,7 @@ def test_a_run_leaves_a_network_that_plays_and_its_history(learned):
     assert found["games"] == 4 and found["points_a_game"]["value"] is not None
 
 
+@pytest.mark.long
 def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(learned, tmp_path):
     folder = tmp_path / "run"
     arguments = [

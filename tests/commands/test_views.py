@@ -95,7 +95,7 @@ KINDS = {
         ("selfplay", "backgammon", "--hidden", 4, "--games", 200, "--measure", "pubeval"),
         of_network,
     ),
-    "tune": Shown(("tune", "classic", "--method", "logistic", "--per-game", 2), of_fit),
+    "tune": Shown(("tune", "material", "--method", "logistic", "--per-game", 2), of_fit),
     "tune with scores": Shown(("tune", "material", "--method", "scores", "--per-game", 2), of_fit),
     "games": Shown(("games", "classic", "--games", 8, "--depth", 1), of_own_games),
 }
@@ -117,7 +117,12 @@ def scored(tmp_path_factory):
     return scored_positions(tmp_path_factory.mktemp("scored") / "scored.epd", 600)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+LONG = ("tune with scores", "selfplay of a network")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
+)
 def test_numbers_are_the_same_in_the_terminal_in_json_and_on_the_page(
     tmp_path, monkeypatch, scored, kind
 ):

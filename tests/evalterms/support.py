@@ -35,7 +35,7 @@ def sample_positions(game: str) -> np.ndarray:
 
 
 @functools.cache
-def some_positions(game: str, number: int = 6000) -> np.ndarray:
+def some_positions(game: str, number: int = 3000) -> np.ndarray:
     """Positions (n, words) drawn from the sample games, and those of a few games played at
     random."""
     samples = sample_positions(game)

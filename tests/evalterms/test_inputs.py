@@ -30,7 +30,9 @@ def coefficients(game: str, terms, positions: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("game", BOARDS)
+@pytest.mark.parametrize(
+    "game", ["chess", "backgammon", pytest.param("shogi", marks=pytest.mark.long)]
+)
 def test_counts_of_both_sides_differ_by_the_coefficients(game):
     positions, rules = random_line(game, 120), find(game)
     second = np.array([rules.second_to_move(words) for words in positions])

@@ -89,15 +89,17 @@ EIGHT = {f"b{i}": (i, i) for i in range(8)}
 HANDS = {"full": (4, 4), "some": (2, 3), "none": (0, 0)}
 
 
-@pytest.fixture(scope="module", params=["chess", "buckets", "shogi"])
+@pytest.fixture(
+    scope="module", params=["chess", "buckets", pytest.param("shogi", marks=pytest.mark.long)]
+)
 def case(request, tmp_path_factory):
     """An engine, parameters, positions and their phases as another program sees them."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "chess":
-        positions = some_positions("chess")[-1500:].copy()
+        positions = some_positions("chess")[-500:].copy()
         return *file_of(folder, "classic", FOUR), positions, chess_phase(positions)
     if request.param == "buckets":
-        positions = some_positions("chess")[-1500:].copy()
+        positions = some_positions("chess")[-500:].copy()
         terms = [written(folder, IN_CHESS)]
         return *file_of(folder, "classic", EIGHT, terms), positions, pieces(positions)
     positions = some_positions("shogi")[:400].copy()

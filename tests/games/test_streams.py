@@ -172,9 +172,8 @@ def test_lines_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
         list(lines(path))
 
 
-@pytest.mark.parametrize(
-    "line", [*(pytest.param(line, marks=pytest.mark.long) for line in (b"\n", b"#\n")), b" \r\n"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("line", [b"\n", b"#\n", b" \r\n"])
 def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp_path):
     path = tmp_path / "lines.zst"
     path.write_bytes(zstandard.compress(line * ((17 << 20) // len(line))))
@@ -188,6 +187,16 @@ def test_lines_of_an_archive_of_empty_lines_need_little_memory_and_end(line, tmp
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 << 20
+
+
+@pytest.mark.parametrize("line", [b"\n", b"#\n", b" \r\n"])
+def test_empty_lines_end(line, tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "LONGEST_LINE", 1000)
+    (tmp_path / "lines").write_bytes(line * (900 // len(line)) + b"a\n")
+    assert list(lines(tmp_path / "lines"))[-1] == b"a"
+    (tmp_path / "lines").write_bytes(line * 1200)
+    with pytest.raises(InputError, match="lines: more than 1,000 bytes of empty lines; expected"):
+        deque(lines(tmp_path / "lines"), maxlen=0)
 
 
 def test_an_error_quotes_no_more_than_a_reader_reads():

@@ -189,6 +189,7 @@ def test_gnubg_imports_games_that_an_engine_played_against_itself(tmp_path):
     assert_same(games, imported(tmp_path / "games.mat", tmp_path))
 
 
+@pytest.mark.long
 @needs_gnubg
 def test_gnubg_charges_its_own_player_with_nothing(tmp_path):
     """One session, in which each player has one column, although pairs swap sides."""

@@ -19,7 +19,7 @@ from games.backgammon.rules.board import (
 )
 from tests.games.backgammon.support import gnubg_board, random_board, rolls_of_games
 
-PAIRS = 3000
+PAIRS = 1200
 
 
 def afterstates_equal(words: np.ndarray) -> None:
@@ -88,7 +88,7 @@ def brute_force(words: np.ndarray) -> set:
 
 def test_afterstates_are_those_of_the_text_of_the_rules():
     random = np.random.default_rng(7)
-    for _ in range(150):
+    for _ in range(60):
         words = with_dice(random_board(random), tuple(random.integers(1, 7, 2).tolist()))
         turn = turn_of(words)
         after = [counts_of(each) for each in rules.afterstates(words)[0]]

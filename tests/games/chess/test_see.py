@@ -59,7 +59,7 @@ def test_a_capture_wins_exactly_what_swapping_off_wins():
 def test_swapping_off_is_what_legal_captures_give():
     """Wherever no pin, check or promotion has a say."""
     seen, lost = 0, 0
-    for board in random_boards(53, 30, 120):
+    for board in random_boards(53, 16, 120):
         for move in captures(board):
             if move.promotion:
                 continue
@@ -71,8 +71,8 @@ def test_swapping_off_is_what_legal_captures_give():
                 continue
             assert bound(board, move) == VALUES[taken] - reply, (board.fen(), move.uci())
             seen, lost = seen + 1, lost + (VALUES[taken] < reply)
-    assert seen > 400
-    assert lost > 100
+    assert seen > 200
+    assert lost > 50
 
 
 @pytest.mark.parametrize(

@@ -412,7 +412,7 @@ def mutated(text: str, dice: random.Random) -> str:
 
 @pytest.mark.parametrize("language", ["c", pytest.param("rust", marks=pytest.mark.long)])
 def test_a_mutated_source_is_refused_in_one_line_or_nothing_but_its_numbers_changes(
-    tmp_path, language, count=200, seed=1
+    tmp_path, language, count=80, seed=1
 ):
     name, names, flipped = NUMBERS[language]
     whole = (ENGINES / name).read_bytes().decode("latin-1")

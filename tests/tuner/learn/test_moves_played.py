@@ -102,7 +102,7 @@ def test_the_temperature_is_that_of_the_lowest_loss():
             for values, choice in zip(evaluated, found, strict=True)
         )
 
-    grid = np.exp(np.linspace(2, 5, 151))
+    grid = np.exp(np.linspace(1, 4, 151))
     best = grid[np.argmin([loss(unit) for unit in grid])]
     rows = engine.coefficients(np.concatenate([choice.positions for choice in found]))
     data = SimpleNamespace(
