@@ -31,10 +31,9 @@ LENGTH = (10, 60)  # lines of a script
     "name",
     [
         "own_term",
-        "match",
         *(
             pytest.param(name, marks=pytest.mark.long)
-            for name in ("tune_games", "labelled_positions")
+            for name in ("match", "tune_games", "labelled_positions")
         ),
     ],
 )

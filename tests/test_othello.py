@@ -61,6 +61,7 @@ def test_it_keeps_the_rules_and_the_contract_of_a_game(folder):
     assert results == "[1, -1, 0]"
 
 
+@pytest.mark.long
 def test_the_commands_of_its_page_run_in_this_environment(tmp_path):
     page = (EXAMPLE / "README.md").read_text()
     lines = [line.strip() for line in page.split("\n") if line.startswith("    ")]

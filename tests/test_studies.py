@@ -21,7 +21,6 @@ STUDIES = {  # what each table has
     "hui_architecture": "| 1 | 384-",
     "shogi_tdleaf": "| king_ring.attacked, square 8 | -25 | 71 |",
 }
-QUICK = {"exchess"}
 PROGRAMS = {"learn_while_playing": ("toga2", "gnuchess", "fairymax")}  # of Debian
 PATIENCE = 900  # seconds, on a busy machine
 
@@ -33,10 +32,8 @@ def test_every_study_is_run_and_shown_on_the_page():
     assert [name for name in STUDIES if f"studies/{name}.py" not in page or name not in made] == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long) for name in STUDIES],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_study_leaves_a_table_and_a_picture(name, tmp_path):
     path = f"{os.environ['PATH']}:/usr/games"
     missing = [each for each in PROGRAMS.get(name, ()) if not shutil.which(each, path=path)]

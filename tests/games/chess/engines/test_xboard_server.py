@@ -196,7 +196,7 @@ def test_python_chess_plays_whole_games(limit):
 )
 def test_our_matches_play_it(limit):
     command = f"xboard:{sys.executable} -m tuner xboard classic"
-    ran = done("match", command, "material", *limit, "--games", 2, "--json")
+    ran = done("match", command, "material", *limit, "--games", 2, "--plies", 50, "--json")
     found = json.loads(ran.out)
     assert found["games"] == 2 and not found["forfeits"]
 
