@@ -132,9 +132,8 @@ for moment in map(int, sys.argv[2:]):
 """
 
 
-@pytest.mark.parametrize(
-    "moments", [(9, 20, 6), pytest.param((17, 5, 7), marks=pytest.mark.long)], ids=str
-)
+@pytest.mark.long
+@pytest.mark.parametrize("moments", [(9, 20, 6), (17, 5, 7)], ids=str)
 def test_games_killed_at_any_moment_are_the_same_in_the_end(games, tmp_path, moments):
     folder = tmp_path / "killed"
     ran = subprocess.run(

@@ -56,7 +56,10 @@ def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)],
+    [
+        signal.SIGINT,
+        *(pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGTERM, signal.SIGHUP)),
+    ],
     ids=lambda number: number.name,
 )
 def test_engines_and_their_children_end_with_a_match(tmp_path, number):

@@ -82,7 +82,14 @@ sys.exit(tuner.__main__.main())
 
 @pytest.mark.parametrize(
     "name",
-    ["numpy", "scipy", "numba", "yaml", "rich.console", "tuner.commands.tune", "games.streams"],
+    [
+        "numpy",
+        "tuner.commands.tune",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("scipy", "numba", "yaml", "rich.console", "games.streams")
+        ),
+    ],
 )
 def test_an_interrupt_within_an_import_is_one_line(tmp_path, name):
     code = IMPORTING.format(

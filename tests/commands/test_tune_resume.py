@@ -55,6 +55,7 @@ def test_an_interrupted_run_searches_nothing_twice_and_learns_the_same(
 ):
     monkeypatch.chdir(tmp_path)
     words = ("tune", "classic", "games.pgn", "--method", method, *METHODS[method])
+    words += ("--only", "material.*")
     done(*words, "-o", "whole.yaml", "--run", "whole")
     number = counted["games"]
     assert number > 10 and read_told(tmp_path / "whole", BEGUN) is None

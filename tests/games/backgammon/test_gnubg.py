@@ -105,6 +105,7 @@ def test_the_play_that_gnubg_chooses_has_the_highest_of_its_values():
     assert own > 20
 
 
+@pytest.mark.long
 @needs_gnubg
 def test_moves_are_learned_from_its_values(tmp_path):
     games = tmp_path / "games.mat"

@@ -87,9 +87,9 @@ def test_damaged_boards_are_answered_by_sorry():
 
 def test_a_match_against_the_engine_has_no_fault():
     found = play(
-        f"ubgi:{sys.executable} -m tuner ubgi backgammon/classic", "backgammon/zero", "--games", 4
+        f"ubgi:{sys.executable} -m tuner ubgi backgammon/classic", "backgammon/zero", "--games", 2
     )
-    assert found["forfeits"] == {} and found["wins"] == 4
+    assert found["forfeits"] == {} and found["wins"] == 2
 
 
 @pytest.mark.parametrize("command", ["cat", "false"])

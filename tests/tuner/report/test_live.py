@@ -134,7 +134,14 @@ def test_a_folder_that_is_deleted_and_a_run_that_goes_on_are_noticed(folder):
     )
 
 
-@pytest.mark.parametrize("make", [tune_run, selfplay_run, lambda path: match_run(path, [(1, 0)])])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(tune_run, marks=pytest.mark.long),
+        pytest.param(selfplay_run, marks=pytest.mark.long),
+        lambda path: match_run(path, [(1, 0)]),
+    ],
+)
 def test_every_report_lives(tmp_path, make):
     folder = make(tmp_path / "run")
     page = LivePage(folder).page()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from dataclasses import dataclass
 from functools import cache
@@ -53,6 +54,9 @@ class Faulty:
     parameters: Parameters
 
 
+SHORT = [("c", "missing"), ("c", "perspective")]
+
+
 @cache
 def quiescence() -> WeightsEvaluation:
     return WeightsEvaluation(*load_engine(parameter_path("classic")))
@@ -73,9 +77,8 @@ def games(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(
     params=[
-        pytest.param((language, fault), marks=() if language == "c" else pytest.mark.long)
-        for language in NUMBERS
-        for fault in FAULTS
+        pytest.param(case, marks=() if case in SHORT else pytest.mark.long)
+        for case in itertools.product(NUMBERS, FAULTS)
     ],
     ids=[f"{language}-{fault}" for language in NUMBERS for fault in FAULTS],
 )

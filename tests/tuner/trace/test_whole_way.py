@@ -24,7 +24,7 @@ from tuner.evaluation.loading import load_parameters
 GAMES, PER_GAME = 400, 8
 
 
-@pytest.mark.parametrize("language", NUMBERS)
+@pytest.mark.parametrize("language", ["c", pytest.param("rust", marks=pytest.mark.long)])
 def test_learned_numbers_are_what_the_engine_then_evaluates(language, tmp_path):
     compiler_of(language)
     name, names, flipped = NUMBERS[language]

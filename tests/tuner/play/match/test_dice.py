@@ -72,7 +72,9 @@ def test_dice_depend_on_seed_pair_and_ply_alone():
     assert len(firsts) > 20  # of 30
 
 
-@pytest.mark.parametrize("where", [("--workers", 3), ("--cluster", "local:2")])
+@pytest.mark.parametrize(
+    "where", [("--workers", 3), pytest.param(("--cluster", "local:2"), marks=pytest.mark.long)]
+)
 def test_a_match_is_the_same_wherever_it_is_played(tmp_path, where):
     done("match", *FAST, "--games", 12, "--run", tmp_path / "one", "--workers", 1)
     done("match", *FAST, "--games", 12, "--run", tmp_path / "other", *where)

@@ -70,7 +70,9 @@ def one(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("where", [("--workers", 3), ("--cluster", "local:2")])
+@pytest.mark.parametrize(
+    "where", [("--workers", 3), pytest.param(("--cluster", "local:2"), marks=pytest.mark.long)]
+)
 def test_what_is_learned_does_not_depend_on_where_games_are_played(tmp_path, one, where):
     done("selfplay", *SHORT, "--games", 24, *where, "--run", tmp_path / "run")
     assert learned(tmp_path / "run") == learned(one)

@@ -60,13 +60,12 @@ def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
     assert sum(mates_at_once("material", seed) for seed in range(10)) <= 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [
         {"method": "td", "games": 300, "plies": 4, "trace": 1.0, "average": 0.0},
-        pytest.param(
-            {"method": "td-leaf", "games": 600, "plies": 12, "average": 0.9}, marks=pytest.mark.long
-        ),
+        {"method": "td-leaf", "games": 600, "plies": 12, "average": 0.9},
     ],
     ids=["td", "td-leaf"],
 )
