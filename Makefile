@@ -10,15 +10,15 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 # test files of a few seconds each, from all layers
 FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py test_types.py params \
-    $(addprefix games/, test_bits.py test_conformance.py test_hashset.py tictactoe) \
+    $(addprefix games/, test_bits.py test_hashset.py tictactoe) \
     $(addprefix games/chess/, test_content.py test_epd.py test_fen.py test_perft.py test_san.py) \
-    $(addprefix evalterms/, test_every_term.py chess tictactoe) \
-    $(addprefix tuner/, test_parallel.py io objectives datasets) \
+    $(addprefix evalterms/, test_every_term.py tictactoe) \
+    $(addprefix tuner/, test_parallel.py io objectives datasets/test_dataset.py datasets/rows/test_check.py) \
     $(addprefix tuner/statistics/, test_pentanomial.py test_wilson.py) \
     $(addprefix tuner/parameters/, test_diff.py test_reader.py test_writer.py) \
     $(addprefix tuner/play/match/, test_loop.py test_openings.py test_result_text.py test_tally.py) \
-    $(addprefix tuner/fit/, test_prior.py test_problem.py test_standard_errors.py) \
-    $(addprefix tuner/report/, test_boards.py test_charts.py test_matches.py test_numbers.py test_significance.py) \
+    $(addprefix tuner/fit/, test_prior.py test_problem.py) \
+    $(addprefix tuner/report/, test_boards.py test_matches.py test_significance.py) \
     commands/test_command_line.py)
 
 tune: .venv/installed

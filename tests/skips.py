@@ -1,11 +1,13 @@
 """Where CI is set, a test that is skipped for a reason not listed here fails the run: nothing is
-left out unnoticed. With CI=newcomer programs of Debian may be missing, too.
+left out unnoticed. With CI=newcomer programs of Debian may be missing, too, and $EVALTUNE_PASSED
+names a file for the tests that passed; a later run that finds it there leaves these out.
 
 A pytest plugin, loaded by tests/conftest.py. Patterns match the whole reason of a skip.
 """
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -63,9 +65,30 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(f"{test}: {reason}")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what passed on this machine without the programs that some tests need."""
+    place = os.environ.get("EVALTUNE_PASSED")
+    if place and in_ci() != NEWCOMER and os.path.exists(place):
+        passed = set(Path(place).read_text(encoding="utf-8").splitlines())
+        again = [item for item in items if item.nodeid in passed]
+        config.hook.pytest_deselected(items=again)
+        items[:] = [item for item in items if item.nodeid not in passed]
+
+
+def keep_passed(config: pytest.Config) -> None:
+    """Write the names of the tests that passed, which are lines: their parameters hold none."""
+    place = os.environ.get("EVALTUNE_PASSED")
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if place and in_ci() == NEWCOMER and reporter is not None:
+        names = [report.nodeid for report in reporter.stats.get("passed", [])]
+        Path(place).write_text("\n".join(names) + "\n", encoding="utf-8")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail a run that would otherwise pass. Processes of xdist report to the one that prints."""
+    if not hasattr(session.config, "workerinput"):
+        keep_passed(session.config)
     if (
         exitstatus == pytest.ExitCode.OK
         and not hasattr(session.config, "workerinput")

@@ -26,10 +26,12 @@ def test_that_skips_itself():
 LISTED, OTHER = "no nvcc; install it", "no compiler here"
 
 
-def ran(folder: Path, content: str, *options: str, ci: str = "true") -> subprocess.CompletedProcess:
+def ran(
+    folder: Path, content: str, *options: str, ci: str = "true", passed: str = ""
+) -> subprocess.CompletedProcess:
     """Run pytest with the plugin on a file with this content."""
     (folder / "test_some.py").write_text(content)
-    environment = os.environ | {"CI": ci}
+    environment = os.environ | {"CI": ci, "EVALTUNE_PASSED": passed}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "tests.skips", "-p", "no:cacheprovider", *options],
         cwd=folder,
@@ -47,6 +49,16 @@ def test_a_skip_that_is_not_listed_fails_the_run_and_is_named(tmp_path, options)
         f"test_some.py::test_that_skips_itself: {OTHER}" in found.stdout
         and "test_that_is_marked: " not in found.stdout
     )
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_what_passed_for_a_newcomer_is_not_run_again_and_the_rest_is(tmp_path, options):
+    content, passed = TESTS.format(LISTED, "no gcc; install the Debian package gcc"), "passed"
+    first = ran(tmp_path, content, *options, ci="newcomer", passed=passed)
+    assert first.returncode == 0 and "1 passed, 2 skipped" in first.stdout
+    assert (tmp_path / passed).read_text() == "test_some.py::test_that_runs\n"
+    second = ran(tmp_path, content, passed=passed)
+    assert second.returncode == 1 and "2 skipped, 1 deselected" in second.stdout
 
 
 def test_listed_skips_pass_and_so_does_everything_outside_ci(tmp_path):
