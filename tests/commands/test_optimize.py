@@ -197,11 +197,11 @@ def test_weights_that_win_are_written_into_a_source_and_others_are_not(tmp_path,
     column = weak.layout.labels().index("material.knight")
     weak.weights[:, column] = 30
     write_parameters(Path("weak.yaml"), weak)
-    words = ("weak.yaml", "--options", "given.txt", "--games", 60, *FAST[:2], "--into", "eval.h")
+    words = ("weak.yaml", "--options", "given.txt", "--games", 100, *FAST[:2], "--into", "eval.h")
     kept = done("optimize", *words, "--match-games", 2, "--run", "kept")
     assert Path("eval.h").read_text() == source
     assert "eval.h: nothing was written there" in kept.out
-    ran = done("optimize", *words, "--match-games", 2000, "--gain", 100, "--run", "won")
+    ran = done("optimize", *words, "--match-games", 2000, "--gain", 60, "--run", "won")
     assert "the best values are better" in ran.out and "wrote eval.h: 1 numbers changed" in ran.out
     best = {number.name: number.text(number.value) for number in read_numbers(Path("won/best.txt"))}
     assert Path("eval.h").read_text() == source.replace(

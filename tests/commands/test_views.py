@@ -95,10 +95,7 @@ KINDS = {
         ("selfplay", "backgammon", "--hidden", 4, "--games", 200, "--measure", "pubeval"),
         of_network,
     ),
-    "tune": Shown(
-        ("tune", "material", "--method", "logistic", "--only", "material.*", "--per-game", 2),
-        of_fit,
-    ),
+    "tune": Shown(("tune", "material", "--method", "logistic", "--per-game", 2), of_fit),
     "tune with scores": Shown(("tune", "material", "--method", "scores", "--per-game", 2), of_fit),
     "games": Shown(("games", "classic", "--games", 8, "--depth", 1), of_own_games),
 }

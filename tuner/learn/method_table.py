@@ -146,9 +146,8 @@ METHODS = {
         unused=NO_SCORES,
         lambda_=0.0,
         rounds=1,
-        # few positions of many games give the most information per search: on the bundled games 25
-        # are as strong as 50 (0 +- 9 Elo, 4,000 games)
-        per_game=25,
+        # few positions of many games give the most information per search
+        per_game=50,
         # around the weights that searched: 85 Elo on the bundled games; 60: 48, automatic: 61
         prior=20.0,
         made_by=("tuner.learn.searches", "SearchTargets"),
