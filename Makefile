@@ -22,7 +22,7 @@ FAST := $(addprefix tests/, test_layers.py test_compiled_sources.py test_types.p
     commands/test_command_line.py)
 
 tune: .venv/installed
-	$(BIN)/tuner tune classic samples -o learned.yaml
+	$(BIN)/tuner tune classic samples -o learned.yaml --per-game 25
 	$(BIN)/tuner diff classic learned.yaml
 
 check: .venv/tested
