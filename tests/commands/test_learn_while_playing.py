@@ -72,7 +72,7 @@ def test_an_engine_learns_after_each_game_and_goes_on_when_it_is_started_again(t
 
 def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
     path, rng, before = mine(tmp_path), random.Random(5), 0
-    for number in range(3):
+    for number in range(2):
         with engine(path, "--learn") as playing:
             play(playing, 2 * number, 12)
             board = play(playing, 2 * number + 1, 2 + rng.randrange(8))
