@@ -46,6 +46,8 @@ HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
     "references": ("a.rs", lambda n: "const a:i=" + "& " * (n // 2)),
     "comments in comments": ("a.rs", lambda n: "/*" * (n // 4) + "*/" * (n // 4)),
     "macros of lists": ("a.rs", lambda n: "const A:B=vec![" * (n // 15)),
+    "macros in macros": ("a.rs", lambda n: "const A:B=" + "m![" * (n // 4) + "1" + "]" * (n // 4)),
+    "a sign without a number": ("a.cs", lambda n: "class A { int b = -this; }"),
     "strings in strings": ("a.cs", lambda n: '$"{' * (n // 3)),
     "names of one package": (
         "a.go",

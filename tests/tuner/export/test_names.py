@@ -267,6 +267,10 @@ def test_markers_are_beside_numbers(tmp_path):
             "a.h:1: no numbers follow this marker",
         ),
         (
+            "int x[] = {\n 7,\n // evaltune: tempo.tempo\n};\n",
+            "a.h:3: no numbers follow this marker",
+        ),
+        (
             "int x[2] = {7, 7}; // evaltune: tempo.tempo",
             "a.h:1: tempo.tempo: a.h:1 has 2 numbers, expected 1",
         ),
@@ -274,6 +278,12 @@ def test_markers_are_beside_numbers(tmp_path):
 )
 def test_a_marker_without_its_numbers_is_refused(tmp_path, text, said):
     assert said in refused(tmp_path, text, only=("tempo",))
+
+
+def test_a_marker_in_a_macro_is_beside_its_number(tmp_path):
+    source = "#define SET F(3, /* evaltune: tempo.tempo */ 7, 9)\nint other = 8;\n"
+    found = into(tmp_path, "a.h", source, parameters(SPEC, ONE), only=("tempo",))
+    assert found == source.replace("*/ 7", "*/ 3")
 
 
 def test_only_names_parameters(tmp_path):

@@ -296,7 +296,7 @@ class Definition:
         return f"{self.name} ({self.source.at(self.start)})"
 
 
-# Types of nodes of the grammars for C, C++, Rust, C#, Java and Go; none means two things.
+# Types of nodes of the grammars for C, C++, Rust, C#, Java and Go.
 LISTS = {
     *("initializer_list", "argument_list", "parenthesized_expression", "array_expression"),
     *("tuple_expression", "arguments", "field_initializer_list", "initializer_expression"),
@@ -321,7 +321,7 @@ PAIRS = {
     "initializer_pair": ("designator", "value"),  # [KNIGHT] = 1, .tempo = 1
     "keyed_element": ("key", "value"),  # Tempo: 1
     "field_initializer": ("field", "value"),  # tempo: 1
-    "argument": ("name", ""),  # tempo: 1
+    "argument": ("name", "value"),  # tempo: 1
     "assignment_expression": ("left", "right"),  # Tempo = 1, [Knight] = 1
 }
 DEFINITIONS = PAIRS | {
@@ -484,25 +484,25 @@ def _defined_in_macro(source: SourceText, place: _Place) -> Iterator[Definition]
         )
 
 
-def value_of(source: SourceText, node: SyntaxNode, shift: int = 0) -> Node:
+def value_of(source: SourceText, node: SyntaxNode, shift: int = 0, depth: int = 0) -> Node:
     """Return the value that a node of a syntax tree is; `shift`: from its positions to those of
-    the source."""
+    the source; `depth`: how many nodes of values are around it."""
     start = node.start_byte + shift
     if node.has_error:
         text = source.text[start : node.end_byte + shift]
         is_divided = DIRECTIVE.search(text) is not None
         reason = "a preprocessor line" if is_divided else f"what is not {source.language.name}"
         return Other(f"a list with {reason}" if is_divided else reason, start)
-    return _Values(source, shift).value(node, 0)
+    return _Values(source, shift).value(node, depth)
 
 
-def _value_of_fragment(source: SourceText, start: int, end: int) -> Node:
+def _value_of_fragment(source: SourceText, start: int, end: int, depth: int = 0) -> Node:
     """Return the value that a piece of the text is."""
     shift = start - len(source.language.fragment[0])
     for node in every_node(source.fragment(start, end)):
         if node.type in DEFINITIONS:
             for _, value in _named_values(node):
-                return value_of(source, value, shift)
+                return value_of(source, value, shift, depth)
     return Other("an expression", start)
 
 
@@ -519,10 +519,10 @@ class _Values:
         if depth > DEEPEST_VALUE:
             return Other(f"values nested deeper than {DEEPEST_VALUE}", start)
         if kind in ("preproc_arg", "token_tree"):
-            return _value_of_fragment(self.source, start, end)
+            return _value_of_fragment(self.source, start, end, depth + 1)
         if kind.endswith("literal") and text.lstrip("+-")[:1] in NUMERALS:
             return self.number(text, start, end)
-        if kind in SIGNED and parts[-1].type.endswith("literal"):
+        if kind in SIGNED and parts and parts[-1].type.endswith("literal"):
             sign = text[: parts[-1].start_byte - node.start_byte].rstrip(" \t")
             if sign in ("+", "-"):
                 return self.number(text, start, end)
@@ -573,9 +573,13 @@ class _Values:
 
 def value_at(source: SourceText, position: int) -> Node | None:
     """Return the largest value with numbers that begins at a position; None if there is none."""
-    found = None
-    for node in _beginning_at(source, position):
-        value = value_of(source, node)
+    found, root, shift = None, source.root, 0
+    around = root.named_descendant_for_byte_range(position, position + 1)
+    if around is not None and around.type == "preproc_arg":
+        shift = around.start_byte - len(source.language.fragment[0])
+        root = source.fragment(around.start_byte, around.end_byte)
+    for node in _beginning_at(root, position - shift):
+        value = value_of(source, node, shift)
         found = value if any(numbers_in(value)) else found
     return found
 
@@ -583,7 +587,10 @@ def value_at(source: SourceText, position: int) -> Node | None:
 def values_on_line(source: SourceText, position: int) -> Node:
     """Return the values on a line whose code begins at a position within a list: one, or several
     as a list."""
-    *_, first = _beginning_at(source, position)
+    beginning = list(_beginning_at(source.root, position))
+    if not beginning:  # a bracket
+        return Other("no number", position)
+    first = beginning[-1]
     line, parent = source.line(position), first.parent
     nodes = (
         [first]
@@ -598,9 +605,9 @@ def values_on_line(source: SourceText, position: int) -> Node:
     return values[0] if len(values) == 1 else Items(values, (None,) * len(values), False, position)
 
 
-def _beginning_at(source: SourceText, position: int) -> Iterator[SyntaxNode]:
-    """Yield the nodes that begin at a position, from inside out."""
-    node = source.root.named_descendant_for_byte_range(position, position + 1)
-    while node is not None:
+def _beginning_at(root: SyntaxNode, position: int) -> Iterator[SyntaxNode]:
+    """Yield the nodes of a tree that begin at a position, from inside out."""
+    node = root.named_descendant_for_byte_range(position, position + 1)
+    while node is not None and node.start_byte == position:
         yield node
-        node = node.parent if node.parent and node.parent.start_byte == position else None
+        node = node.parent
