@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
     from distributed.cfexecutor import ClientExecutor
 
+PREPARATIONS = 3  # of a job, each given up by Dask because workers died
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
 CALL_SECONDS = 0.5  # of a call: some milliseconds are spent around it
 MAX_CALL_TASKS = 64  # tasks of a call
@@ -152,6 +153,7 @@ class ClusterRunning:
         """Make the job ready on one worker."""
         from distributed import KilledWorker
 
+        given_up = 0
         while True:
             call = Call(self._key, self._job.make, self._job.work, fingerprint())
             try:
@@ -159,6 +161,9 @@ class ClusterRunning:
                 self._executor.submit(prepare, call, self._held(self._spec)).result()
                 return
             except KilledWorker as problem:
+                given_up += 1
+                if given_up < PREPARATIONS:
+                    continue
                 raise InputError(
                     f"--cluster {self._cluster.address}: workers died as they prepared the work,"
                     f" the last one at {problem.last_worker.address}; see its log"

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from games.streams import InputError
@@ -25,11 +26,14 @@ PATIENCE = 60.0  # seconds, on a busy machine
 @dataclass(frozen=True)
 class Spec:
     """`factor` of the results; `deadly` numbers kill the process that meets them; `unready`: why no
-    task can run."""
+    task can run; `folder`: where the first `unlucky` processes that prepare the job leave a file,
+    and die."""
 
     factor: int = 1
     deadly: tuple[int, ...] = ()
     unready: str = ""
+    folder: Path = Path()
+    unlucky: int = 0
     seconds: float = 0.0
 
 
@@ -44,6 +48,9 @@ class Multiplier:
     def ready(self) -> None:
         if self.spec.unready:
             raise InputError(self.spec.unready)
+        if self.spec.unlucky > len(list(self.spec.folder.iterdir())):
+            (self.spec.folder / str(os.getpid())).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def abort(self) -> None:
         pass

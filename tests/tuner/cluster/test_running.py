@@ -67,6 +67,13 @@ def test_the_task_that_kills_workers_is_named_and_no_other(cluster, notes):
     assert sum(GONE in note for note in notes) >= 2
 
 
+def test_a_preparation_is_repeated_where_workers_die(cluster, tmp_path):
+    assert results(cluster, 5, factor=3, folder=tmp_path, unlucky=3) == MANY[:5]
+    said = "workers died as they prepared the work, the last one at tcp://.*; see its log$"
+    with pytest.raises(InputError, match=said):
+        results(cluster, 5, folder=tmp_path, unlucky=99)
+
+
 def test_a_job_that_cannot_begin_and_a_task_that_fails_are_reported(cluster):
     with pytest.raises(InputError, match="^no such engine$"):
         results(cluster, 5, unready="no such engine")
