@@ -27,6 +27,7 @@ PATIENCE = 600  # seconds, on a busy machine
 LENGTH = (10, 60)  # lines of a script
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -66,6 +67,7 @@ def test_every_script_is_run_and_short():
     assert [name for name, lines in scripts.items() if not LENGTH[0] <= lines <= LENGTH[1]] == []
 
 
+@pytest.mark.long
 def test_the_notebook_runs_and_draws(tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -54,6 +54,7 @@ def run(folder: Path, *words: object) -> str:
     return ran.stdout
 
 
+@pytest.mark.long
 def test_it_keeps_the_rules_and_the_contract_of_a_game(folder):
     perft, moves, results = run(folder, "-c", CHECK).splitlines()
     assert perft == str(PERFT)

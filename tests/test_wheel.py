@@ -138,6 +138,7 @@ def installed(wheel, tmp_path_factory) -> Installed:
     return Installed(programs, folder / "empty")
 
 
+@pytest.mark.long
 def test_every_file_that_is_no_source_is_in_the_wheel(wheel):
     wanted = {
         path.relative_to(REPOSITORY).as_posix()
@@ -192,6 +193,7 @@ def test_the_program_learns_compares_and_reports_from_an_empty_folder(installed,
     )
 
 
+@pytest.mark.long
 def test_what_an_index_shows_is_complete_and_leads_nowhere_that_it_cannot_follow(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))

@@ -64,6 +64,7 @@ def test_positions_from_a_stream_are_counted_without_a_total(capsys, wait):
     assert capsys.readouterr().err == "searching: 5 positions\n"
 
 
+@pytest.mark.long
 def test_notes_wrap_at_words_in_a_terminal_and_nowhere_else(tmp_path):
     games = tictactoe_file(tmp_path)
     command = (

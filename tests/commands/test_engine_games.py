@@ -38,6 +38,7 @@ def test_python_chess_reads_the_games_of_an_engine(tmp_path):
     assert "depth 6, varied by 0.1, 45 games" in ran.err and "wrote 45 games" in ran.out
 
 
+@pytest.mark.long
 def test_the_same_games_are_played_again_however_many_threads_play(tmp_path):
     (tmp_path / "book.epd").write_text("4k3/8/8/8/8/8/8/R3K3 w - -\n4k3/8/8/8/8/8/8/Q3K3 w - -\n")
     same = ("--games", 90, "--plies", 4, "--openings", tmp_path / "book.epd", "--nodes", 100)

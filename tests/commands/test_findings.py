@@ -76,6 +76,7 @@ def test_a_dry_run_reports_what_can_be_learned_and_writes_nothing(small_pgn, tmp
     )
 
 
+@pytest.mark.long
 def test_the_prior_can_be_chosen_by_cross_validation(tmp_path):
     games = tictactoe_file(tmp_path, 600)
     start = REPOSITORY / "tests/fixtures/params/tictactoe" / "zero.yaml"

@@ -45,6 +45,7 @@ def command_of(kind: str, games: Path, target: Path) -> list[str]:
     return ["tune", "tictactoe/classic", str(games), "-o", str(target), "--prior", "none"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "there", [False, pytest.param(True, marks=LONG)], ids=["new", "over an older one"]
 )

@@ -43,7 +43,14 @@ def sign(balance: int) -> float:
     return 0.5 + 0.5 * ((balance > 1) - (balance < -1))
 
 
-@pytest.mark.parametrize("what", ["right", "reversed", "random", "mostly won"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "reversed",
+        "random",
+        *(pytest.param(what, marks=pytest.mark.long) for what in ("right", "mostly won")),
+    ],
+)
 def test_what_is_said_of_labels(what, dice, tmp_path):
     label = {
         "right": sign,

@@ -84,6 +84,7 @@ def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
         before = known
 
 
+@pytest.mark.long
 def test_two_programs_do_not_learn_into_one_file(tmp_path):
     path = mine(tmp_path)
     with engine(path, "--learn"):
@@ -100,6 +101,7 @@ def run(*words, lines="quit\n", command="uci"):
     )
 
 
+@pytest.mark.long
 def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(tmp_path):
     found = run("classic", "--learn")
     assert found.returncode == 2 and "is never replaced; name a file" in found.stderr
@@ -130,6 +132,7 @@ def test_options_without_a_use_are_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
+@pytest.mark.long
 def test_the_folder_of_self_play_is_another_one(tmp_path):
     path, other = mine(tmp_path), tmp_path / "selfplay"
     done("selfplay", "--games", 2, "--depth", 1, "--run", other)

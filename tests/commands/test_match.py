@@ -37,6 +37,7 @@ def test_pairs_share_an_opening_with_colours_swapped_and_count_for_a(tmp_path):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [("--depth", 2), ("--nodes", 300)])
 def test_games_do_not_depend_on_concurrency(tmp_path, limit):
     for threads in (1, 3):

@@ -18,6 +18,7 @@ PLAYER = (
 )
 
 
+@pytest.mark.long
 def test_a_match_sets_what_a_file_says_and_resumes_with_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_text("Hash, int, 3, 1, 64, 4, 0.002\n")

@@ -64,6 +64,7 @@ def test_few_held_out_games_are_said(small_pgn, tmp_path):
     assert re.search(r"only \d+ held-out games: intervals are too narrow", said[1])
 
 
+@pytest.mark.long
 def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_path):
     """By the loss on the positions set aside."""
 

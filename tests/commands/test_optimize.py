@@ -96,6 +96,7 @@ def test_every_value_played_follows_from_the_pairs_before(tmp_path, method):
         proposed.append(made.proposal(k + 2))
 
 
+@pytest.mark.long
 def test_a_run_goes_on_from_its_journal_alone_and_more_games_keep_the_plan(tmp_path):
     run, file = tmp_path / "run", file_of(tmp_path)
     optimize("classic", "--options", file, "--games", 60, *FAST, "--run", run, "--method", "spsa")
@@ -155,6 +156,7 @@ def test_an_engine_is_given_the_values_of_each_pair(tmp_path):
     assert wanted <= said and all(each in wanted or each.startswith("Hash") for each in said)
 
 
+@pytest.mark.long
 def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
     words = (engine("/dev/null", "crash"), "--options", file_of(tmp_path, LOOKS), "--games", 100)
     ran = tuner("optimize", *words, *FAST, *SHORT, "--run", tmp_path / "run")
@@ -163,6 +165,7 @@ def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
     assert "20 of 20 games were lost by faults of the engine (crash), expected at most 5 %" in said
 
 
+@pytest.mark.long
 def test_games_lost_by_faults_are_counted_on_the_page(tmp_path):
     words = (engine("/dev/null", "crash"), "--options", file_of(tmp_path, LOOKS), "--games", 12)
     found = optimize(*words, *FAST, *SHORT, "--run", tmp_path / "run")

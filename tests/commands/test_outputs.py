@@ -451,6 +451,7 @@ def test_a_tune_that_fails_leaves_its_folder_as_it_was(here):
     assert list(Path("empty").iterdir()) == [] and not Path("new").exists()
 
 
+@pytest.mark.long
 def test_leftovers_of_a_killed_tune_are_replaced_and_a_folder_is_locked(here):
     """Held by a stream that is slower than the command, until it is killed."""
     command = [

@@ -128,6 +128,7 @@ def test_ctrl_c_while_a_cluster_starts_ends_the_command(tmp_path, seconds):
     assert "Traceback" not in err and not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_runs_that_start_at_once_take_a_folder_each(tmp_path):
     runs = [
         started(tmp_path, "selfplay", "--games", 4, "--depth", 1, "--workers", 1) for _ in range(3)

@@ -184,6 +184,7 @@ def test_an_interrupt_before_the_command_line_is_there_ends_the_process_without_
     assert (ran.returncode, ran.stdout, ran.stderr) == (-signal.SIGINT, "", "")
 
 
+@pytest.mark.long
 def test_a_cache_of_any_bytes_is_compiled_again(tmp_path):
     """Also one whose bytes are no UTF-8."""
 

@@ -61,6 +61,7 @@ def test_a_fit_reports_whether_it_converged(
     ) != converged
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("iterations", "converged"), [((), True), (("--iterations", 1), False)])
 def test_temporal_differences_say_so_too(small_pgn, tmp_path, iterations, converged):
     ran = done(

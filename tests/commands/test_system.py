@@ -54,6 +54,7 @@ def run(*words: str | bytes, system: dict | None = None, **more) -> subprocess.C
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "system"),
     [
@@ -87,6 +88,7 @@ tune N.yaml N.ds --terms N.py -o N-learned.yaml --json"""
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "system",
     ["C", *(pytest.param(name, marks=pytest.mark.long) for name in SYSTEMS if name != "C")],

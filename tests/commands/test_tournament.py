@@ -68,6 +68,7 @@ def test_everybody_plays_everybody_from_the_same_openings_with_colours_swapped(c
     assert ranked == sorted(ranked, reverse=True)
 
 
+@pytest.mark.long
 def test_the_table_is_the_same_for_any_number_of_threads_and_with_more_games_later(cup, tmp_path):
     folder, found = cup
     one = play(*FOUR, "--games", 8, "--workers", 3, "--pgn", tmp_path / "a.pgn")

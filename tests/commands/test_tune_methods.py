@@ -19,6 +19,7 @@ def said(*arguments: object) -> dict:
     return json.loads(done("tune", *arguments, "--json").out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["rootstrap", pytest.param("td-leaf", marks=pytest.mark.long)])
 def test_the_number_of_workers_changes_nothing(small_pgn, tmp_path, method):
     for workers in (1, 3):

@@ -222,6 +222,7 @@ def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
     assert (learned["teacher"], learned["nodes"]) == ("uci:sage", 77)
 
 
+@pytest.mark.long
 def test_targets_are_a_former_name_of_methods(recorded, tmp_path):
     words = ("tune", "classic", recorded, "--only", "material.*")
     for name, former in (("logistic", "results"), ("scores", "scores")):

@@ -146,6 +146,7 @@ def chess_network(tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 def test_a_network_plays_whole_games_and_evaluates_as_tuner_eval_does(chess_network):
     command = [*COMMAND, str(chess_network)]
     with chess.engine.SimpleEngine.popen_uci(command, timeout=PATIENCE, cwd=REPOSITORY) as engine:

@@ -117,7 +117,13 @@ def scored(tmp_path_factory):
     return scored_positions(tmp_path_factory.mktemp("scored") / "scored.epd", 600)
 
 
-LONG = ("tune with scores", "selfplay of a network")
+LONG = (
+    "tune",
+    "tune with scores",
+    "selfplay of a network",
+    "tournament",
+    "match in a game of points",
+)
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ def term_file(folder, body: str, reads: str):
     return path
 
 
+@pytest.mark.long
 def test_a_file_may_declare_its_functions(tmp_path):
     path = term_file(
         tmp_path, "emit(NUMBER, popcount(us.pawns & them.pawn_attacks))", "pawns and kings"

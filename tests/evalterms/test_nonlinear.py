@@ -91,6 +91,7 @@ def test_values_are_linear_part_products_and_scale_by_hand(own):
     assert np.abs(expected - linear).max() > 50
 
 
+@pytest.mark.long
 def test_the_search_rounds_values_to_a_256th_of_a_centipawn(own):
     found, positions, weights = own
     _, start = load_engine("modern")

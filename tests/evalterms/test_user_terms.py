@@ -100,6 +100,7 @@ def test_the_example_of_the_readme_counts_what_it_says(tmp_path):
         assert row.tolist() == expected.tolist()
 
 
+@pytest.mark.long
 def test_the_helper_of_the_readme_compiles(tmp_path):
     rows = some_positions("chess")[:200]
     found, labels = own_columns(written(tmp_path, WITH_HELPER), rows)
@@ -107,6 +108,7 @@ def test_the_helper_of_the_readme_compiles(tmp_path):
     assert found.any()
 
 
+@pytest.mark.long
 def test_the_example_of_a_declaration_counts_what_it_says(tmp_path):
     rows = some_positions("chess")[:200]
     path = written(tmp_path, DECLARED)
@@ -128,6 +130,7 @@ def test_the_example_of_a_declaration_counts_what_it_says(tmp_path):
         assert (row == expected).all()
 
 
+@pytest.mark.long
 def test_the_example_that_is_not_linear_counts_what_both_sides_attack(tmp_path):
     rows = some_positions("chess")[:200]
     path = written(tmp_path, CURVED)
@@ -144,6 +147,7 @@ def test_the_example_that_is_not_linear_counts_what_both_sides_attack(tmp_path):
         assert row.tolist() == expected[::-1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "label"), [(PRODUCT, "storm.attackers"), (SCALING, "drawish.no_pawns")]
 )

@@ -195,6 +195,7 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
     )
 
 
+@pytest.mark.long
 def test_processes_that_start_at_once_on_an_empty_cache_all_succeed(tmp_path, home):
     running = [start(tmp_path) for _ in range(3)]
     finished = [process.communicate(timeout=PATIENCE) for process in running]

@@ -91,6 +91,7 @@ def plain(*arguments: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.long
 def test_plain_python_finds_what_compiled_code_finds():
     finished = plain("-m", "tests.games.test_plain")
     assert finished.returncode == 0, finished.stderr
@@ -101,6 +102,7 @@ def test_plain_python_finds_what_compiled_code_finds():
     assert finished.stderr == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tests", [["test_bits.py", "test_hashset.py", "chess/test_fen.py"]])
 def test_tests_of_compiled_code_pass_in_plain_python(tests):
     finished = plain(

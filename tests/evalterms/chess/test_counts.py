@@ -160,6 +160,7 @@ NEVER = {
 }
 
 
+@pytest.mark.long
 def test_every_number_applies_somewhere_but_those_that_cannot():
     found = engine("chess").coefficients(sample_positions("chess"))
     seen = {LABELS[i] for i in np.unique(found.index)}

@@ -63,6 +63,7 @@ def test_wrong_plies_are_refused_in_one_line(text):
         gnubg_plies(text)
 
 
+@pytest.mark.long
 @needs_gnubg
 def test_gnubg_plays_without_a_fault_and_beats_pubeval():
     found = play("gnubg:0", "pubeval", "--games", 60, "--seed", 3)
@@ -74,6 +75,7 @@ def test_gnubg_plays_without_a_fault_and_beats_pubeval():
     assert found["less_luck"]["high"] > 0.3
 
 
+@pytest.mark.long
 @needs_gnubg
 def test_gnubg_beats_random_and_takes_no_options():
     assert play("gnubg:1", "random", "--games", 4)["wins"] == 4

@@ -196,6 +196,7 @@ def games_file(tmp_path_factory):
     return path, boards, [quiescence(board.copy(stack=False), evaluate) for board in boards]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["games.pgn", "games.epd"])
 def test_reading_quiet_positions_keeps_those_and_no_others(name, games_file, evaluation, tmp_path):
     path, boards, found = games_file

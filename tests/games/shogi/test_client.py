@@ -19,6 +19,7 @@ def positions(*texts: str) -> np.ndarray:
     return np.array([GAME.position(text) for text in texts])
 
 
+@pytest.mark.long
 def test_searches_are_those_of_the_engine_from_the_first_player_s_view():
     engine, parameters = loaded("hand")
     client = evaluator(COMMAND, {"USI_Hash": 1})

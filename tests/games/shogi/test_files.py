@@ -567,7 +567,8 @@ def test_damaged_positions_and_moves_are_read_or_refused_in_one_line():
             assert cshogi.Board(found).is_ok()
 
 
-@pytest.mark.parametrize("kind", [pytest.param("quiet", marks=pytest.mark.long), "auto"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["quiet", "auto"])
 def test_quiet_positions_are_those_whose_quiescence_is_their_evaluation(kind, tmp_path):
     files.write_csa(tmp_path / "games.csa", random.Random(9), 4)
     engine, parameters = loaded("hand")

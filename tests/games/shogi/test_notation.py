@@ -26,6 +26,7 @@ def theirs(name: str) -> str:
     )
 
 
+@pytest.mark.long
 def test_western_names_are_those_of_fairy_stockfish():
     pyffish = pytest.importorskip("pyffish", reason="needs pyffish")
     rng, met = random.Random(8), set()

@@ -50,7 +50,13 @@ def test_our_engine_plays_through_the_protocol():
 
 @needs_fairy
 @pytest.mark.parametrize(
-    "control", [Control(depth=3), Control(nodes=500), Control(movetime=0.3)], ids=lambda c: c.text
+    "control",
+    [
+        Control(depth=3),
+        Control(nodes=500),
+        pytest.param(Control(movetime=0.3), marks=pytest.mark.long),
+    ],
+    ids=lambda c: c.text,
 )
 def test_fairy_stockfish_plays(control):
     player = players.external("usi", FAIRY, {}, control, 16)
@@ -158,6 +164,7 @@ def test_an_unknown_option_is_refused():
         players.external("usi", FAIRY, {"Other": "1"}, Control(nodes=1), None)
 
 
+@pytest.mark.long
 @needs_fairy
 def test_sample_games_depend_on_their_number_alone():
     one, other = (make_games.play_share((FAIRY, 3, numbers)) for numbers in (range(2), range(1, 2)))

@@ -22,6 +22,7 @@ def games():
     return list(parse(str(PATH), reading.CSA))
 
 
+@pytest.mark.long
 @needs_fairy
 def test_the_module_makes_the_first_ones_again():
     text = "\n".join(reading.lines_of(str(PATH)))
@@ -29,6 +30,7 @@ def test_the_module_makes_the_first_ones_again():
         assert game.strip() in text
 
 
+@pytest.mark.long
 @needs_fairy
 def test_the_command_of_the_page_makes_more(monkeypatch, tmp_path):
     page = (Path(REPOSITORY) / "docs" / "shogi.md").read_text(encoding="utf-8")

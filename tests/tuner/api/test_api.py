@@ -362,6 +362,7 @@ def test_nothing_names_a_temporary_file(games, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
     changed = tuner.load("material")
     changed.parameters.weights[:] *= 1.01

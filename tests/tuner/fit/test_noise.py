@@ -276,7 +276,7 @@ def test_errors_are_those_of_the_optimum_which_the_file_has(games, tmp_path):
     assert (noise[1][:3] < noise[0][:3]).all()
 
 
-@pytest.mark.parametrize("start", [0.0, 60.0])
+@pytest.mark.parametrize("start", [0.0, pytest.param(60.0, marks=pytest.mark.long)])
 def test_results_that_say_nothing_move_nothing(start):
     """Shuffled results: also a start that they contradict is kept, since no change would help."""
     steps = []

@@ -157,6 +157,7 @@ def test_a_null_basis_is_orthonormal_and_complete(size, rank):
     np.testing.assert_allclose(half.T @ basis, 0, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("untapered", [True, False])
 def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, untapered):
     engine, parameters, data = chess(untapered)

@@ -100,7 +100,10 @@ def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
     assert np.abs(temporal.equation(found)[0][temporal.free.ravel()]).max() < 1e-10
 
 
-@pytest.mark.parametrize("lambda_", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize(
+    "lambda_",
+    [pytest.param(0.0, marks=pytest.mark.long), 0.5, pytest.param(0.9, marks=pytest.mark.long)],
+)
 def test_descent_by_td_reaches_the_solution(tmp_path, lambda_):
     _, temporal = walk(tmp_path, lambda_, games=300)
     solved = newton(temporal, LearnerOptions(), Record())

@@ -50,6 +50,7 @@ def versions(folder, build_command: str, change: int) -> tuple[Version, Version]
     return before, after
 
 
+@pytest.mark.long
 def test_sources_are_newer_than_objects_so_that_everything_is_built(tmp_path):
     before, after = versions(tmp_path, "make", 240)
     found = proof.require_weights(after, before)
@@ -63,6 +64,7 @@ def test_a_player_with_the_weights_of_before_is_refused(tmp_path):
         proof.require_weights(after, before)
 
 
+@pytest.mark.long
 def test_changes_that_rounding_hides_prove_nothing(tmp_path):
     before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 0)
     assert proof.require_weights(after, before) == {}

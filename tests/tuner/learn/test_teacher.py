@@ -220,6 +220,7 @@ def test_a_wrong_engine_is_refused(tmp_path, engine, said):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_stockfish_scores_the_same_with_one_process_and_with_two(tmp_path):
     command = f"uci:{installed('stockfish')}"
     found = []

@@ -262,6 +262,7 @@ def test_comments_of_files_of_terms_stay_with_their_file(tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_as_many_comments_as_are_read_can_be_written(tmp_path):
     with pytest.raises(
         InputError,

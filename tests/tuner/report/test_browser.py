@@ -46,6 +46,7 @@ def pages(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["tune", "selfplay", "match"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_page_fits_shows_all_figures_and_asks_for_nothing(tmp_path, pages, kind, width):

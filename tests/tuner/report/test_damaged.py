@@ -46,6 +46,7 @@ def one_line(read) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_findings_of_a_wrong_type_are_refused_or_shown(tmp_path):
     """Values that pass are drawn: a page of all of them, for each kind of wrong value."""
     folder = tune_run(tmp_path / "run", "tictactoe/classic", findings())

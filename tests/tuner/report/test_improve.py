@@ -37,6 +37,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     assert f"{kept.capitalize()}: +" in page and "git apply" in page
 
 
+@pytest.mark.long
 def test_the_page_is_there_while_the_loop_runs(loop, tmp_path):
     run, _ = loop
     steps = read_records(run)

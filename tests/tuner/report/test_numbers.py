@@ -73,6 +73,7 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
     ]
 
 
+@pytest.mark.long
 def test_every_list_has_a_curve_for_each_stage(pair):
     charts = list_curves(compare(pair))
     lists = [place.path for place in pair[0].layout.places if len(place.shape) == 1]

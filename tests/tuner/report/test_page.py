@@ -60,6 +60,7 @@ def rich(tmp_path_factory):
     return run, text, sections, Checked(text)
 
 
+@pytest.mark.long
 def test_everything_found_has_a_place_on_the_page(rich):
     run, text, sections, page = rich
     assert [section.name for section in sections] == [
@@ -146,6 +147,7 @@ def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
     assert {"values", "learning", "tables", "lists", "numbers", "repeat"} <= names
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("start", "stages"), [("material", True), ("shogi/hand", False)])
 def test_the_mean_of_the_stages_is_named_where_there_are_some(tmp_path, start, stages):
     text, _ = render(page_of(read_run(selfplay_run(tmp_path / "run", start=start), [])))

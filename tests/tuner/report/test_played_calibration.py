@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
+
 from tests.commands.support import done, refused
 from tests.tuner.report.support import tune_run
 from tuner.findings.records import PlayedCalibration, SquaresChange
@@ -58,6 +60,7 @@ def text_of(path) -> str:
     )
 
 
+@pytest.mark.long
 def test_a_run_with_dice_is_calibrated_in_points_beside_its_strength(tmp_path):
     done("selfplay", "backgammon/classic", "--games", 16, "--run", tmp_path / "run")
     done(

@@ -179,6 +179,7 @@ def test_nothing_in_the_folder_is_changed(watch, folder):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.long
 def test_two_watch_one_run_and_ctrl_c_ends_with_success(watch, folder):
     with Watch(folder) as other:
         assert other.port != watch.port and other.get()[0] == watch.get()[0] == 200

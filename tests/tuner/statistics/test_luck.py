@@ -40,6 +40,7 @@ def test_adjusted_means_are_unbiased_and_their_intervals_cover(paired, pairs):
         assert means.std() < 0.6 * points[:, :: 2 if paired else 1].std() / (2 * pairs) ** 0.5
 
 
+@pytest.mark.long
 def test_a_slope_that_sees_its_own_pair_is_biased():
     """Why the own pair is left out: with few pairs and skewed luck the usual regression is off."""
     random, gaps = np.random.default_rng(3), []

@@ -127,6 +127,7 @@ def test_no_step_from_the_fit_is_better(degree):
         assert plain_loss(WdlModel(ours.model.a + a, ours.model.b + b), data).mean() > best
 
 
+@pytest.mark.long
 def test_a_higher_degree_is_chosen_only_where_it_helps():
     flat, bent = (
         played(model, 300, 30, 7) for model in (WdlModel(np.array([90.0]), np.array([45.0])), KNOWN)

@@ -172,7 +172,7 @@ def test_move_now_plays_at_once(talking):
     "limit",
     [
         chess.engine.Limit(depth=2),
-        chess.engine.Limit(time=0.01),
+        pytest.param(chess.engine.Limit(time=0.01), marks=pytest.mark.long),
         chess.engine.Limit(white_clock=0.4, black_clock=0.4, white_inc=0.01, black_inc=0.01),
     ],
     ids=["depth", "time", "clock"],
@@ -192,7 +192,12 @@ def test_python_chess_plays_whole_games(limit):
 
 
 @pytest.mark.parametrize(
-    "limit", [("--depth", 2), ("--nodes", 200), ("--tc", "0.3+0.01", "--timemargin", 30)]
+    "limit",
+    [
+        ("--depth", 2),
+        pytest.param(("--nodes", 200), marks=pytest.mark.long),
+        pytest.param(("--tc", "0.3+0.01", "--timemargin", 30), marks=pytest.mark.long),
+    ],
 )
 def test_our_matches_play_it(limit):
     command = f"xboard:{sys.executable} -m tuner xboard classic"

@@ -47,6 +47,7 @@ def fitted(data: Dataset) -> tuple[np.ndarray, np.ndarray, float]:
     return result.parameters.weights, result.parameters.standard_errors, result.held_out_after
 
 
+@pytest.mark.long
 def test_rows_of_our_terms_give_the_native_numbers_and_errors(native, tmp_path):
     parameters = load_parameters("classic")
     path = str(tmp_path / "rows.jsonl")

@@ -1,6 +1,7 @@
 """Games between players: results, pairs and luck."""
 
 import numpy as np
+import pytest
 
 from games.backgammon.rules.play import WHOLE_GAMES, choose_at_random, choose_by_pubeval
 from tests.tuner.evaluation.networks.support import PERSPECTIVE, TESAURO, network
@@ -50,6 +51,7 @@ def evaluator(encoding=PERSPECTIVE, games=1500) -> NetworkPlayer:
     return NetworkPlayer(learner.network, encoding, WHOLE_GAMES, 3)
 
 
+@pytest.mark.long
 def test_luck_has_mean_zero_and_explains_points():
     luck, games = evaluator(), 300
     played = play_games(WHOLE_GAMES, PUBEVAL, luck, games, seed=2, paired=False, luck=luck)

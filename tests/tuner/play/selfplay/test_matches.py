@@ -87,6 +87,7 @@ def test_an_interrupted_measurement_is_made_when_the_run_is_resumed(
     assert found == [line["matches"] for line in lines_of(measured)]
 
 
+@pytest.mark.long
 def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp_path):
     out = done("tournament", measured, "zero", "--games", 2, "--depth", 1, "--plies", 40).out
     assert all(f"run {games}" in out for games in (8, 16, 24))

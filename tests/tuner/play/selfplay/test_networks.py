@@ -121,6 +121,7 @@ def assert_same(folder, other):
     assert read_keys(folder) == read_keys(other)
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_to_the_same_network_with_any_number_of_threads(learned, tmp_path):
     folder = tmp_path / "run"
     words = [sys.executable, "-m", "tuner", "selfplay", "chess", *map(str, SHORT)]

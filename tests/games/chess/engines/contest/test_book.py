@@ -68,6 +68,7 @@ def test_moves_are_drawn_by_their_weights(path):
     assert moves(GAME.position("8/8/8/8/8/8/k7/7K w - - 0 1"), dice) is None
 
 
+@pytest.mark.long
 def test_openings_are_lines_of_the_book_each_once_and_the_same_for_a_seed(path):
     notes: list[str] = []
 

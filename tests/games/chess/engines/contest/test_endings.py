@@ -129,6 +129,7 @@ endings.tablebase({folder!r})(position("8/8/4k3/8/8/8/1Q6/4K3 w - - 0 1"))
 """
 
 
+@pytest.mark.long
 def test_a_forged_table_that_never_ends_is_named(tmp_path):
     """A rook in place of the queen in a table's list of pieces: python-chess looks for it on the
     board without end, here in a process of its own."""

@@ -123,6 +123,7 @@ def test_a_pipe_and_a_file_without_a_suffix_are_read_by_their_first_lines(tmp_pa
     os.close(reading)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line", [b"\n", b"#\n", b"x\n", b"x" * (1 << 20)], ids=["empty", "comments", "words", "no end"]
 )

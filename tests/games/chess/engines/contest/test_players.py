@@ -247,6 +247,7 @@ def test_an_engine_that_can_answer_no_more_loses_at_once(engine, children, proto
     assert all(ended(child) for child in children())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["flood", "newlines"])
 def test_lines_without_end_are_a_stall_that_costs_no_memory(engine, monkeypatch, how):
     monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
