@@ -13,7 +13,7 @@ from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.equation import newton
 from tuner.fit.learners.solvers import lbfgs
 from tuner.fit.setup import FitOptions, make_problem
-from tuner.fit.temporal import standard_errors
+from tuner.fit.temporal import fit_temporal, standard_errors
 from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
 
@@ -121,3 +121,14 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
         weights = newton(temporal, LearnerOptions(), Record())
         spread[lambda_] = errors_at(temporal, weights)[:, :-1]
     assert np.median(spread[0.7] / spread[1.0]) < 0.9  # METHODS C1: about 0.6 on real games
+
+
+def test_some_games_are_held_out_and_the_rest_is_learned_from(tmp_path):
+    sample, temporal = walk(tmp_path, 0.7)
+    parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
+    options = FitOptions(prior=None, held_out=0.2)
+    found = fit_temporal(sample.data, temporal.temporal, parameters, options)
+    held, learned = set(found.held_out.games), set(found.problem.games)
+    assert 0 < len(held) < 30 < len(learned) and held | learned == set(range(60))
+    none = fit_temporal(sample.data, temporal.temporal, parameters, replace(options, held_out=0.0))
+    assert none.held_out is None and len(none.problem.games) == 60
