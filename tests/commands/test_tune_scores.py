@@ -1,6 +1,8 @@
 """`tuner tune --method scores`: what is learned from recorded scores, what is said and written
 about it, and mistakes."""
 
+import functools
+import itertools
 import json
 from pathlib import Path
 
@@ -21,20 +23,27 @@ from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
 
 UNIT = 2.5  # of the recorded scores: as many make a centipawn of ours
-BOARDS = [board.copy() for board in random_boards(31, 60, 60) if not board.is_check()][::3]
 ENGINE, CLASSIC = load_engine("classic")
-EVALUATIONS = ENGINE.evaluate(np.array([position(board.fen()) for board in BOARDS]), CLASSIC)
 
 
-RESULTS = np.round((1 + np.tanh(0.0025 * EVALUATIONS)) / 2, 4)  # expected, so that fits are exact
+@functools.cache
+def fens() -> list[str]:
+    boards = (board for board in random_boards(31, 60, 60) if not board.is_check())
+    return [board.fen() for board in itertools.islice(boards, 0, None, 3)]
+
+
+@functools.cache
+def evaluations() -> np.ndarray:
+    return ENGINE.evaluate(np.array([position(fen) for fen in fens()]), CLASSIC)
 
 
 def labelled(folder: Path, scores: np.ndarray | list[str], name: str = "labelled.txt") -> Path:
     path = folder / name
+    results = np.round((1 + np.tanh(0.0025 * evaluations())) / 2, 4)  # so that fits are exact
     path.write_text(
         "".join(
-            f"{board.fen()} | {score} | {result}\n"
-            for board, score, result in zip(BOARDS, scores, RESULTS, strict=True)
+            f"{fen} | {score} | {result}\n"
+            for fen, score, result in zip(fens(), scores, results, strict=True)
         )
     )
     return path
@@ -43,7 +52,7 @@ def labelled(folder: Path, scores: np.ndarray | list[str], name: str = "labelled
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory) -> Path:
     """Positions labeled with evaluations of `classic` in another unit."""
-    return labelled(tmp_path_factory.mktemp("recorded"), np.rint(UNIT * EVALUATIONS).astype(int))
+    return labelled(tmp_path_factory.mktemp("recorded"), np.rint(UNIT * evaluations()).astype(int))
 
 
 @pytest.fixture
@@ -105,7 +114,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
         "material.*",
     )
     assert "recorded scores: +100 centipawns score " in ran.err
-    assert f"({len(BOARDS):,} scores of {len(BOARDS):,} games)" in ran.err
+    assert f"({len(fens()):,} scores of {len(fens()):,} games)" in ran.err
     assert (
         "scores, lambda 0.25: learns from the scores in these files, blended with the results;"
         " --method rootstrap" in ran.err
@@ -127,7 +136,7 @@ def test_what_was_learned_from_is_said_and_written(recorded, tmp_path):
 
 def test_positions_without_a_score_are_left_out(tmp_path, recorded):
     # of unknown unit
-    scores = [str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(EVALUATIONS)]
+    scores = [str(round(UNIT * value)) if i % 3 else "0.5" for i, value in enumerate(evaluations())]
     some = labelled(tmp_path, scores)
     common = (
         "tune",
@@ -144,11 +153,11 @@ def test_positions_without_a_score_are_left_out(tmp_path, recorded):
         "material.*",
     )
     ran = done(*common)
-    without = (len(BOARDS) + 2) // 3
+    without = (len(fens()) + 2) // 3
     assert f"{without:,} positions without a score left out" in ran.err
-    assert json.loads(ran.out)["positions"] == len(BOARDS) - without
+    assert json.loads(ran.out)["positions"] == len(fens()) - without
     ran = done(*common, "--lambda", 1)
-    assert json.loads(ran.out)["positions"] == len(BOARDS)
+    assert json.loads(ran.out)["positions"] == len(fens())
 
 
 class FakeTeacher:
@@ -184,7 +193,7 @@ def fake(monkeypatch):
 
 
 def test_a_teacher_gives_the_scores(fake, recorded, detuned, tmp_path):
-    results_alone = labelled(tmp_path, ["0.5"] * len(BOARDS))  # without scores
+    results_alone = labelled(tmp_path, ["0.5"] * len(fens()))  # without scores
     common = ("--method", "scores", "--prior", "none", "--only", "material.*", "--held-out", 0)
     ran = done(
         "tune",
@@ -293,7 +302,7 @@ def test_what_to_do_without_scores_is_of_the_game_and_of_the_command(game, said,
 
 
 def test_scores_of_the_wrong_view_are_refused(tmp_path):
-    path = labelled(tmp_path, np.rint(-UNIT * EVALUATIONS).astype(int))
+    path = labelled(tmp_path, np.rint(-UNIT * evaluations()).astype(int))
     assert "recorded scores: do not predict the results" in refused(
         "tune", "classic", path, "--method", "scores", "-o", tmp_path / "out.yaml"
     )

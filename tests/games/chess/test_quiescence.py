@@ -213,6 +213,7 @@ def test_reading_quiet_positions_keeps_those_and_no_others(name, games_file, eva
     assert report.positions == len(wanted) < len(boards)
 
 
+@pytest.mark.long
 def test_reading_resolved_positions_gives_the_leaves(games_file, evaluation):
     path, _, found = games_file
     batches, _, _ = read(path, positions="resolve", evaluation=evaluation)

@@ -592,6 +592,7 @@ def test_quiet_positions_are_those_whose_quiescence_is_their_evaluation(kind, tm
     assert quiet > 50
 
 
+@pytest.mark.long
 def test_the_evaluation_of_a_resolved_position_is_the_value_of_quiescence():
     engine, parameters = loaded("hand")
     positions = np.array(

@@ -194,6 +194,7 @@ def test_a_port_that_is_taken_and_a_folder_without_a_run_are_errors(watch, folde
         assert (ran.status, ran.err.count("\n")) == (2, 1) and str(place) in ran.err
 
 
+@pytest.mark.long
 def test_without_tornado_the_extra_is_named(monkeypatch, folder):
     import sys
 

@@ -54,7 +54,7 @@ class Faulty:
     parameters: Parameters
 
 
-SHORT = [("c", "missing"), ("c", "perspective")]
+SHORT = [("c", "perspective")]
 
 
 @cache

@@ -211,7 +211,7 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
     ("lambda_", "how"),
     [
         pytest.param(
-            *case, marks=() if case in zip((0.0, 0.7, 1.0), HOWS, strict=True) else pytest.mark.long
+            *case, marks=() if case in zip((0.0, 0.7), HOWS, strict=False) else pytest.mark.long
         )
         for case in itertools.product((0.0, 0.7, 1.0), HOWS)
     ],
