@@ -104,7 +104,7 @@ TEXTS = {
     "quotes and brackets within a tag": '[Event "x \\"y\\" [z] \\\\"]\n[Site "]"]\n\n1. e4 *\n\n',
     "blanks behind a tag": '[Event "?"]  \t\n[Site   "?"]\n\n1. e4 *\n\n',
     "a tag of 5,000 bytes": f'[Event "{"x" * 5000}"]\n\n1. e4 *\n\n',
-    "glyphs": TAGS + "1. e4! e5?? 2. Nf3 $1 $139 Nc6!? $1$2 3. Bb5?! ! a6 1-0\n\n",
+    "glyphs": TAGS + "1. e4! e5?? 2. Nf3 $1 $139 Nc6!? $1$2 3. Bb5?! ! a6 $ Ba4 1-0\n\n",
     "numbers in all styles": TAGS + "1.e4 1...e5 2 . Nf3 2. ... Nc6 3...Bb5 17. a6 1-0\n\n",
     "checks and mates wrongly marked": TAGS + "1. e4+ e5# 2. Nf3+ Nc6 1-0\n\n",
     "comments everywhere": (
