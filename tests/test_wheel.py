@@ -138,7 +138,6 @@ def installed(wheel, tmp_path_factory) -> Installed:
     return Installed(programs, folder / "empty")
 
 
-@pytest.mark.long
 def test_every_file_that_is_no_source_is_in_the_wheel(wheel):
     wanted = {
         path.relative_to(REPOSITORY).as_posix()

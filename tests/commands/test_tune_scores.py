@@ -28,12 +28,14 @@ ENGINE, CLASSIC = load_engine("classic")
 
 @functools.cache
 def fens() -> list[str]:
+    """Return a third of the positions of random games that are not in check."""
     boards = (board for board in random_boards(31, 60, 60) if not board.is_check())
     return [board.fen() for board in itertools.islice(boards, 0, None, 3)]
 
 
 @functools.cache
 def evaluations() -> np.ndarray:
+    """Return what `classic` makes of them (n,), centipawns for White."""
     return ENGINE.evaluate(np.array([position(fen) for fen in fens()]), CLASSIC)
 
 

@@ -190,7 +190,6 @@ def test_a_wrong_phase_is_one_line(tmp_path, steps, value, said):
     assert "\n" not in str(problem.value)
 
 
-@pytest.mark.long
 def test_two_terms_with_phases_are_refused(tmp_path):
     text = IN_CHESS + IN_CHESS.replace("buckets", "other")
     terms = load_terms("chess", [written(tmp_path, text)])

@@ -34,7 +34,6 @@ def test_an_engine_that_is_made_again_evaluates_the_same(monkeypatch, terms):
     assert again.evaluate(boards, weights).tolist() == engine.evaluate(boards, weights).tolist()
 
 
-@pytest.mark.long
 def test_a_file_of_terms_that_has_changed_is_refused(tmp_path):
     path = tmp_path / "own.py"
     path.write_bytes((REPOSITORY / "examples" / "rook_terms.py").read_bytes())

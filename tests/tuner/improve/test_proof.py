@@ -64,7 +64,6 @@ def test_a_player_with_the_weights_of_before_is_refused(tmp_path):
         proof.require_weights(after, before)
 
 
-@pytest.mark.long
 def test_changes_that_rounding_hides_prove_nothing(tmp_path):
     before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 0)
     assert proof.require_weights(after, before) == {}
