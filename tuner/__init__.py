@@ -19,6 +19,16 @@ from tuner.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from games.streams import InputError
+    from tuner.api.commands import (
+        CommandResult,
+        TrainedNetwork,
+        build_rows,
+        fit_wdl,
+        read_from_source,
+        train_network,
+        write_into_source,
+        write_trace,
+    )
     from tuner.api.evaluation import Evaluation, Network, load, load_network
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
     from tuner.api.playing import (
@@ -39,6 +49,7 @@ if TYPE_CHECKING:
     from tuner.datasets.dataset import Dataset
 
 __all__ = [
+    "CommandResult",
     "Dataset",
     "Evaluation",
     "Improved",
@@ -49,8 +60,11 @@ __all__ = [
     "OwnGames",
     "SelfPlayed",
     "TournamentResult",
+    "TrainedNetwork",
     "Tuned",
     "build_dataset",
+    "build_rows",
+    "fit_wdl",
     "improve_engine",
     "learn_by_selfplay",
     "load",
@@ -60,11 +74,16 @@ __all__ = [
     "play_games",
     "play_match",
     "play_tournament",
+    "read_from_source",
+    "train_network",
     "tune",
+    "write_into_source",
     "write_report",
+    "write_trace",
 ]
 
 _HOMES = {
+    "CommandResult": "tuner.api.commands",
     "Dataset": "tuner.datasets.dataset",
     "Evaluation": "tuner.api.evaluation",
     "Improved": "tuner.api.playing",
@@ -75,8 +94,11 @@ _HOMES = {
     "OwnGames": "tuner.api.playing",
     "SelfPlayed": "tuner.api.playing",
     "TournamentResult": "tuner.api.playing",
+    "TrainedNetwork": "tuner.api.commands",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",
+    "build_rows": "tuner.api.commands",
+    "fit_wdl": "tuner.api.commands",
     "improve_engine": "tuner.api.playing",
     "learn_by_selfplay": "tuner.api.playing",
     "load": "tuner.api.evaluation",
@@ -86,8 +108,12 @@ _HOMES = {
     "play_games": "tuner.api.playing",
     "play_match": "tuner.api.playing",
     "play_tournament": "tuner.api.playing",
+    "read_from_source": "tuner.api.commands",
+    "train_network": "tuner.api.commands",
     "tune": "tuner.api.learning",
+    "write_into_source": "tuner.api.commands",
     "write_report": "tuner.api.playing",
+    "write_trace": "tuner.api.commands",
 }
 
 

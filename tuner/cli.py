@@ -252,7 +252,7 @@ def _perform(arguments: list[str]) -> int:
 
     show_warnings()
     try:
-        result = parsed.perform(parsed)
+        result, status = _result_of(parsed)
         if parsed.command not in SERVERS and parsed.json:
             print(json.dumps(result, indent=1, allow_nan=False))
     except InputError as problem:
@@ -264,7 +264,17 @@ def _perform(arguments: list[str]) -> int:
     finally:
         if "games.compile.jit" in sys.modules:
             sys.modules["games.compile.jit"].compilation.finish()
-    return 0
+    return status
+
+
+def _result_of(parsed: Any) -> tuple[dict, int]:
+    """Perform a command; return its result and its exit status."""
+    from tuner.options.option import Ended
+
+    try:
+        return parsed.perform(parsed), 0
+    except Ended as end:
+        return end.result, end.status
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -297,31 +307,33 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.error("expected a COMMAND")
 
 
-def require_command(words: Sequence[str]) -> None:
-    """InputError for a command whose words are wrong."""
+def require_command(words: Sequence[str]) -> Any:
+    """Return the arguments of a command; InputError if its words are wrong."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            parse(list(words))
+            return parse(list(words))
     except SystemExit:
         from games.streams import InputError
 
         raise InputError(said.getvalue().strip()) from None
 
 
-def perform(words: Sequence[str]) -> dict:
-    """Perform a command within another one, and return its result, of which nothing is printed on
+def capture(words: Sequence[str]) -> tuple[dict, str]:
+    """Perform a command within a program; return its result, and the text that it would print on
     standard output. InputError as the command itself has; KeyboardInterrupt if it was
     interrupted."""
-    parsed = parse([*words, "--json"])
-    assert parsed is not None, "a command is named"
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            return parsed.perform(parsed)
-    except SystemExit as end:
-        if end.code == INTERRUPTED:
-            raise KeyboardInterrupt from None
-        raise
+    parsed, text = require_command(words), io.StringIO()
+    with contextlib.redirect_stdout(text):
+        result, status = _result_of(parsed)
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
+    return result, text.getvalue()
+
+
+def perform(words: Sequence[str]) -> dict:
+    """Perform a command within another one, and return its result; see `capture`."""
+    return capture([*words, "--json"])[0]
 
 
 def _say(text: str) -> None:

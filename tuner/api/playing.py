@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
+from tuner.api.commands import CommandResult
 from tuner.api.evaluation import Evaluation, Network, Player, file_of, load, load_network
 from tuner.cli import perform, require_command
 from tuner.evaluation.networks.files import holds_network
@@ -33,30 +34,15 @@ from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
 from tuner.play.selfplay.begin import AnyOptions, run_for
-from tuner.report.page import read_page, render, render_inline
+from tuner.report.page import read_page, render
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 OF_FOLDER = {"folder", "output", "match"}  # keys of a result
 
 
-@dataclass(frozen=True)
-class Played:
-    """The result of a run: `result`, what the command prints with --json, and `lines`, its text."""
-
-    result: dict[str, Any]
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the page of the run if it has a folder, else its text."""
-        return render_inline(self.result.get("run"), str(self))
-
-
 @dataclass(frozen=True, repr=False)
-class MatchResult(Played):
+class MatchResult(CommandResult):
     """The result of a match, as that of `tuner match`."""
 
     @property
@@ -113,7 +99,7 @@ def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -
 
 
 @dataclass(frozen=True, repr=False)
-class TournamentResult(Played):
+class TournamentResult(CommandResult):
     """The result of a tournament, as that of `tuner tournament`."""
 
     @property
@@ -190,7 +176,7 @@ def write_report(
 
 
 @dataclass(frozen=True, repr=False)
-class SelfPlayed(Played):
+class SelfPlayed(CommandResult):
     """What was learned by self-play: the `learned` evaluation or network, and the result of `tuner
     selfplay`."""
 
@@ -244,7 +230,7 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
 
 
 @dataclass(frozen=True, repr=False)
-class OwnGames(Played):
+class OwnGames(CommandResult):
     """Games that were played: their `folder`, which `tuner.tune` reads, and the result of `tuner
     games`."""
 
@@ -288,7 +274,7 @@ def play_games(evaluation: Player | str | Path, output: str | Path, **options: A
 
 
 @dataclass(frozen=True, repr=False)
-class Optimized(Played):
+class Optimized(CommandResult):
     """The result of an optimization, as that of `tuner optimize`."""
 
     @property
@@ -337,7 +323,7 @@ def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
 
 
 @dataclass(frozen=True, repr=False)
-class Improved(Played):
+class Improved(CommandResult):
     """The result of a loop, as that of `tuner improve`."""
 
     @property

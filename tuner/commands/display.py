@@ -7,7 +7,6 @@ In a terminal progress is a live line, elsewhere a plain line every ten seconds.
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import threading
 import time
@@ -24,7 +23,7 @@ from rich.text import Text
 from games.record import ReadReport
 from games.streams import one_line
 from tuner.io.terminal import Display, Pace, duration
-from tuner.options.option import Arguments
+from tuner.options.option import Arguments, Ended
 from tuner.parallel import Executor, OnThreads, available_cpus
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
@@ -185,9 +184,7 @@ def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted:
     if not arguments.json:
         print("\n".join(lines))
     if interrupted:
-        if arguments.json:
-            print(json.dumps(plain, indent=1, allow_nan=False))
-        raise SystemExit(130)
+        raise Ended(130, plain)
     return plain
 
 

@@ -14,6 +14,7 @@ from tuner.core.records import KeysOf, between
 from tuner.options.option import (
     TERMS,
     Arguments,
+    Ended,
     OneOf,
     Option,
     Table,
@@ -184,8 +185,6 @@ def _as_text(arguments: Arguments, path: Path) -> dict:
 
 def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
     """Replace the numbers in sources, or compare them."""
-    import json
-
     from tuner.commands.display import show_result
     from tuner.export.into.plan import plan
     from tuner.export.into.write import (
@@ -222,16 +221,14 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
                     ]
                 )
             return result
-        if arguments.json:
-            print(json.dumps(result, indent=1, allow_nan=False))
-        else:
+        if not arguments.json:
             show_result(
                 [
                     *difference_lines(different, r, str(arguments.params)),
                     f"{len(different):,} of {len(targets):,} numbers differ; {rounding_line(r)}",
                 ]
             )
-        raise SystemExit(1)
+        raise Ended(1, result)
     written = new_texts(targets, r)
     write_sources(written)
     if not arguments.json:

@@ -199,8 +199,16 @@ class OtherCommands:
     """All commands, for one that joins them: `require` raises InputError for words that no
     command has, `perform` returns the result of a command."""
 
-    require: Callable[[Sequence[str]], None]
+    require: Callable[[Sequence[str]], object]
     perform: Callable[[Sequence[str]], dict]
+
+
+class Ended(Exception):
+    """A command has a `result`, and another exit `status` than 0."""
+
+    def __init__(self, status: int, result: dict) -> None:
+        super().__init__(status)
+        self.status, self.result = status, result
 
 
 class Arguments(argparse.Namespace):

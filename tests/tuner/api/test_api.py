@@ -74,7 +74,7 @@ def test_importing_is_quick_and_brings_nothing_along():
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True
     )
-    assert ran.stdout == "[] ['Dataset', 'Evaluation']\n"
+    assert ran.stdout == "[] ['CommandResult', 'Dataset']\n"
 
 
 def test_every_public_name_is_there_and_documented():
@@ -456,6 +456,19 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
             'play_match: depth is "4", expected a whole number of 1 or more',
         ),
         (lambda: tuner.open_dataset(None), "open_dataset: path is None, expected str or Path"),
+        (
+            lambda: tuner.fit_wdl("games.pgn", held_out=2),
+            "fit_wdl: held_out is 2, expected a number from 0 to below 1",
+        ),
+        (
+            lambda: tuner.write_trace("classic", "a.pl", language="perl"),
+            'write_trace: language is "perl", expected one of c, rust',
+        ),
+        (
+            lambda: tuner.write_into_source(tuner.load("classic", add_missing=True), "a.c"),
+            "<Evaluation classic: chess, 1,230 numbers, scale 0.00255> is in no"
+            " file; write it with save, and load that",
+        ),
         (lambda: tuner.write_report(1), "write_report: run is 1, expected str or Path"),
     ],
 )
@@ -480,6 +493,15 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
                 *("output", "engine", "teacher", "nodes", "depth", "not_linear", "params"),
                 *("cluster", "terms", "held_out"),
             },
+        ),
+        tuner.fit_wdl: ("wdl", set()),
+        tuner.train_network: ("network", {"output", "terms"}),
+        tuner.build_rows: ("dataset", {"output", "params", "cluster", "held_out", "terms"}),
+        tuner.write_trace: ("trace", {"output", "terms"}),
+        tuner.write_into_source: ("export", {"into", "sources", "format", "output", "terms"}),
+        tuner.read_from_source: (
+            "export",
+            {"into", "sources", "format", "check", "scale_to", "decimals", "output", "terms"},
         ),
     }
     for function, (command, missing) in pairs.items():
