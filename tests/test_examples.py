@@ -17,6 +17,14 @@ SCRIPTS = {
     ),
     "own_term": (("rooks.connected", "rooks "), ("learned.yaml",)),
     "labelled_positions": (("held-out games", "material.queen"), ("positions.epd", "learned.yaml")),
+    "shogi": (
+        ("expected score of Black: 0.5", "Results of learned vs classic", "the report:"),
+        ("learned.yaml", "run/report.html"),
+    ),
+    "backgammon": (
+        ("learned from 10,000 games", "Results of net vs learned", "points    "),
+        ("network/net.yaml", "learned.yaml", "match/report.html"),
+    ),
     "match": (
         ("Results of classic vs material", "points of classic"),
         ("games.pgn", "match/report.html"),
@@ -28,16 +36,7 @@ LENGTH = (10, 60)  # lines of a script
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name",
-    [
-        "own_term",
-        *(
-            pytest.param(name, marks=pytest.mark.long)
-            for name in ("match", "tune_games", "labelled_positions")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs_from_an_empty_folder(name, tmp_path):
     said, files = SCRIPTS[name]
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
