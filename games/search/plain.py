@@ -32,7 +32,7 @@ def plain_rules(
 
     `generate` takes p and a row of uint32, writes the legal moves and returns their number;
     `outcome` takes p and returns the result for the side to move, 1, 0 or -1, or GOES_ON. The
-    the other arguments are fields of `SearchRules`; the last word of a position is its key."""
+    other arguments are fields of `SearchRules`; the last word of a position is its key."""
     inner = unit.inner
 
     @inner(types.int64(position_type, types.boolean, types.Array(types.uint32, 1, "C")))

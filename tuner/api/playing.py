@@ -311,7 +311,7 @@ def _optimizes(record: Callable[P, Any]) -> Callable[[Callable[..., R]], Optimiz
 def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
     """Find the best values of numbers that only games can judge: of an engine "uci:COMMAND", or of
     an evaluation and its search. `options` names the file of numbers (docs/optimize.md); the
-    the other options are those of `tuner optimize`. InputError names a mistake in one line."""
+    other options are those of `tuner optimize`. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         terms = player.terms if isinstance(player, Player) else ()
         settings = settings_for_numbers(_player(player, Path(folder) / "a"), options, terms)
