@@ -47,8 +47,7 @@ def sign(balance: int) -> float:
     "what",
     [
         "reversed",
-        "random",
-        *(pytest.param(what, marks=pytest.mark.long) for what in ("right", "mostly won")),
+        *(pytest.param(what, marks=pytest.mark.long) for what in ("random", "right", "mostly won")),
     ],
 )
 def test_what_is_said_of_labels(what, dice, tmp_path):

@@ -89,6 +89,7 @@ def test_repeats_begin_with_other_weights_and_the_best_is_kept(small_pgn, tmp_pa
     assert "share of the winners that are predicted:" in out
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_learning_rate_with_which_nothing_is_learned_is_refused(small_pgn, tmp_path):
     path = tmp_path / "net.yaml"
     ran = tuner("network", "classic", small_pgn, "-o", path, *SMALL, "--learning-rate", 1000)

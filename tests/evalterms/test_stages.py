@@ -89,9 +89,14 @@ EIGHT = {f"b{i}": (i, i) for i in range(8)}
 HANDS = {"full": (4, 4), "some": (2, 3), "none": (0, 0)}
 
 
-@pytest.fixture(
-    scope="module", params=["chess", "buckets", pytest.param("shogi", marks=pytest.mark.long)]
-)
+CASES = [
+    "buckets",
+    pytest.param("chess", marks=pytest.mark.long),
+    pytest.param("shogi", marks=pytest.mark.long),
+]
+
+
+@pytest.fixture(scope="module", params=CASES)
 def case(request, tmp_path_factory):
     """An engine, parameters, positions and their phases as another program sees them."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -125,7 +130,7 @@ def test_compiled_evaluations_are_the_slow_ones(case):
     assert shown["phases"] == engine.phases and len(shown["shares"]) == len(parameters.stages)
 
 
-@pytest.mark.parametrize("case", ["chess", "buckets"], indirect=True)
+@pytest.mark.parametrize("case", CASES[:2], indirect=True)
 def test_sums_are_kept_for_each_row_of_weights(case):
     """A table that knows the pawns and kings of a position still has the sums of the right
     stages."""

@@ -12,7 +12,10 @@ from tuner.evaluation import loading as spec_module
 from tuner.evaluation.loading import EngineSpec, engine_of, evaluation_spec, load_engine, spec_of
 
 
-@pytest.mark.parametrize("terms", [(), (REPOSITORY / "examples" / "rook_terms.py",)])
+@pytest.mark.parametrize(
+    "terms",
+    [(), pytest.param((REPOSITORY / "examples" / "rook_terms.py",), marks=pytest.mark.long)],
+)
 def test_an_engine_that_is_made_again_evaluates_the_same(monkeypatch, terms):
     engine, parameters = load_engine("classic", terms, add_missing=True)
     spec = pickle.loads(pickle.dumps(evaluation_spec(engine, parameters)))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from tuner.evaluation.networks.model import Layer, Network
+from tuner.evaluation.networks.model import LEAST_SUM, Layer, Network
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015)
 AT_ONCE = 1 << 13  # positions of a prediction
@@ -142,9 +142,14 @@ def cross_entropy(arrays: Any, logit: Any, q: Any) -> Any:
     return arrays.logaddexp(0, logit) - q * logit
 
 
+def expected_score(arrays: Any, logit: Any) -> Any:
+    """Return the expected scores (n,) of logits."""
+    return 1 / (1 + arrays.exp(-arrays.maximum(logit, LEAST_SUM)))
+
+
 def surprise(arrays: Any, logit: Any, q: Any) -> Any:
     """Return the derivative (n,) of the cross-entropy by the logit."""
-    return 1 / (1 + arrays.exp(-logit)) - q
+    return expected_score(arrays, logit) - q
 
 
 def squared_error(arrays: Any, logit: Any, q: Any) -> Any:
@@ -154,7 +159,7 @@ def squared_error(arrays: Any, logit: Any, q: Any) -> Any:
 
 def squared_error_slope(arrays: Any, logit: Any, q: Any) -> Any:
     """Return the derivative (n,) of the squared error by the logit."""
-    p = 1 / (1 + arrays.exp(-logit))
+    p = expected_score(arrays, logit)
     return 2 * (p - q) * p * (1 - p)
 
 

@@ -125,6 +125,7 @@ def _parts(encoding: Encoding, positions: np.ndarray) -> Iterator[csr_array]:
 
 
 AT_ONCE = 256
+LEAST_SUM = -80.0  # of a sigmoid: beyond it exp overflows in single precision
 ACTIVATIONS = {"linear": LINEAR, "relu": RELU, "tanh": TANH, "sigmoid": SIGMOID}
 
 
@@ -256,7 +257,7 @@ def product(a: Any, b: Any) -> Any:
 def activate_sums(sums: np.ndarray, activation: str) -> np.ndarray:
     """Return the outputs of a layer from its sums."""
     if activation == "sigmoid":
-        return 1 / (1 + np.exp(-sums))
+        return 1 / (1 + np.exp(-np.maximum(sums, LEAST_SUM)))
     if activation == "tanh":
         return np.tanh(sums)
     return np.maximum(sums, 0) if activation == "relu" else sums

@@ -54,6 +54,7 @@ def learned(folder: Path, seed: int, start: str = "material", **more: Any) -> bo
     return mates_at_once(folder / str(seed) / run.learned, seed)
 
 
+@pytest.mark.long
 def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
     how = {"method": "td-leaf", "games": 60, "plies": 12, "rate": 10.0}
     assert sum(learned(tmp_path, seed, **how) for seed in range(1, 11)) >= 9
