@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def _type_of(option: Option) -> Any:
 def fit_wdl(games: Games, **options: Any) -> CommandResult:
     """Fit the probabilities of a win, draw and loss to the search scores of games, as `tuner wdl`
     does. InputError names a mistake in one line."""
-    return _perform("wdl", paths_of(games), options)
+    return _perform("wdl", _names(games), options)
 
 
 @_options_of("network", "output")
@@ -76,7 +77,7 @@ def train_network(
 ) -> TrainedNetwork:
     """Train a network on values of positions, as `tuner network` does, and write it to `output`
     (.yaml, its weights in an .npz). `start` searches the positions; `lambda_` is --lambda."""
-    words = [_file_of(start), *paths_of(games), f"--output={output}"]
+    words = [_file_of(start), *_names(games), f"--output={output}"]
     found = _perform("network", words, options, start)
     return TrainedNetwork(found.result, found.lines, load_network(output))
 
@@ -88,7 +89,7 @@ def build_rows(
     """Build a dataset in the folder `output` of rows: files of rows, or with `engine` those that
     your engine, a command, prints for the positions of games. The weights of the evaluation are
     compared with the rows. The options are those of `tuner dataset`."""
-    words = [*paths_of(sources), f"--output={output}", f"--params={_file_of(evaluation)}"]
+    words = [*_names(sources), f"--output={output}", f"--params={_file_of(evaluation)}"]
     _perform("dataset", words, options, evaluation)
     return open_dataset(output)
 
@@ -128,7 +129,12 @@ def _file_of(start: Player | str | Path) -> str:
     path = start.path if isinstance(start, Player) else str(start)
     if path is None:
         raise InputError(f"{start!r} is in no file; write it with save, and load that")
-    return path
+    return _names(path)[0]
+
+
+def _names(paths: Games) -> list[str]:
+    """Return paths as words that are no options."""
+    return [f"./{path}" if re.match("-.", path) else path for path in paths_of(paths)]
 
 
 def _perform(

@@ -54,7 +54,6 @@ SIDE, CHECK = np.uint64(1), np.uint64(2)
 NUMBER_SHIFT, NUMBER_MASK = np.uint64(16), np.uint64(0xFFFF)
 FIELD = np.uint64(0xF)
 PAWN_FIELD = np.uint64(0x1F)
-WHITE_HAND = np.uint64(32)
 HAND_MASK = np.uint64(0xFFFFFFFF)
 HELD = 8  # kinds 1 to 7 can be held
 MAX_MEN = (0, 18, 4, 4, 4, 2, 2, 4, 2)  # men of each kind
