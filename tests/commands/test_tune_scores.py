@@ -310,6 +310,18 @@ def test_scores_of_the_wrong_view_are_refused(tmp_path):
     )
 
 
+def test_scores_far_from_the_evaluation_are_left_out(tmp_path):
+    scores = np.rint(UNIT * evaluations()).astype(int)
+    near = np.abs(evaluations()) < 300
+    places = np.flatnonzero(near)[::10]
+    scores[places] += int(300 * UNIT)
+    path = labelled(tmp_path, scores)
+    words = ("tune", "classic", path, "--method", "scores", "--only", "material.*", "--prior")
+    ran = done(*words, "none", "--max-difference", 150, "-o", tmp_path / "out.yaml")
+    said = f"--max-difference 150: {len(places):,} of {len(scores):,} positions left out"
+    assert said in ran.err
+
+
 def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
     assert "--max-difference: the starting values are all zero" in refused(
         "tune",

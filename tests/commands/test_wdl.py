@@ -6,6 +6,7 @@ import re
 import chess
 import numpy as np
 import pytest
+import yaml
 
 from games.record import find
 from games.streams import lines
@@ -15,7 +16,8 @@ from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY, SHARED, random_boards
 from tests.tools import tool
 from tuner.commands.wdl import _digits
-from tuner.statistics.wdl import WdlModel
+from tuner.learn.wdl import _shares
+from tuner.statistics.wdl import Judged, WdlModel
 
 TCEC = SHARED / "tcec_commented.pgn.zst"
 ASKED = [(score, material) for score in (-300, -1, 0, 50, 250) for material in (0, 17, 40, 78, 99)]
@@ -133,6 +135,20 @@ def test_games_without_scores_or_without_results_of_all_kinds_are_refusal(tmp_pa
     won = [line.rpartition("|")[0] + "| 1.0\n" for line in path.read_text().splitlines()]
     path.write_text("".join(won))
     assert "no game of those to learn from is drawn" in refusal("wdl", path)
+
+
+def test_games_that_are_all_decided_have_no_share_of_draws():
+    for won in range(1, 50):
+        outcome = np.repeat([1.0, -1.0], [won, 50])
+        shares = _shares(Judged(outcome, outcome, outcome, outcome))
+        assert shares[1] == 0 and sum(shares) == pytest.approx(1)
+
+
+def test_coefficients_are_written_as_yaml(scored, tmp_path):
+    found = json.loads(done("wdl", scored, "--format", "yaml", "-o", tmp_path / "a", "--json").out)
+    plain = yaml.safe_load((tmp_path / "a").read_text())
+    assert plain["a"] == found["a"]["coefficients"] and plain["b"] == found["b"]["coefficients"]
+    assert plain["material"] == found["material"]
 
 
 def test_options_that_have_no_use_are_refusal(tmp_path, scored):

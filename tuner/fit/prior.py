@@ -110,11 +110,11 @@ class BlockPrior(NamedTuple):
 
 def design_effect(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> float:
     """Return how many positions of a game count as one: clustered over naive variance of the
-    gradient, mean over weights."""
+    gradient, mean over weights; 1 if nothing varies."""
     information = np.diag(matrix) * problem.total_weight
     squares = problem.device.score_squares(problem.model, weights)
     chosen = problem.free.ravel() & (information > 0)
-    return float((squares[chosen] / information[chosen]).mean()) if chosen.any() else 1.0
+    return float((squares[chosen] / information[chosen]).mean() if chosen.any() else 1.0) or 1.0
 
 
 def prior_blocks(places: Sequence[Place], allowed: np.ndarray, units: np.ndarray) -> list[Block]:

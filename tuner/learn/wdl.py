@@ -187,5 +187,5 @@ def learn_wdl(
 
 
 def _shares(data: Judged) -> tuple[float, float, float]:
-    won, lost = float(np.maximum(data.z, 0).mean()), float(np.maximum(-data.z, 0).mean())
-    return won, 1 - won - lost, lost
+    won, lost, drawn = np.maximum(data.z, 0), np.maximum(-data.z, 0), 1 - np.abs(data.z)
+    return float(won.mean()), float(drawn.mean()), float(lost.mean())

@@ -259,6 +259,15 @@ def test_independent_positions_count_as_one_each(tmp_path):
     )
 
 
+def test_positions_that_are_evaluated_exactly_leave_the_weights(tmp_path):
+    x = random_coefficients(np.random.default_rng(7), 50, COLUMNS, 1)
+    sample = write_sample(
+        tmp_path / "data", x, np.zeros(50), np.ones(50, int), layout=Layout(PLACES)
+    )
+    problem, weights, _ = empirical_prior(problem_of(sample, 1), PLACES, allowed())
+    assert problem.design_effect == 1 and not weights.any()
+
+
 @pytest.mark.parametrize("stages", [1, 2])
 def test_the_effect_is_clustered_over_naive_variance_of_the_scores(tmp_path, stages):
     """From the dense matrix, at the fit of statsmodels; the positions of a game share their
