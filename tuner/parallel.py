@@ -31,11 +31,6 @@ def available_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 class JobState(Protocol):
     """What one thread keeps from task to task."""
 

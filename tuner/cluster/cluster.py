@@ -35,7 +35,8 @@ from tuner.cluster.worker import (
     program,
 )
 from tuner.io.interrupt import held_back
-from tuner.parallel import POLL_SECONDS, Job, counted
+from tuner.io.terminal import plural
+from tuner.parallel import POLL_SECONDS, Job
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
@@ -409,15 +410,15 @@ class Cluster:
     def state(self) -> str:
         """Return the workers and tasks in words, for progress."""
         workers, tasks = len(self.workers()), sum(running.pending for running in self.running)
-        return f"{counted(workers, 'worker')}, {counted(tasks, 'task')} under way"
+        return f"{plural(workers, 'worker')}, {plural(tasks, 'task')} under way"
 
     def description(self) -> str:
         """Return the workers and the address of Dask's dashboard in words."""
         workers = self.workers()
         hosts = {address.rpartition("://")[2].rpartition(":")[0] for address in workers}
         return (
-            f"cluster {self.address}: {counted(len(workers), 'worker')} with"
-            f" {counted(sum(workers.values()), 'thread')} on {counted(len(hosts), 'machine')};"
+            f"cluster {self.address}: {plural(len(workers), 'worker')} with"
+            f" {plural(sum(workers.values()), 'thread')} on {plural(len(hosts), 'machine')};"
             f" dashboard {self._client.dashboard_link}"
         )
 

@@ -272,7 +272,7 @@ def _of_sources(arguments: Arguments) -> dict:
     from tuner.export.into.write import with_numbers
     from tuner.export.numbers import rounded
     from tuner.io.files import EXPORT, replace_file
-    from tuner.parallel import counted
+    from tuner.io.terminal import plural
     from tuner.parameters.yaml_tree import read_tree
 
     if not arguments.new or arguments.params or arguments.terms or not arguments.map:
@@ -296,7 +296,7 @@ def _of_sources(arguments: Arguments) -> dict:
             print(f"{', '.join(empty)}: no definition with numbers", file=sys.stderr)
         if not arguments.json:
             print(
-                f"wrote {shlex.quote(str(names))}: {counted(len(proposed), 'definition')}\n"
+                f"wrote {shlex.quote(str(names))}: {plural(len(proposed), 'definition')}\n"
                 "next: delete the lines that are no parameters of the evaluation, change names as"
                 " you like, and run the command again with -o start.yaml"
             )

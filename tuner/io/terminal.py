@@ -55,6 +55,11 @@ def number(value: float | None, digits: int = 1) -> str:
     return text[1:] if text.strip("-0.") == "" and text.startswith("-") else text
 
 
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words: "1 answer", "2,000 answers"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def signed(value: float | None, digits: int = 1) -> str:
     """Format a change with its sign; an empty string for zero, a dash for None."""
     if value is None:

@@ -15,9 +15,10 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.rows.build import Totals, build_rows
 from tuner.datasets.rows.check import RowCheck
-from tuner.datasets.rows.row_engine import RowEngine, counted
+from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
 from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.io.terminal import plural
 from tuner.learn.build import (
     NothingLeft,
     Scores,
@@ -86,7 +87,7 @@ def build_engine_rows(
             rows, target, parameters, names, not_linear, {"engine": command, **kept}
         )
     if engine.without_row:
-        note(f"skipped {counted(engine.without_row, 'position')} without a row: {engine.reason}")
+        note(f"skipped {plural(engine.without_row, 'position')} without a row: {engine.reason}")
     return data, check, totals, report
 
 
@@ -134,7 +135,7 @@ def _rows(
     engine.finish()
     if engine.without_row == sent:
         raise InputError(
-            f"{engine.command}: printed no row for any of {counted(sent, 'position')}, but the"
+            f"{engine.command}: printed no row for any of {plural(sent, 'position')}, but the"
             f" error {engine.reason!r}; expected rows"
         )
 
@@ -184,7 +185,7 @@ def _require_same(
             if a != b
         )
     raise InputError(
-        f"{command}: {len(other)} of {counted(len(texts), 'position')} that were sent twice have"
+        f"{command}: {len(other)} of {plural(len(texts), 'position')} that were sent twice have"
         f" different rows the second time; in {texts[other[0]]} {what}; a pawn hash or a cache of"
         " evaluations skips macros: leave it out of the program that prints rows (#ifndef"
         " EVALTUNE_TRACE)"

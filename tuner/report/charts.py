@@ -18,6 +18,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from games.record import Wording
+from tuner.io.terminal import plural
 
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
 SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts in rows of four
@@ -369,11 +370,6 @@ def short(value: object) -> str:
     return f"{mantissa} × 10{power}"
 
 
-def counted(items: Sequence, one: str, many: str) -> str:
-    """The number of items with their name, singular or plural."""
-    return f"{len(items):,} {one if len(items) == 1 else many}"
-
-
 def percent(value: object, digits: int = 1) -> str:
     """A share in percent."""
     return number(100 * value, digits) + " %" if known(value) else MISSING
@@ -413,7 +409,7 @@ def outcomes_of(
             return words.won(points)
         if labelled or abs(points - round(points)) > 1e-3:
             return f"labeled {points:+.2f} points for {words.sides[0]}"
-        return f"{words.won(points)} {counted([0] * round(abs(points)), 'point', 'points')}"
+        return f"{words.won(points)} {plural(round(abs(points)), 'point')}"
 
     def expected(value: object) -> str:
         if not known(value) or most == 1:
@@ -436,6 +432,6 @@ FILTERS = {
     "whole": whole,
     "short": short,
     "percent": percent,
-    "counted": counted,
+    "plural": plural,
     "coded": coded,
 }

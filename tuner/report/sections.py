@@ -20,6 +20,7 @@ from tuner.findings.records import (
     Result,
     Sides,
 )
+from tuner.io.terminal import duration, plural
 from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
@@ -29,7 +30,6 @@ from tuner.report.charts import (
     Series,
     calibration_question,
     capital,
-    counted,
     known,
     line_chart,
     number,
@@ -310,13 +310,7 @@ def _played(run: ShownLearningRun) -> list[Tile]:
         )
     ]
     if last.cpu_seconds is not None:
-        tiles.append(
-            Tile(
-                "CPU time",
-                f"{number(last.cpu_seconds / 60)} min",
-                f"{number(last.cpu_seconds, 0)} seconds",
-            )
-        )
+        tiles.append(Tile("CPU time", duration(last.cpu_seconds)))
     tiles.append(
         Tile(
             "Method",
@@ -727,7 +721,7 @@ def points_charts(run: ShownNetworkRun) -> tuple[list[Chart], list[tuple[str, st
     shares = {points: share for points, share in shares.items() if np.isfinite(share).all()}
     if len(games) < 2 or len(shares) < 2:
         return [], []
-    said = {points: f"won by {counted([0] * points, 'point', 'points')}" for points in shares}
+    said = {points: f"won by {plural(points, 'point')}" for points in shares}
     chart = line_chart(
         "Games by points",
         "games",
@@ -756,11 +750,7 @@ def network_tiles(run: ShownNetworkRun) -> list[Tile]:
         )
         if last.cpu_seconds is not None:
             tiles.append(
-                Tile(
-                    "CPU time",
-                    f"{number(last.cpu_seconds / 60)} min",
-                    f"{number(last.cpu_seconds, 0)} seconds of learning, without measuring",
-                )
+                Tile("CPU time", duration(last.cpu_seconds), "of learning, without measuring")
             )
     tiles.append(
         Tile(

@@ -199,10 +199,7 @@ def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) 
             f" {totals.largest}: the parameter file ends at its `phases`"
         )
     if check is None:
-        lines.append(
-            "row check: every number of the parameter file is 0, so that evaluations cannot be"
-            " compared; enter the numbers of the engine to check its rows"
-        )
+        lines.append("row check: none; it needs a parameter file with the engine's weights")
     else:
         first, *more = check.lines()
         lines += [f"row check: {first}", *(f"  {line}" for line in more)]

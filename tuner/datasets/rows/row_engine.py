@@ -16,16 +16,12 @@ from games.record import EngineFault
 from games.streams import InputError
 from tuner.datasets.rows.jsonl import RowReader
 from tuner.datasets.rows.values import ExpectedRows, RowBatch, shown
+from tuner.io.terminal import plural
 
 PATIENCE = 60.0  # seconds of silence
 MOST_GREETINGS = 1000  # lines before the first answer
 FIELDS = 4  # of a FEN without the clocks
 WHAT = "an engine that prints rows"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things: 1 position, 2 positions."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 class RowEngine:
@@ -106,7 +102,7 @@ class RowEngine:
             return  # its end, or silence
         raise InputError(
             f"{self.command}: printed {shown(self._text(self._lines[0]))} after its"
-            f" {counted(self.answered, 'answer')}; expected one line for each position, since rows"
+            f" {plural(self.answered, 'answer')}; expected one line for each position, since rows"
             " belong to positions by their order; print nothing else"
         )
 
@@ -191,7 +187,7 @@ class RowEngine:
             else ""
         )
         raise InputError(
-            f"{self.command}: {what} after {counted(done, 'answer')}{said}; expected a line of JSON"
+            f"{self.command}: {what} after {plural(done, 'answer')}{said}; expected a line of JSON"
             f" for each line of standard input{try_it}"
         )
 

@@ -48,8 +48,9 @@ from tuner.fit.device.cpu.sums import (
     whole_moments,
 )
 from tuner.io.files import sha256_of
+from tuner.io.terminal import plural
 from tuner.objectives.table import OBJECTIVES
-from tuner.parallel import Executor, Job, counted, in_order, run
+from tuner.parallel import Executor, Job, in_order, run
 
 SMALLER = BLOCK // 8  # positions of a piece, for matrices of TD: each thread has its own sum
 
@@ -372,7 +373,7 @@ class RangedCpu(Cpu):
 
     @property
     def name(self) -> str:
-        return f"cpu ({counted(self.executor.at_once, 'thread')} of separate processes)"
+        return f"cpu ({plural(self.executor.at_once, 'thread')} of separate processes)"
 
     def loss_gradient(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
