@@ -34,8 +34,8 @@ from tuner.cluster.worker import (
     prepare,
     program,
 )
+from tuner.core.text import plural
 from tuner.io.interrupt import held_back
-from tuner.io.terminal import plural
 from tuner.parallel import POLL_SECONDS, Job
 
 if TYPE_CHECKING:

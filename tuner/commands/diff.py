@@ -51,9 +51,10 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import output_console, show_note
+    from tuner.core.text import listed
     from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.parameters.diff import aligned, compare, differences, errors_known, union_of
-    from tuner.parameters.reader import heading_of, listed, missing_parameters
+    from tuner.parameters.reader import heading_of, missing_parameters
     from tuner.parameters.writer import stages_text
 
     names = (arguments.initial, *arguments.learned)

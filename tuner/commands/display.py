@@ -22,7 +22,8 @@ from rich.text import Text
 
 from games.record import ReadReport
 from games.streams import one_line
-from tuner.io.terminal import Display, Pace, duration
+from tuner.core.text import duration
+from tuner.io.terminal import Display, Pace
 from tuner.options.option import Arguments, Ended
 from tuner.parallel import Executor, OnThreads, available_cpus
 

@@ -267,12 +267,12 @@ def start(new: str, arguments: Arguments) -> dict:
 def _of_sources(arguments: Arguments) -> dict:
     """Write a map of what sources define, or with -o OUT the parameters that a map names, with
     their numbers."""
+    from tuner.core.text import plural
     from tuner.export.into.plan import plan
     from tuner.export.into.propose import definitions_in, proposals, shapes_of
     from tuner.export.into.write import with_numbers
     from tuner.export.numbers import rounded
     from tuner.io.files import EXPORT, replace_file
-    from tuner.io.terminal import plural
     from tuner.parameters.yaml_tree import read_tree
 
     if not arguments.new or arguments.params or arguments.terms or not arguments.map:

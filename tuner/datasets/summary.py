@@ -6,6 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.record import in_points, points_of, wording_of
+from tuner.core.text import listed
 from tuner.datasets.dataset import BLOCK, Dataset, ahead
 from tuner.datasets.files import KINDS, index_type, matrix_type, order_type, ranges_type, row_type
 from tuner.parallel import available_cpus, in_order
@@ -226,12 +227,12 @@ def summary_lines(summary: dict) -> list[str]:
         ),
         *_phase_lines(summary),
         f"parameters     {summary['parameters']:,}, "
-        + (f"{sum(never.values())} never used: {_listed(names)}" if never else "all used"),
+        + (f"{sum(never.values())} never used: {listed(names, 6)}" if never else "all used"),
     ]
     if rare:
         lines.append(
             f"               {len(rare)} apply to fewer than {RARE} positions:"
-            f" {_listed(list(rare))}"
+            f" {listed(list(rare), 6)}"
         )
     return lines
 
@@ -271,7 +272,3 @@ def points_line(points: dict, games: int) -> str:
         f"points         {what}; for {points['side']}, on average {points['mean']:+.3f} "
         f"(standard deviation {points['deviation']:.2f})"
     )
-
-
-def _listed(names: list[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -13,8 +13,9 @@ from rich.console import Console
 from games.record import Game, Wording
 from games.search.searcher import Found
 from games.streams import InputError, lines
+from tuner.core.text import number
 from tuner.evaluation.engine import Engine
-from tuner.io.terminal import number, show_lines, show_table
+from tuner.io.terminal import show_lines, show_table
 from tuner.parameters.parameters import Parameters
 
 

@@ -16,6 +16,7 @@ from evalterms.framework.compose import compose, load_terms
 from evalterms.term import Term
 from games.record import available, find
 from games.streams import InputError, plain_name
+from tuner.core.text import listed
 from tuner.evaluation.engine import Engine, rows_of
 from tuner.io.files import BUNDLED, bundled, sha256_of
 from tuner.options.option import refuse
@@ -25,7 +26,6 @@ from tuner.parameters.reader import (
     completing,
     game_of,
     heading_of,
-    listed,
     read_parameters,
 )
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from games.record import wording_of
 from tuner.core.records import round_finite, to_json
+from tuner.core.text import listed
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
@@ -68,11 +69,15 @@ def dry_run_lines(found: dict) -> list[str]:
     )
     lines = [f"{found['free']:,} free weights{identified}"]
     if found["never"]:
-        lines.append(f"never apply, so not identified: {_listed(_grouped(found['never']))}")
+        lines.append(
+            f"never apply, so not identified: {listed(_grouped(found['never']), MAX_NAMES)}"
+        )
     if found["rare"]:
         lines.append(
             "hardly ever apply: "
-            + _listed([f"{line['parameter']} ({line['positions']})" for line in found["rare"]])
+            + listed(
+                [f"{line['parameter']} ({line['positions']})" for line in found["rare"]], MAX_NAMES
+            )
         )
     directions = [line["text"] for line in found["null_directions"]]
     if directions:
@@ -123,9 +128,3 @@ def _grouped(names: list[str]) -> list[str]:
 
 def _text(value: float | None) -> str:
     return "not identified" if value is None else f"{value:.1f}" if value < 10 else f"{value:.0f}"
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:MAX_NAMES]) + (
-        f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    )

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from tuner.core.records import Amount, Count, InputError, Number, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
+from tuner.core.text import duration
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -36,7 +37,7 @@ from tuner.improve.versions import (
 )
 from tuner.io.files import CONFIG, replace_file
 from tuner.io.run_folder import change_settings, kind_of
-from tuner.io.terminal import Display, duration
+from tuner.io.terminal import Display
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters

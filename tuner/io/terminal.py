@@ -12,7 +12,6 @@ from rich.text import Text
 from games.record import ReadReport
 
 GAP = "    "  # between grids
-MINUTE, HOUR = 60, 3600  # seconds
 NARROWEST = 14  # columns of a terminal that names get at least
 
 
@@ -45,27 +44,6 @@ def show_lines(console: Console, *lines: str | Text) -> None:
     """Print lines without wrapping them."""
     for line in lines:
         console.print(line, soft_wrap=True)
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """Format a number with fixed digits, without a minus before zero; a dash for None."""
-    if value is None:
-        return "-"
-    text = f"{value:.{digits}f}"
-    return text[1:] if text.strip("-0.") == "" and text.startswith("-") else text
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """Return a number of things in words: "1 answer", "2,000 answers"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def signed(value: float | None, digits: int = 1) -> str:
-    """Format a change with its sign; an empty string for zero, a dash for None."""
-    if value is None:
-        return "-"
-    text = f"{value:+.{digits}f}"
-    return "" if text.strip("+-0.") == "" else text
 
 
 def coloured(change: str) -> Text:
@@ -165,13 +143,3 @@ class Display:
     def playing(self, text: str, completed: int) -> None:
         """Report the score of a match or the state of self-play, and how many pairs or games have
         been played."""
-
-
-def duration(seconds: float) -> str:
-    """Format seconds, such as 40 s, 12 min or 3 h 20 min."""
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < 2 * HOUR:
-        return f"{seconds / MINUTE:.0f} min"
-    minutes = round(seconds / MINUTE)
-    return f"{minutes // 60} h {minutes % 60} min"

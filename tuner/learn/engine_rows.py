@@ -12,13 +12,13 @@ import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, available, find
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.rows.build import Totals, build_rows
 from tuner.datasets.rows.check import RowCheck
 from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows, RowBatch
 from tuner.evaluation.evaluation import WeightsEvaluation
-from tuner.io.terminal import plural
 from tuner.learn.build import (
     NothingLeft,
     Scores,

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tuner.core.records import round_finite
-from tuner.io.terminal import coloured, number, show_lines, show_table, side_by_side, signed
+from tuner.core.text import number, signed
+from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,

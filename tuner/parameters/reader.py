@@ -15,6 +15,7 @@ import numpy as np
 
 from games.record import available, find, scale_of, wording_of
 from games.streams import InputError, one_line
+from tuner.core.text import listed
 from tuner.io.files import BUNDLED, bundled
 from tuner.parameters.parameters import (
     DEFAULT_GAME,
@@ -571,12 +572,6 @@ class _Reader(Checks):
             if (held & chosen).any():
                 self.notes.append(f"{name} has a prior, which does not count for what is fixed")
             taken |= chosen
-
-
-def listed(names: list[str], most: int = 4) -> str:
-    """The first names, and the number of the rest."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def completing(path: Path, layout: Layout) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from games.record import Wording
-from tuner.io.terminal import plural
+from tuner.core.text import plural
 
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
 SMALL_WIDTH, SMALL_HEIGHT = 290, 190  # of charts in rows of four

@@ -18,11 +18,11 @@ from typing import Generic, TypeVar
 from games.record import available, find
 from games.streams import InputError
 from tuner.core.store import DATABASE, count_records, require_store
+from tuner.core.text import duration
 from tuner.findings.records import Iteration
 from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, kind_of
-from tuner.io.terminal import duration
 from tuner.report.charts import Chart, capital, own_names, percent, whole
 from tuner.report.improve import IMPROVE
 from tuner.report.page import Fragments, read_page, render

@@ -12,6 +12,7 @@ import numpy as np
 import yaml
 
 from games.record import in_points
+from tuner.core.text import duration, plural
 from tuner.findings.records import (
     Bin,
     Calibrations,
@@ -20,7 +21,6 @@ from tuner.findings.records import (
     Result,
     Sides,
 )
-from tuner.io.terminal import duration, plural
 from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
 from tuner.report import run_charts

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from tuner.io.terminal import coloured, number, show_lines, show_table, side_by_side, signed
+from tuner.core.text import number, signed
+from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 
 
 def printed(width: int = 40, **how: bool) -> tuple[Console, io.StringIO]:

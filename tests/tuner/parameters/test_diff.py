@@ -12,8 +12,8 @@ from statsmodels.stats.multitest import multipletests
 
 from games.record import available
 from tests.tuner.support import LAYOUT
+from tuner.core.text import number
 from tuner.evaluation.loading import load_parameters
-from tuner.io.terminal import number
 from tuner.parameters.diff import View, compare, differences, headline, shared_sources, show
 from tuner.parameters.parameters import Layout, Parameters, Place
 from tuner.parameters.writer import zeros

@@ -14,9 +14,9 @@ import numpy as np
 from games.process import LONGEST_LINE, EngineProcess
 from games.record import EngineFault
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.rows.jsonl import RowReader
 from tuner.datasets.rows.values import ExpectedRows, RowBatch, shown
-from tuner.io.terminal import plural
 
 PATIENCE = 60.0  # seconds of silence
 MOST_GREETINGS = 1000  # lines before the first answer

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from games.streams import InputError
+from tuner.core.text import listed
 from tuner.export.into.definitions import (
     ENUM,
     FUNCTION,
@@ -31,7 +32,6 @@ from tuner.export.into.source import Number, SourceText, language_of
 from tuner.export.numbers import Rounded
 from tuner.io.files import read_whole
 from tuner.parameters.parameters import Place
-from tuner.parameters.reader import listed
 from tuner.parameters.yaml_tree import YamlNode as YamlNode
 from tuner.parameters.yaml_tree import read_tree
 

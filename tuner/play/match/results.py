@@ -14,7 +14,7 @@ import numpy as np
 
 from games.record import STALL, Game
 from games.streams import InputError
-from tuner.io.terminal import duration
+from tuner.core.text import duration
 from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
 from tuner.play.match.setup import AnySettings, Contestants, ladder_lines, row_of

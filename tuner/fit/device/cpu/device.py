@@ -13,6 +13,7 @@ import numpy as np
 
 from evalterms.framework.compose import Composition
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.dataset import (
     BLOCK,
     Dataset,
@@ -48,7 +49,6 @@ from tuner.fit.device.cpu.sums import (
     whole_moments,
 )
 from tuner.io.files import sha256_of
-from tuner.io.terminal import plural
 from tuner.objectives.table import OBJECTIVES
 from tuner.parallel import Executor, Job, in_order, run
 
