@@ -32,6 +32,7 @@ NOT_COMPILED = {
     "games/compile/cache.py",
     *(f"games/shogi/files/{name}.py" for name in ("csa", "gamefile", "kif")),
     "games/backgammon/files/notation.py",
+    "tuner/core/text.py",
     "tuner/parallel.py",
     "tuner/parameters/parameters.py",
     "tuner/datasets/dataset.py",
