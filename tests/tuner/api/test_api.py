@@ -549,6 +549,26 @@ def test_exports_are_those_of_the_command(form):
     )
 
 
+def test_numbers_are_optimized_as_by_the_command(tmp_path):
+    numbers = tmp_path / "numbers.txt"
+    numbers.write_text("material.knight.mg, int, 337, 200, 450, 30, 0.002\n")
+    options = {"depth": 1, "games": 40, "match_games": 4}
+    found = tuner.optimize_numbers(
+        "classic", options=numbers, run=tmp_path / "a", depth=1, games=40, match_games=4
+    )
+    typed = [w for name, n in options.items() for w in (f"--{name.replace('_', '-')}", n)]
+    words = ("optimize", "classic", "--options", numbers, "--run", tmp_path / "b", *typed, "--json")
+    said = json.loads(done(*words).out)
+    assert found.best == said["best"] and found.better is said["better"] is False
+    assert found.folder == tmp_path / "a" and repr(found) == "<Optimized 1 numbers: 40 games>"
+
+
+def test_an_evaluation_can_be_pickled():
+    classic = tuner.load("classic")
+    copy = pickle.loads(pickle.dumps(classic))
+    assert copy.evaluate(FENS) == pytest.approx(classic.evaluate(FENS)) and copy.path == "classic"
+
+
 def test_an_engine_is_improved_in_a_folder_in_which_it_goes_on(tmp_path, monkeypatch):
     """The loop's own commands are those of a test: they play, count and learn nothing."""
     commands = Commands()
