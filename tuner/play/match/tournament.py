@@ -232,8 +232,7 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
     elif settings.anchor:
         found.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
     elif ESTIMATED in rated.how:
-        alone = {AT_LEAST, AT_MOST, UNKNOWN} & set(rated.how)
-        found.append(f"The mean rating {'of players with an interval ' if alone else ''}is 0.")
+        found.append("The mean of the estimated ratings is 0.")
     if any(rated.error(i) is not None for i in range(len(standings.names))):
         luck = (
             f", luck by {settings.judge} subtracted"
