@@ -47,8 +47,8 @@ class TrainedNetwork(CommandResult):
 
 
 def _options_of(command: str, without: str) -> Callable[[F], F]:
-    """Return what makes the options of a command keywords of a function, `without` its
-    arguments."""
+    """Return a decorator that makes the options of a command keywords of a function; `without`
+    names those that are its arguments."""
     found = [
         (each.name, _type_of(each), as_field(each))
         for each in all_in(importlib.import_module(f"tuner.commands.{command}").TABLE)
@@ -76,7 +76,8 @@ def train_network(
     start: Player | str | Path, games: Games, output: str | Path, **options: Any
 ) -> TrainedNetwork:
     """Train a network on values of positions, as `tuner network` does, and write it to `output`
-    (.yaml, its weights in an .npz). `start` searches the positions; `lambda_` is --lambda."""
+    (.yaml, its weights in an .npz). `start` searches the positions, and is compared with the
+    network on held-out games; `lambda_` is --lambda."""
     words = [_file_of(start), *_names(games), f"--output={output}"]
     found = _perform("network", words, options, start)
     return TrainedNetwork(found.result, found.lines, load_network(output))
@@ -88,7 +89,8 @@ def build_rows(
 ) -> Dataset:
     """Build a dataset in the folder `output` of rows: files of rows, or with `engine` those that
     your engine, a command, prints for the positions of games. The weights of the evaluation are
-    compared with the rows. The options are those of `tuner dataset`."""
+    compared with the rows. The options are those of `tuner dataset`; without `engine` and rows the
+    terms of the evaluation are counted in games."""
     words = [*_names(sources), f"--output={output}", f"--params={_file_of(evaluation)}"]
     _perform("dataset", words, options, evaluation)
     return open_dataset(output)

@@ -25,15 +25,21 @@ def test_wins_and_draws_are_fitted_as_by_the_command(tmp_path):
 
 
 def test_a_network_is_trained_as_by_the_command(small_pgn, tmp_path):
-    options = {"method": "logistic", "epochs": 2, "hidden": (4,), "per_game": 12}
-    found = tuner.train_network("classic", small_pgn, tmp_path / "a.yaml", **options)
-    typed = [w for name, value in options.items() for w in (f"--{name.replace('_', '-')}", value)]
-    typed[typed.index((4,))] = 4
+    found = tuner.train_network(
+        "classic",
+        small_pgn,
+        tmp_path / "a.yaml",
+        method="logistic",
+        epochs=2,
+        hidden=(4, 3),
+        per_game=12,
+    )
+    typed = ["--method", "logistic", "--epochs", "2", "--hidden", "4,3", "--per-game", "12"]
     done("network", "classic", small_pgn, "-o", tmp_path / "b.yaml", *typed)
     positions = np.stack([found.network.position(tuner.load("classic").evaluation.game.start())])
     by_command = tuner.load_network(tmp_path / "b.yaml")
     assert by_command.evaluate(positions) == found.network.evaluate(positions)
-    assert "4-1" in str(found) and "positions>" in repr(found)
+    assert "4-3-1" in str(found) and "positions>" in repr(found)
 
 
 def test_an_engine_counts_rows_into_a_dataset(small_pgn, tmp_path):

@@ -125,7 +125,7 @@ def _parts(encoding: Encoding, positions: np.ndarray) -> Iterator[csr_array]:
 
 
 AT_ONCE = 256
-LEAST_SUM = -80.0  # of a sigmoid: beyond it exp overflows in single precision
+LEAST_SUM = -80.0  # of a sigmoid, whose exp is within single precision
 ACTIVATIONS = {"linear": LINEAR, "relu": RELU, "tanh": TANH, "sigmoid": SIGMOID}
 
 
