@@ -75,6 +75,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.nodeid not in passed]
 
 
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> None:
+    """Name at once what failed: a run that is stopped from outside ends without a summary."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if in_ci() and report.failed and reporter is not None:
+        reporter.write_line(f"\n{report.nodeid} failed: {report.longreprtext}")
+
+
 def keep_passed(config: pytest.Config) -> None:
     """Write the names of the tests that passed, which are lines: their parameters hold none."""
     place = os.environ.get("EVALTUNE_PASSED")

@@ -52,6 +52,15 @@ def test_a_skip_that_is_not_listed_fails_the_run_and_is_named(tmp_path, options)
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_a_failure_is_printed_before_the_run_has_ended(tmp_path, options):
+    content = "def test_that_fails():\n    assert 1 == 2\n\ndef test_that_runs():\n    pass\n"
+    found = ran(tmp_path, content, *options)
+    before, _ = found.stdout.split("= FAILURES =")
+    assert found.returncode == 1 and before.count("test_some.py::test_that_fails failed: ") == 1
+    assert "assert 1 == 2" in before
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "xdist"])
 def test_what_passed_for_a_newcomer_is_not_run_again_and_the_rest_is(tmp_path, options):
     content, passed = TESTS.format(LISTED, "no gcc; install the Debian package gcc"), "passed"
     first = ran(tmp_path, content, *options, ci="newcomer", passed=passed)

@@ -19,6 +19,17 @@ from tests.games.tictactoe.support import random_games
 from tuner.cli import main
 
 PATIENCE = 600  # seconds, for a process on a busy machine
+# A program under nohup or in the background ignores these signals, and so do the programs that it
+# starts. Python with this hears them and becomes the Python that it is given arguments for; code
+# between fork and exec, in a process with threads, could wait for ever.
+HEARING = (
+    sys.executable,
+    "-ISc",
+    "import os, signal, sys\n"
+    "for each in (signal.SIGINT, signal.SIGHUP):\n"
+    "    signal.signal(each, signal.SIG_DFL)\n"
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])",
+)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.support import HEARING
 from tests.games.chess.engines.contest.test_players import ended
 from tests.games.support import REPOSITORY
 
@@ -27,21 +28,14 @@ DEAF_ROWS = (
 def started(folder: Path, *words: object, **more: str) -> subprocess.Popen:
     environment = {**os.environ, **more}
     return subprocess.Popen(
-        [sys.executable, "-m", "tuner", *map(str, words)],
+        [*HEARING, "-m", "tuner", *map(str, words)],
         cwd=folder,
         env=environment,
         text=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=hear,
     )
-
-
-def hear() -> None:
-    """Hear the signals that a program under nohup or in the background ignores."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_for(path: Path, process: subprocess.Popen, lines: int = 1) -> list[int]:

@@ -1,17 +1,15 @@
 """A `tuner watch` of tests: its process, and requests of bytes."""
 
-import functools
 import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands.support import PATIENCE
+from tests.commands.support import HEARING, PATIENCE
 
 pytest.importorskip("tornado", reason="no tornado; pip install '.[test]'")
 COMMAND = "from tuner.cli import main; raise SystemExit(main())"
@@ -28,7 +26,7 @@ class Watch:
     def __init__(self, folder: Path, *more: object, before: str = "") -> None:
         self.process = subprocess.Popen(
             [
-                sys.executable,
+                *HEARING,
                 "-c",
                 before + COMMAND,
                 "watch",
@@ -38,8 +36,6 @@ class Watch:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-            env={**os.environ},
         )
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
