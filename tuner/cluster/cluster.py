@@ -40,7 +40,6 @@ from tuner.parallel import POLL_SECONDS, Job
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
-    from distributed.cfexecutor import ClientExecutor
 
 PREPARATIONS = 3  # of a job, each given up by Dask because workers died
 AHEAD = 2  # calls for each thread of a worker at least, so that it need not wait for the client
@@ -65,14 +64,14 @@ class ClusterRunning:
 
     def __init__(self, cluster: Cluster, job: Job, ahead: int) -> None:
         self._cluster, self._job, self._ahead = cluster, job, max(AHEAD, ahead)
-        self._executor = cluster.executor()
         self._key = f"{getattr(job.work, '__name__', 'task')}-{uuid.uuid4().hex}"
         self._spec = Shared(job.spec)
         self._numbers = 0
         self._pending: dict[int, tuple[Any, tuple[Shared, ...]]] = {}  # without a result
         self._seconds: float | None = None  # of a task, mean over the latest
         self._outbox: list[int] = []  # tasks to be sent before the next wait
-        self._calls: dict[concurrent.futures.Future[Done], Sequence[int]] = {}  # under way
+        # under way: its outcome, its tasks, and what Dask calls it
+        self._calls: dict[concurrent.futures.Future[Done], tuple[Sequence[int], Future]] = {}
         self._suspects: deque[int] = deque()  # tasks that are to run alone
         self._alone: int | None = None  # the one that does
         self._ended = False
@@ -130,7 +129,7 @@ class ClusterRunning:
             self._flush()
             wait = concurrent.futures.wait
             for call in wait(self._calls, POLL_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
-                numbers = self._calls.pop(call)
+                numbers, _ = self._calls.pop(call)
                 found = self._result(call, numbers)
                 for number, result in zip(numbers, found.results, strict=False):
                     del self._pending[number]
@@ -145,9 +144,9 @@ class ClusterRunning:
             return
         self._ended = True
         self._pending.clear()
-        self._calls.clear()
         self._cluster.running.remove(self)
-        self._cluster.cancel(self._executor)
+        self._cluster.cancel([future for _, future in self._calls.values()])
+        self._calls.clear()
         self._cluster.everywhere(end_job, self._key)
 
     def _prepare(self) -> None:
@@ -159,7 +158,7 @@ class ClusterRunning:
             call = Call(self._key, self._job.make, self._job.work, fingerprint())
             try:
                 self._cluster.require_connected()
-                self._executor.submit(prepare, call, self._held(self._spec)).result()
+                self._cluster.submit(prepare, call, self._held(self._spec))[0].result()
                 return
             except KilledWorker as problem:
                 given_up += 1
@@ -207,7 +206,8 @@ class ClusterRunning:
             tasks.append((task, places))
         call = Call(self._key, self._job.make, self._job.work, fingerprint(), tuple(tasks))
         held = map(self._held, (self._spec, *shared))
-        self._calls[self._executor.submit(perform, call, *held)] = numbers
+        outcome, future = self._cluster.submit(perform, call, *held)
+        self._calls[outcome] = numbers, future
 
     def _result(self, call: concurrent.futures.Future[Done], numbers: Sequence[int]) -> Done:
         """Return the results of a call, none if its tasks are to run again. The exceptions of tasks
@@ -377,6 +377,7 @@ class Cluster:
     ) -> None:
         self.address, self._client, self._note, self._local = address, client, note, local
         self.running: list[ClusterRunning] = []  # jobs under way
+        self._loop: asyncio.AbstractEventLoop = cast(Any, client.loop).asyncio_loop
         self._threads: dict[str, int] = {}  # of each worker
         self._asked = -KNOWN_SECONDS
         self._refused: set[str] = set()
@@ -454,20 +455,29 @@ class Cluster:
         with contextlib.suppress(TimeoutError, OSError):
             self._now(lambda: self._client.retire_workers([address], close_workers=True))
 
-    def executor(self) -> ClientExecutor:
-        """Return what submits calls to any worker."""
-        return self._client.get_executor(pure=False)
+    def submit(
+        self, function: Callable[..., Any], *values: Any
+    ) -> tuple[concurrent.futures.Future[Any], Future]:
+        """Call a function on any worker; return the outcome, and Dask's name for it. The executor
+        of Dask has no outcome for a result that is lost with its worker and then cannot be made
+        again."""
+        future = self._client.submit(function, *values, pure=False)
+
+        async def outcome() -> Any:
+            return await future
+
+        return asyncio.run_coroutine_threadsafe(outcome(), self._loop), future
 
     def hold(self, value: Any) -> Future:
         """Return a task whose result is a value. The workers that need it keep it, and compute it
         again if they die."""
         return self._client.submit(hold, value, pure=False)
 
-    def cancel(self, executor: ClientExecutor) -> None:
-        """Drop the calls of an executor that have not ended."""
+    def cancel(self, calls: Sequence[Future]) -> None:
+        """Drop calls that have not ended."""
         if self._client.status == "running":
             with contextlib.suppress(TimeoutError, OSError):
-                executor.shutdown(wait=False)
+                self._client.cancel(calls)
 
     def everywhere(self, function: Callable[..., Any], *values: Any) -> None:
         """Call a function on every worker, past its tasks."""
@@ -502,8 +512,7 @@ class Cluster:
             found = call()
             return await found if asyncio.iscoroutine(found) or asyncio.isfuture(found) else found
 
-        loop = cast(Any, self._client.loop).asyncio_loop
-        answer = asyncio.run_coroutine_threadsafe(called(), loop)
+        answer = asyncio.run_coroutine_threadsafe(called(), self._loop)
         try:
             return answer.result(ANSWER_SECONDS)
         except concurrent.futures.TimeoutError:

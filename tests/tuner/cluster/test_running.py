@@ -11,10 +11,19 @@ import pytest
 
 from games.streams import InputError
 from tests.games.support import REPOSITORY
-from tests.tuner.cluster.support import PATIENCE, Killer, Task, job
+from tests.tuner.cluster.support import (
+    PATIENCE,
+    Killer,
+    Multiplier,
+    Spec,
+    Task,
+    job,
+    lose,
+    named,
+)
 from tuner.cluster import cluster as cluster_module
 from tuner.cluster.worker import difference, fingerprint, program
-from tuner.parallel import OnThreads, run
+from tuner.parallel import Job, OnThreads, run
 
 GONE = "is gone; what it had begun is repeated"
 MANY = [(number, 3 * number) for number in range(300)]
@@ -72,6 +81,12 @@ def test_a_preparation_is_repeated_where_workers_die(cluster, tmp_path):
     said = "workers died as they prepared the work, the last one at tcp://.*; see its log$"
     with pytest.raises(InputError, match=said):
         results(cluster, 5, folder=tmp_path, unlucky=99)
+
+
+def test_a_result_that_is_lost_and_cannot_be_made_again_ends_the_work(cluster, tmp_path):
+    losing = Job(Multiplier, lose, Spec(folder=tmp_path), named)
+    with cluster.start(losing) as running, pytest.raises(InputError, match="^game 7: every worker"):
+        list(run(running, [Task(7)]))
 
 
 def test_a_job_that_cannot_begin_and_a_task_that_fails_are_reported(cluster):
