@@ -464,7 +464,12 @@ class Cluster:
         future = self._client.submit(function, *values, pure=False)
 
         async def outcome() -> Any:
-            return await future
+            try:
+                return await future
+            except OSError:
+                if future.status == "error":  # it is that of the function
+                    raise
+                raise asyncio.CancelledError from None  # its result was on the way
 
         return asyncio.run_coroutine_threadsafe(outcome(), self._loop), future
 

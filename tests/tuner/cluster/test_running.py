@@ -22,7 +22,7 @@ from tests.tuner.cluster.support import (
     named,
 )
 from tuner.cluster import cluster as cluster_module
-from tuner.cluster.worker import difference, fingerprint, program
+from tuner.cluster.worker import difference, fingerprint, perform, program
 from tuner.parallel import Job, OnThreads, run
 
 GONE = "is gone; what it had begun is repeated"
@@ -87,6 +87,27 @@ def test_a_result_that_is_lost_and_cannot_be_made_again_ends_the_work(cluster, t
     losing = Job(Multiplier, lose, Spec(folder=tmp_path), named)
     with cluster.start(losing) as running, pytest.raises(InputError, match="^game 7: every worker"):
         list(run(running, [Task(7)]))
+
+
+def test_a_call_whose_result_was_on_the_way_as_the_connection_was_lost_is_repeated(
+    cluster, monkeypatch
+):
+    class OnTheWay:
+        status = "finished"
+
+        def __await__(self):
+            raise ConnectionError("closed")
+
+    lost, submit = [], cluster._client.submit
+
+    def submitted(function, *values, **options):
+        if function is perform and not lost:
+            lost.append(OnTheWay())
+            return lost[0]
+        return submit(function, *values, **options)
+
+    monkeypatch.setattr(cluster._client, "submit", submitted)
+    assert results(cluster, 5, factor=3) == MANY[:5] and lost
 
 
 def test_a_job_that_cannot_begin_and_a_task_that_fails_are_reported(cluster):
