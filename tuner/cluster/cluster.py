@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -127,16 +127,13 @@ class ClusterRunning:
                 self.end()
                 return
             self._flush()
-            wait = concurrent.futures.wait
-            for call in wait(self._calls, POLL_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
+            for call in self._wait(self._calls):
                 numbers, _ = self._calls.pop(call)
                 found = self._result(call, numbers)
                 for number, result in zip(numbers, found.results, strict=False):
                     del self._pending[number]
                     if result is not None:
                         yield result
-            self._cluster.require_connected()
-            self._cluster.workers()  # says which were lost
 
     def end(self) -> None:
         """Stop all tasks."""
@@ -158,8 +155,13 @@ class ClusterRunning:
             call = Call(self._key, self._job.make, self._job.work, fingerprint())
             try:
                 self._cluster.require_connected()
-                self._cluster.submit(prepare, call, self._held(self._spec))[0].result()
+                prepared, _ = self._cluster.submit(prepare, call, self._held(self._spec))
+                while not self._wait([prepared]):
+                    pass
+                prepared.result()
                 return
+            except concurrent.futures.CancelledError:  # the connection was lost
+                continue
             except KilledWorker as problem:
                 given_up += 1
                 if given_up < PREPARATIONS:
@@ -170,6 +172,19 @@ class ClusterRunning:
                 ) from None
             except OtherProgram as problem:
                 self._cluster.retire(problem.address, problem.program)
+
+    def _wait(
+        self, calls: Collection[concurrent.futures.Future[Any]]
+    ) -> set[concurrent.futures.Future[Any]]:
+        """Return the calls that have ended, after a moment at the latest. Says which workers were
+        lost meanwhile."""
+        ended = concurrent.futures.wait(
+            calls, POLL_SECONDS, concurrent.futures.FIRST_COMPLETED
+        ).done
+        if not ended:
+            self._cluster.require_connected()
+        self._cluster.workers()
+        return ended
 
     def _held(self, shared: Shared) -> Future:
         """Return the task that holds shared data, begun again if it was lost."""

@@ -22,7 +22,7 @@ from tests.tuner.cluster.support import (
     named,
 )
 from tuner.cluster import cluster as cluster_module
-from tuner.cluster.worker import difference, fingerprint, perform, program
+from tuner.cluster.worker import difference, fingerprint, perform, prepare, program
 from tuner.parallel import Job, OnThreads, run
 
 GONE = "is gone; what it had begun is repeated"
@@ -89,8 +89,9 @@ def test_a_result_that_is_lost_and_cannot_be_made_again_ends_the_work(cluster, t
         list(run(running, [Task(7)]))
 
 
+@pytest.mark.parametrize("call", [prepare, perform])
 def test_a_call_whose_result_was_on_the_way_as_the_connection_was_lost_is_repeated(
-    cluster, monkeypatch
+    cluster, monkeypatch, call
 ):
     class OnTheWay:
         status = "finished"
@@ -101,7 +102,7 @@ def test_a_call_whose_result_was_on_the_way_as_the_connection_was_lost_is_repeat
     lost, submit = [], cluster._client.submit
 
     def submitted(function, *values, **options):
-        if function is perform and not lost:
+        if function is call and not lost:
             lost.append(OnTheWay())
             return lost[0]
         return submit(function, *values, **options)
