@@ -1,6 +1,7 @@
 """Where CI is set, a test that is skipped for a reason not listed here fails the run: nothing is
 left out unnoticed. With CI=newcomer programs of Debian may be missing, too, and $EVALTUNE_PASSED
-names a file for the tests that passed; a later run that finds it there leaves these out.
+names a file for the tests that passed; a later run that finds it there leaves these out. What fails
+is printed at once.
 
 A pytest plugin, loaded by tests/conftest.py. Patterns match the whole reason of a skip.
 """

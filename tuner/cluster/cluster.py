@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -71,7 +71,7 @@ class ClusterRunning:
         self._seconds: float | None = None  # of a task, mean over the latest
         self._outbox: list[int] = []  # tasks to be sent before the next wait
         # under way: its outcome, its tasks, and what Dask calls it
-        self._calls: dict[concurrent.futures.Future[Done], tuple[Sequence[int], Future]] = {}
+        self._calls: dict[concurrent.futures.Future[Any], tuple[Sequence[int], Future]] = {}
         self._suspects: deque[int] = deque()  # tasks that are to run alone
         self._alone: int | None = None  # the one that does
         self._ended = False
@@ -127,7 +127,7 @@ class ClusterRunning:
                 self.end()
                 return
             self._flush()
-            for call in self._wait(self._calls):
+            for call in self._wait():
                 numbers, _ = self._calls.pop(call)
                 found = self._result(call, numbers)
                 for number, result in zip(numbers, found.results, strict=False):
@@ -155,9 +155,10 @@ class ClusterRunning:
             call = Call(self._key, self._job.make, self._job.work, fingerprint())
             try:
                 self._cluster.require_connected()
-                prepared, _ = self._cluster.submit(prepare, call, self._held(self._spec))
-                while not self._wait([prepared]):
+                prepared = self._begin(prepare, call)
+                while not self._wait():
                     pass
+                del self._calls[prepared]
                 prepared.result()
                 return
             except concurrent.futures.CancelledError:  # the connection was lost
@@ -173,14 +174,24 @@ class ClusterRunning:
             except OtherProgram as problem:
                 self._cluster.retire(problem.address, problem.program)
 
-    def _wait(
-        self, calls: Collection[concurrent.futures.Future[Any]]
-    ) -> set[concurrent.futures.Future[Any]]:
+    def _begin(
+        self,
+        function: Callable[..., Any],
+        call: Call,
+        shared: Sequence[Shared] = (),
+        numbers: Sequence[int] = (),
+    ) -> concurrent.futures.Future[Any]:
+        """Begin a call with the spec of the job and what its tasks share; return its outcome."""
+        held = map(self._held, (self._spec, *shared))
+        outcome, future = self._cluster.submit(function, call, *held)
+        self._calls[outcome] = numbers, future
+        return outcome
+
+    def _wait(self) -> set[concurrent.futures.Future[Any]]:
         """Return the calls that have ended, after a moment at the latest. Says which workers were
         lost meanwhile."""
-        ended = concurrent.futures.wait(
-            calls, POLL_SECONDS, concurrent.futures.FIRST_COMPLETED
-        ).done
+        first = concurrent.futures.FIRST_COMPLETED
+        ended = concurrent.futures.wait(self._calls, POLL_SECONDS, first).done
         if not ended:
             self._cluster.require_connected()
         self._cluster.workers()
@@ -220,9 +231,7 @@ class ClusterRunning:
             )
             tasks.append((task, places))
         call = Call(self._key, self._job.make, self._job.work, fingerprint(), tuple(tasks))
-        held = map(self._held, (self._spec, *shared))
-        outcome, future = self._cluster.submit(perform, call, *held)
-        self._calls[outcome] = numbers, future
+        self._begin(perform, call, shared, numbers)
 
     def _result(self, call: concurrent.futures.Future[Done], numbers: Sequence[int]) -> Done:
         """Return the results of a call, none if its tasks are to run again. The exceptions of tasks

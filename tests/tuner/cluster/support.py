@@ -76,9 +76,8 @@ def multiply(state: Multiplier, task: Task, *shared: int) -> tuple[int, int] | N
 class Deadly:
     """A result that kills the worker that has it, once it is asked for."""
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self):
         os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError
 
 
 def lose(state: Multiplier, task: Task) -> Deadly:
