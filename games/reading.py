@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, available, find
-from games.streams import InputError, beginning, pieces, plain_name
+from games.streams import UTF8_MARK, InputError, beginning, pieces, plain_name
 
 MOST_NOTES = 1000  # faults of a file of games that are noted one by one
 MOST_OF_OPENINGS = 5  # the same of a file of openings
@@ -242,10 +243,46 @@ def start_of(name: str, size: int) -> bytes:
         return b""
 
 
+# formats that no game reads: suffixes, how a line of them begins, and what to do
+_FOREIGN = (
+    (
+        (".ki2", ".ki2u"),
+        "^(▲|△|☗|☖)".encode(),
+        "a game in KI2, which leaves out where men come from; save it as KIF or CSA",
+    ),
+    ((".sgf",), rb"\A\s*\(;\s*[A-Z]{1,2}\[", "a game in SGF; save it as PGN, KIF or .mat"),
+    (
+        (),
+        rb"^XGID=",
+        "a position as XGID, which has no result; give games, or positions labeled with results",
+    ),
+    (
+        (".jsonl",),
+        rb'\A\s*\{\s*"fen"',
+        "JSON; write its positions as CSV with the columns fen,result,score",
+    ),
+    ((".binpack",), rb"\ABINP", "a binpack; convert it to .plain with Stockfish's tools"),
+    (
+        (".cbh", ".cbv", ".si4", ".si5"),
+        rb"\AScid\.",
+        "a database of ChessBase or Scid; export its games as PGN",
+    ),
+)
+
+
+def refuse_foreign(source: str) -> None:
+    """InputError for a file, by its name or its first bytes, in a known format that is not read."""
+    start, name = start_of(source, 1 << 12).removeprefix(UTF8_MARK), plain_name(source.lower())
+    for suffixes, begins, what in _FOREIGN:
+        if name.endswith(suffixes) or re.search(begins, start, re.MULTILINE):
+            raise InputError(f"{source}: is {what}")
+
+
 def require_own(source: str, game: str) -> None:
     """InputError if a file that does not begin as one of a game is named, or else begins, as one of
     another game. A suffix of the game itself is believed, and a pipe can be read once only: its
     reader judges it."""
+    refuse_foreign(source)
     own = find(game)
     if not os.path.isfile(source) or _suffix(source, own):
         return

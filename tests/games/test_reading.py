@@ -53,6 +53,26 @@ def read(game: str, path) -> tuple[ReadReport, list[str]]:
     return report, notes
 
 
+FOREIGN = {
+    "a.ki2": ("開始日時：2020/01/01\n▲７六歩 △３四歩\n", "KI2"),
+    "a.txt": ("手合割：平手\n▲７六歩 △３四歩\n", "KI2"),
+    "a.sgf": ("(;FF[4]GM[6]CA[UTF-8])", "SGF"),
+    "b.txt": ("(;FF[4]GM[6]CA[UTF-8])", "SGF"),
+    "c.txt": ("XGID=-b----E-C---eE---c-e----B-:0:0:1:52:0:0:0:0:10\n", "XGID"),
+    "a.jsonl": ('{"fen":"8/8/8/4k3/8/4K3/8/8 w - -","evals":[{"depth":9}]}\n', "CSV"),
+    "a.binpack": ("BINP\0\0", "plain"),
+}
+
+
+@pytest.mark.parametrize("game", SAMPLES_OF)
+@pytest.mark.parametrize("name", FOREIGN)
+def test_formats_that_no_game_reads_are_refused_by_their_name(name, game, tmp_path):
+    content, word = FOREIGN[name]
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=f"{name}: is .*{word}"):
+        read(game, tmp_path / name)
+
+
 def cases() -> list[tuple[str, str]]:
     return [(own, other) for own in OWN for other in SAMPLES_OF if own != other]
 

@@ -102,7 +102,7 @@ def parse_move(
     A step may name its stops or not, and mark hits or not. If legal moves differ only in what they
     hit on the way, the marks decide, and without any the stops."""
     after, steps = afterstates(words) if moves is None else moves
-    text = text.strip()
+    text = text.replace(",", " ").strip()  # gnubg takes commas between steps
     if text.lower() in PASSES:
         if len(after) == 1 and not steps[0]:
             return 0
@@ -186,4 +186,4 @@ def move_named(words: np.ndarray, name: str) -> int:
             raise ValueError(f"{rolled[:20]!r} are not the dice of this position")
     with_roll = with_dice(words, dice)
     found = afterstates(with_roll)
-    return move_of(dice, found[1][parse_move(with_roll, steps.replace(",", " "), found)])
+    return move_of(dice, found[1][parse_move(with_roll, steps, found)])

@@ -32,6 +32,7 @@ from games.reading import (
     counted,
     format_by_name,
     hash_of,
+    refuse_foreign,
     start_of,
 )
 from games.record import PositionBatch, ReadOptions, ReadReport
@@ -142,6 +143,7 @@ def of_start(start: bytes) -> str | None:
 def opened(source: str) -> tuple[str, Iterator[bytes]]:
     """Return the content of a file and its bytes; by its first bytes, otherwise by its name;
     InputError if neither says it."""
+    refuse_foreign(source)
     stream = pieces(source)
     start = beginning(stream, START)
     found = of_start(start) or format_by_name(source, SUFFIXES)

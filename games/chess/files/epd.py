@@ -1,8 +1,9 @@
-"""Read labeled positions: EPD, FEN or CSV lines with a result and perhaps a score.
+"""Read labeled positions: EPD, FEN or CSV lines with a result and perhaps a score, or records of
+Stockfish's tools.
 
-Accepted forms: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), after the second bar (`FEN |
-score | result`), or the column that the header of a CSV file names. Numbers are White's share, from
-0 to 1; a file with others is refused, and a line with two different results.
+Accepted forms of lines: the operand of c9 (`c9 "1-0"`), in brackets (`[0.5]`), after the second bar
+(`FEN | score | result`), or the column that the header of a CSV file names. Numbers are White's
+share, from 0 to 1; a file with others is refused, and a line with two different results.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from games.chess.files import faults
-from games.chess.files.content import START, as_bars, is_csv
+from games.chess.files.content import START, as_bars, is_csv, is_plain, plain_as_epd
 from games.chess.files.fen import bytes_type, parse_fen
 from games.chess.files.movetext import decided
 from games.chess.files.pgn import ALL, KINDS, MAX_GAME_BYTES, keep_new, keys_type, take, windows
@@ -51,7 +52,7 @@ QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (
 )
 _B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
 # other forms of files: whether the start of a file is of it, and its rows as lines of EPD or bars
-FORMS = ((is_csv, as_bars),)
+FORMS = ((is_csv, as_bars), (is_plain, plain_as_epd))
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
 AMBIGUOUS = 7.0  # several results

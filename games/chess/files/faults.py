@@ -12,6 +12,7 @@ from __future__ import annotations
     FEN_PAWNS,
     FEN_MATERIAL,
     FEN_CHECK,
+    FEN_COUNTS,
     FEN_SHORT,
     TAG,
     VARIANT,
@@ -29,7 +30,7 @@ from __future__ import annotations
     EPD_RESULT,
     EPD_AMBIGUOUS,
     EPD_SCALE,
-) = range(26)
+) = range(27)
 
 SENTENCES = {
     FEN_PLACEMENT: "the piece placement of the FEN is not eight ranks of eight squares",
@@ -40,6 +41,7 @@ SENTENCES = {
     FEN_PAWNS: "the position has a pawn on the first or last rank",
     FEN_MATERIAL: "the position has more pieces than promotions allow",
     FEN_CHECK: "the side that is not to move is in check",
+    FEN_COUNTS: "the FEN counts the checks of three-check, which is not chess",
     FEN_SHORT: "the FEN has fewer than four fields",
     TAG: 'malformed tag {token!r}, expected [Name "value"]',
     VARIANT: "variant {token!r} is not chess",

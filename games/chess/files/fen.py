@@ -38,8 +38,8 @@ RANK_BYTES = 9  # of a rank with its slash
 CASTLING_BITS = 0xFFFF << 1
 # bits of castling with rooks of the a and h files, and the letters that they have then
 USUAL_ROOKS = {1 << 8: "K", 1 << 1: "Q", 1 << 16: "k", 1 << 9: "q"}
-SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, QUOTE, DIGIT_0, DIGIT_3, DIGIT_6 = (
-    ord(letter) for letter in ' /-;,|"036'
+SPACE, SLASH, DASH, SEMICOLON, COMMA, BAR, QUOTE, PLUS, DIGIT_0, DIGIT_3, DIGIT_6 = (
+    ord(letter) for letter in ' /-;,|"+036'
 )
 _P, _N, _B, _R, _Q, _K = (ord(letter) for letter in "PNBRQK")
 _LOWER = 32  # code of a lower-case letter minus its capital
@@ -88,6 +88,18 @@ def _number_end(text, i, end):
         if text[k] < DIGIT_0 or text[k] > DIGIT_0 + 9:
             return i
     return stop
+
+
+@inner(types.boolean(bytes_type, types.int64, types.int64))
+def _counts_checks(text, i, end):
+    """Whether the field at i is that of three-check: `3+3`, or `+0+0` behind the numbers."""
+    i += i < end and text[i] == PLUS
+    return (
+        _field_end(text, i, end) == i + 3
+        and text[i + 1] == PLUS
+        and DIGIT_0 <= text[i] <= DIGIT_0 + 9
+        and DIGIT_0 <= text[i + 2] <= DIGIT_0 + 9
+    )
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.int64))
@@ -270,6 +282,8 @@ def parse_fen(text, i, end, words):
             return -faults.FEN_EN_PASSANT
         state |= en_passant_state(p, np.int64(text[i]) - _LOWER_A + (16 if black else 40), black)
     i = _skip_spaces(text, stop, end)
+    if _counts_checks(text, i, end):
+        return -faults.FEN_COUNTS
     stop = _number_end(text, i, end)
     clock, number = np.int64(0), np.int64(1)
     if stop == i:
@@ -281,6 +295,8 @@ def parse_fen(text, i, end, words):
         if stop > i:
             number = _number(text, i, stop, 65535)
             i = stop
+            if _counts_checks(text, _skip_spaces(text, i, end), end):
+                return -faults.FEN_COUNTS
     words[8] = state | np.uint64(min(clock, 255)) << CLOCK_SHIFT | np.uint64(number) << NUMBER_SHIFT
     return i if completed(words) else -faults.FEN_CHECK
 

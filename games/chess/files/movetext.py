@@ -10,6 +10,7 @@ from games.chess.files.fen import bytes_type, parse_fen
 from games.chess.files.san import read_san
 from games.chess.files.tokens import (
     BEGIN,
+    BEGUN,
     BLACK_ELO,
     BRACE,
     BRACKET,
@@ -20,15 +21,18 @@ from games.chess.files.tokens import (
     DIGIT,
     DOLLAR,
     DOT,
+    EVENT,
     FAULT,
     FIRST_MOVE,
     FIRST_SCORE,
     GLYPH,
+    HAS_EVENT,
     HAS_FEN,
     HAS_TAGS,
     NEWLINE,
     NO_TAG,
     OPEN,
+    OTHER,
     PERCENT,
     PLIES,
     QUOTE,
@@ -44,7 +48,6 @@ from games.chess.files.tokens import (
     WORD,
     class_of,
     line_end,
-    mark_at,
     moves_type,
     note,
     note_score,
@@ -56,11 +59,11 @@ from games.chess.files.tokens import (
     row_type,
     rows_type,
     scores_type,
-    starts_game,
+    tag_name_end,
+    wide_space,
 )
 from games.chess.rules import entry, inner
 from games.chess.rules.position import black_to_move, leaves_king_hanging, load, make, words_type
-from games.streams import UTF8_MARK
 
 MORE = -1  # the text ends before the game does
 _A, _Z, _E, _P, _M, _W, _0, _TAB = (ord(letter) for letter in "AZepMw0\t")
@@ -162,13 +165,30 @@ def _value_end(text, i, end, final):
 )
 def _read_tag(text, i, end, final, apart, game, words):
     """Read the tag at text[i] == '['; returns the index after it, or MORE. A malformed tag takes
-    its line. `apart`: an empty line separates it from the tags before; AGAIN if these have it."""
+    its line. AGAIN for a tag that starts the next game: a second Event, or behind an empty line,
+    which sets it `apart`, another one that the game has, or Event if the game is faulty."""
     name = i + 1
     while name < end and text[name] == SPACE_BYTE:
         name += 1
     name_end = name
     while name_end < end and class_of(np.int64(text[name_end])) >= WORD:
         name_end += 1
+    if name_end == end and not final:
+        return MORE
+    what = packed(text, name, name_end)
+    if (what == EVENT and game[HAS_EVENT]) or (
+        apart
+        and (
+            (what == EVENT and game[FAULT])
+            or (what == FEN and game[HAS_FEN])
+            or (what == RESULT_NAME and game[TAG_RESULT] != NO_TAG)
+            or (what == WHITE_ELO_NAME and game[WHITE_ELO])
+            or (what == BLACK_ELO_NAME and game[BLACK_ELO])
+        )
+    ):
+        return AGAIN
+    if what == EVENT:
+        game[HAS_EVENT] = 1
     value = name_end
     while value < end and (text[value] == SPACE_BYTE or text[value] == _TAB):
         value += 1
@@ -184,14 +204,6 @@ def _read_tag(text, i, end, final, apart, game, words):
             return MORE
         note(game, faults.TAG, i, min(stop, i + 60), 0)
         return stop
-    what = packed(text, name, name_end)
-    if apart and (
-        (what == FEN and game[HAS_FEN])
-        or (what == RESULT_NAME and game[TAG_RESULT] != NO_TAG)
-        or (what == WHITE_ELO_NAME and game[WHITE_ELO])
-        or (what == BLACK_ELO_NAME and game[BLACK_ELO])
-    ):
-        return AGAIN
     if what == RESULT_NAME:
         game[TAG_RESULT] = result_of(packed(text, value, close))
     elif what == WHITE_ELO_NAME:
@@ -209,50 +221,6 @@ def _read_tag(text, i, end, final, apart, game, words):
     while text[close] != _CLOSE_BRACKET:
         close += 1
     return close + 1
-
-
-@inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, words_type))
-def read_tags(text, i, end, final, game, words):
-    """Read the tags from i on; returns the start of the movetext, or MORE. A game without moves
-    ends where `[Event "` follows, or tags behind an empty line that it has already."""
-    fresh, empty = True, False  # only white space since the start of the line, and before it
-    apart = np.int64(-1)  # the first tag behind an empty line
-    while True:
-        if i >= end:
-            return i if final else MORE
-        letter = np.int64(text[i])
-        kind = class_of(letter)
-        if kind == SPACE:
-            if letter == NEWLINE or (letter == RETURN and (i + 1 == end or text[i + 1] != NEWLINE)):
-                empty, fresh = fresh, True
-                if empty:
-                    apart = np.int64(-1)
-            i += 1
-        elif letter == UTF8_MARK[0] and mark_at(text, i, end):
-            if i + len(UTF8_MARK) > end and not final:
-                return MORE
-            i += len(UTF8_MARK)
-        elif fresh and (kind == PERCENT or kind == SEMICOLON):
-            i, fresh = line_end(text, i, end), False
-            if i == end and not final:
-                return MORE
-        elif kind == BRACKET:
-            if game[HAS_TAGS]:
-                if i + 8 > end and not final:
-                    return MORE
-                if starts_game(text, i, end):
-                    return i
-                if empty and apart < 0:
-                    apart = i
-            i = _read_tag(text, i, end, final, apart >= 0, game, words)
-            if i == MORE:
-                return MORE
-            if i == AGAIN:
-                return apart
-            game[HAS_TAGS] = 1
-            fresh = False
-        else:
-            return i
 
 
 DECIDED = 20000.0  # centipawns: engines write mates and wins in tablebases as large numbers too
@@ -341,12 +309,12 @@ def read_comment(text, i, end, ply, black, game, scores):
             and text[stop] == _SLASH
             and _digit_at(text, stop + 1, end)
         ):
-            mate_or_pawns = False
+            mate, dot = False, stop
             for k in range(i, stop):
-                mate_or_pawns = (
-                    mate_or_pawns or text[k] == _DOT or text[k] == _M or text[k] == _HASH
-                )
-            if mate_or_pawns:  # otherwise a fraction, such as 1/2
+                mate = mate or text[k] == _M or text[k] == _HASH
+                dot = k if text[k] == _DOT else dot
+            signed = text[i] == _DASH or text[i] == _PLUS
+            if mate or stop - dot > 2 or (signed and dot < stop):  # not 1/2 or 2.5/5 in prose
                 score = _score(text, i, stop, False)
                 if not np.isnan(score):
                     note_score(game, scores, ply - 1, score if black else -score)
@@ -396,16 +364,16 @@ def read_comment(text, i, end, ply, black, game, scores):
 
 
 MAX_QUOTED = 20  # bytes of an invalid token that messages quote
-LONGEST_COMMENT = 1 << 20  # bytes that a comment may continue after a line in it that starts a game
+LONGEST_COMMENT = 1 << 20  # bytes that a comment may continue after a line in it that is a tag
 
 
 @inner(types.int64(bytes_type, types.int64, types.int64, types.boolean, row_type, types.int64))
 def _skip_comment(text, i, end, final, game, ply):
     """Return the index after the comment that opens at text[i] == '{', or MORE.
 
-    A line inside it that starts a game makes the comment suspect. If then another comment opens,
-    the text ends, or LONGEST_COMMENT bytes pass before it is closed, the comment counts as never
-    closed and reading continues at that line."""
+    A line inside it that begins with a tag makes the comment suspect. If then another comment
+    opens, the text ends, or LONGEST_COMMENT bytes pass before it is closed, the comment counts as
+    never closed and reading continues at that line."""
     begin, suspect = i, np.int64(-1)
     i += 1
     while i < end:
@@ -416,11 +384,9 @@ def _skip_comment(text, i, end, final, game, ply):
             letter == BRACKET_BYTE
             and suspect < 0
             and (text[i - 1] == NEWLINE or text[i - 1] == RETURN)
+            and tag_name_end(text, i, end)
         ):
-            if i + 8 > end and not final:
-                return MORE
-            if starts_game(text, i, end):
-                suspect = i
+            suspect = i
         if suspect >= 0 and (letter == _OPEN_BRACE or i - suspect > LONGEST_COMMENT):
             break
         i += 1
@@ -442,12 +408,17 @@ def _skip_comment(text, i, end, final, game, ply):
         words_type,
     )
 )
-def _read_movetext(text, i, end, final, moves, scores, game, words):
-    """Read moves up to the result; returns the start of the next game, or MORE."""
+def _read_game(text, i, end, final, moves, scores, game, words):
+    """Read tags, and moves up to the result; returns the start of the next game, or MORE.
+
+    Tags in front of the first move belong to the game, unless they start the next one (see
+    `_read_tag`)."""
     p = load(words)
     m = game[FIRST_MOVE]
     ply, depth = np.int64(0), np.int64(0)
-    fresh, finished = True, False
+    heading, finished = True, False  # nothing but tags so far; behind the result
+    fresh, empty = True, False  # only white space since the start of the line, and before it
+    apart = np.int64(-1)  # the first tag behind an empty line
     while True:
         if i >= end:
             if not final:
@@ -456,10 +427,12 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
         letter = np.int64(text[i])
         kind = class_of(letter)
         if kind == SPACE:
-            if letter == NEWLINE or letter == RETURN:
-                if finished:
-                    break
-                fresh = True
+            if finished and (letter == NEWLINE or letter == RETURN):
+                break
+            if letter == NEWLINE or (letter == RETURN and (i + 1 == end or text[i + 1] != NEWLINE)):
+                empty, fresh = fresh, True
+                if empty:
+                    apart = np.int64(-1)
             i += 1
             continue
         if kind >= WORD:
@@ -468,12 +441,13 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
                 stop += 1
             if stop == end and not final:
                 return MORE
-            fresh = False
+            fresh, heading = False, False
             if depth:
                 i = stop
                 continue
             if finished:
-                note(game, faults.AFTER_RESULT, i, stop, ply)
+                if result_of(packed(text, i, stop)) != game[RESULT]:
+                    note(game, faults.AFTER_RESULT, i, stop, ply)
                 i = stop
                 continue
             if kind == DIGIT:
@@ -529,7 +503,7 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
             i = stop
             continue
         if kind == BRACE:
-            begin = i + 1
+            begin, heading = i + 1, False
             i = _skip_comment(text, i, end, final, game, ply)
             if i == MORE:
                 return MORE
@@ -542,24 +516,27 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
             if i == end and not final:
                 return MORE
             continue
-        if letter == UTF8_MARK[0] and mark_at(text, i, end):
-            if i + len(UTF8_MARK) > end and not final:
-                return MORE
-            i += len(UTF8_MARK)
-            continue
-        if kind == BRACKET and fresh:
-            if finished or ply or game[FAULT] <= faults.FEN_SHORT or not game[HAS_TAGS]:
-                break
-            # after a malformed tag: the tags after it belong to the same game
-            if i + 8 > end and not final:
-                return MORE
-            if starts_game(text, i, end):
-                break
-            i = line_end(text, i, end)
-            if i == end and not final:
+        if kind == OTHER and wide_space(text, i, end):
+            i += wide_space(text, i, end)
+            if i > end and not final:
                 return MORE
             continue
-        fresh = False
+        if kind == BRACKET and (fresh or heading):
+            if finished or ply or depth or not (heading or game[HAS_TAGS]):
+                break
+            if game[HAS_TAGS] and empty and apart < 0:
+                apart = i
+            stop = _read_tag(text, i, end, final, apart >= 0, game, words)
+            if stop == MORE:
+                return MORE
+            if stop == AGAIN:
+                i = apart if apart >= 0 else i
+                break
+            p = load(words)
+            i, fresh = stop, False
+            game[HAS_TAGS] = 1
+            continue
+        fresh, heading = False, False
         i += 1
         if kind == OPEN:
             depth += 1
@@ -576,7 +553,9 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
             if i == end and not final:
                 return MORE
         elif finished:
-            note(game, faults.AFTER_RESULT, i - 1, i, ply)
+            # an apostrophe or the like is no text
+            if kind != OTHER and not (kind == STAR and game[RESULT] == UNDECIDED):
+                note(game, faults.AFTER_RESULT, i - 1, i, ply)
         elif kind == STAR:
             finished = True
         else:
@@ -599,6 +578,7 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
                     line_end(text, i, min(end, i + MAX_QUOTED)),
                     ply + 1,
                 )
+    game[BEGUN] = game[HAS_TAGS] or not heading
     if depth:
         note(game, faults.VARIATION, i, i, ply)
     if game[RESULT] == UNDECIDED and game[TAG_RESULT] < UNDECIDED:
@@ -626,7 +606,7 @@ def _read_movetext(text, i, end, final, moves, scores, game, words):
 def read_games(text, i, end, final, start, games, positions, moves, scores, counts):
     """Read games from text[i:end] until the end of the text or of the room for games.
 
-    Writes a row of FIELDS per game to `games` (n, 16) int64, its start to `positions` (n, 10), all
+    Writes a row of FIELDS per game to `games` (n, 18) int64, its start to `positions` (n, 10), all
     moves to `moves`, and scores in comments to `scores` (see `note_score`), which has room for one
     more per game than there are moves. counts[0] is the number of games, counts[1] of moves.
     `start` is the initial position of chess. `final`: no text follows `end`. Returns the index to
@@ -645,13 +625,10 @@ def read_games(text, i, end, final, start, games, positions, moves, scores, coun
             len(start)
         ):  # assigning a slice would compile the formatting of its error message
             words[k] = start[k]
-        at = read_tags(text, i, end, final, game, words)
-        if at == MORE or (at >= end and not game[HAS_TAGS]):
-            return i if at == MORE else at
         game[BEGIN] = i
-        at = _read_movetext(text, at, end, final, moves, scores, game, words)
-        if at == MORE:
-            return i
+        at = _read_game(text, i, end, final, moves, scores, game, words)
+        if at == MORE or not game[BEGUN]:
+            return i if at == MORE else at
         counts[1] += game[PLIES]
         i = at
         n += 1

@@ -148,12 +148,12 @@ def pawn_move(p, target, file, rank, promotion):
 
 @inner(types.int64(bytes_type, types.int64, types.int64))
 def _castling_length(text, i, end):
-    """Return 2 for O-O, 3 for O-O-O (letters or zeros), otherwise 0."""
+    """Return 2 for O-O, 3 for O-O-O (letters, capital or not, or zeros), otherwise 0."""
     n = end - i
     if n != 3 and n != 5:
         return 0
     letter = text[i]
-    if letter != _CAPITAL_O and letter != _0:
+    if letter != _CAPITAL_O and letter != _CAPITAL_O + _LOWER and letter != _0:
         return 0
     for k in range(1, n):
         if text[i + k] != (_DASH if k & 1 else letter):

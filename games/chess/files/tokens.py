@@ -124,26 +124,47 @@ def number_at(text, i, end):
     return value
 
 
-@inner(types.boolean(bytes_type, types.int64, types.int64))
-def starts_game(text, i, end):
-    """Whether `[Event "` is at i."""
-    return (
-        i + 8 <= end
-        and packed(text, i + 1, i + 6) == EVENT
-        and text[i + 6] == SPACE_BYTE
-        and text[i + 7] == QUOTE
-    )
+@inner(types.int64(bytes_type, types.int64, types.int64))
+def tag_name_end(text, i, end):
+    """Return the index after the name of the tag at text[i] == '[', if its value follows, as in
+    `[White "`; 0 if not."""
+    begin = i + 1
+    i = begin
+    while i < end and class_of(np.int64(text[i])) >= WORD:
+        i += 1
+    name_end = i
+    while i < end and text[i] == SPACE_BYTE:
+        i += 1
+    return name_end if begin < name_end < i < end and text[i] == QUOTE else 0
 
 
-@inner(types.boolean(bytes_type, types.int64, types.int64))
-def mark_at(text, i, end):
-    """Whether the mark of UTF-8, or as much of it as the text has, is at i: files that were joined
-    have it before games in the middle."""
-    return (
-        text[i] == UTF8_MARK[0]
-        and (i + 1 >= end or text[i + 1] == UTF8_MARK[1])
-        and (i + 2 >= end or text[i + 2] == UTF8_MARK[2])
-    )
+@inner(types.int64(bytes_type, types.int64, types.int64))
+def wide_space(text, i, end):
+    """Return the number of bytes of the white space outside ASCII at i, of which the text may have
+    fewer; 0 if there is none.
+
+    U+00A0 in UTF-8 or Latin-1, U+2000 to U+200F, U+202F, U+2060, and the mark of UTF-8, which files
+    that were joined have before games in the middle."""
+    first = np.int64(text[i])
+    second = np.int64(text[i + 1]) if i + 1 < end else np.int64(-1)
+    third = np.int64(text[i + 2]) if i + 2 < end else np.int64(-1)
+    if first == 0xA0:
+        return 1
+    if first == 0xC2 and (second == 0xA0 or second < 0):
+        return 2
+    if (
+        first == 0xE2
+        and (second == 0x80 or second < 0)
+        and (0x80 <= third <= 0x8F or third == 0xAF or third < 0)
+    ) or (first == 0xE2 and second == 0x81 and (third == 0xA0 or third < 0)):
+        return 3
+    if (
+        first == UTF8_MARK[0]
+        and (second == UTF8_MARK[1] or second < 0)
+        and (third == UTF8_MARK[2] or third < 0)
+    ):
+        return 3
+    return 0
 
 
 # columns of the row
@@ -164,7 +185,9 @@ FIELDS = (
     FIRST_SCORE,
     SCORES,
     BY_TAG,
-) = range(16)
+    HAS_EVENT,
+    BEGUN,
+) = range(18)
 
 row_type = types.Array(types.int64, 1, "C")
 rows_type = types.Array(types.int64, 2, "C")

@@ -146,8 +146,6 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
     """Parse the game of lines[begin:end]."""
     game = ParsedGame([], begin=begin + 1)
     start = _Start()
-    # an illegal move, which is no fault of the file if it ends the game
-    refused: GameFault | None = None
     try:
         for number in range(begin, end):
             line = lines[number].rstrip()
@@ -158,28 +156,25 @@ def _game(lines: Sequence[str], begin: int, end: int) -> ParsedGame:
             else:
                 statements, _, comment = line.partition("'")
                 for text in filter(None, map(str.strip, statements.split(","))):
-                    if refused and not _TIME.fullmatch(text) and text != ILLEGAL:
-                        raise refused
-                    refused = None if text == ILLEGAL else refused
+                    if game.refused and not _TIME.fullmatch(text) and text != ILLEGAL:
+                        raise game.refused
+                    game.refused = None if text == ILLEGAL else game.refused
                     try:
                         _statement(game, start, text, number + 1)
                     except GameFault as fault:
                         if fault.kind != ILLEGAL_KIND:
                             raise
-                        refused = fault
+                        game.refused = fault
                 game.take_comment(comment.removeprefix("*") if comment[:2] == "**" else comment)
-        if refused:
-            raise refused
         if not game.line:
             raise GameFault(
                 "no position",
                 "a game without the side to move, expected + or - after the position",
                 end,
             )
+        game.decide()
     except GameFault as fault:
         game.fault = fault
-    else:
-        game.decide()
     return game
 
 

@@ -60,6 +60,8 @@ class ParsedGame:
     begin: int = 1  # its first line
     fault: GameFault | None = None
     found_end: bool = False
+    # an illegal move, which is no fault of the file if it ends the game
+    refused: GameFault | None = None
 
     def push(
         self, source: int, target: int, kind: int, promotes: bool | None, text: str, number: int
@@ -101,11 +103,18 @@ class ParsedGame:
         if ply >= 0:
             self.scores.setdefault(ply, float(found[1] if won is None else won))
 
+    def lose_by_refused(self) -> None:
+        """End the game with the loss of the side that played the illegal move."""
+        self.refused, self.result, self.found_end = None, self.mover_result(-1), True
+
     def mover_result(self, value: int | None) -> int | None:
         """Return Black's result, from the result of the side to move."""
         return -value if value is not None and white_to_move(self.line[-1]) else value
 
     def decide(self) -> None:
-        """Take the result by the rules if the file gives none."""
+        """Take the result by the rules if the file gives none; Fault for an illegal move that does
+        not end the game."""
+        if self.refused:
+            raise self.refused
         if not self.found_end and (found := ending(self.line)) is not None:
             self.result = found[0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from games.shogi.files.gamefile import GameFault, ParsedGame, set_up
+from games.shogi.files.gamefile import ILLEGAL_KIND, GameFault, ParsedGame, set_up
 from games.shogi.files.sfen import board_of, shown, words_of
 from games.shogi.rules.attacks import KING
 from games.shogi.rules.moves import NOWHERE
@@ -49,6 +49,7 @@ _MOVE = re.compile(
 _LINE = re.compile(
     r"[ 　]*([0-9]{1,5})[ 　]+(\S.*?)(?:[ 　]*\([ 0-9]*:[ 0-9:./]*\))?[ 　]*\+?$", re.ASCII
 )
+FOUL = "反則勝ち"  # the opponent's last move is illegal
 # results for the side to move; None: undecided
 ENDS = {
     "投了": -1,
@@ -58,7 +59,7 @@ ENDS = {
     "時間切れ": -1,
     "反則負け": -1,
     "不戦敗": -1,
-    "反則勝ち": 1,
+    FOUL: 1,
     "不戦勝": 1,
     "入玉勝ち": 1,
     "勝ち宣言": 1,
@@ -126,13 +127,17 @@ def read_game(lines: Sequence[str]) -> ParsedGame:
             if text.startswith("*"):
                 game.take_comment(text[1:])
             elif text.strip(" 　") and text[0] not in "#&":
-                _line(game, start, text, number)
+                try:
+                    _line(game, start, text, number)
+                except GameFault as fault:
+                    if fault.kind != ILLEGAL_KIND or game.refused:
+                        raise
+                    game.refused = fault
         if not game.line:
             game.line.append(start.words(len(lines)))
+        game.decide()
     except GameFault as fault:
         game.fault = fault
-    else:
-        game.decide()
     return game
 
 
@@ -221,10 +226,13 @@ def _summary(game: ParsedGame, text: str) -> None:
         return
     side, how, end = found.groups()
     if side:
-        game.result = (1 if side[0] in "先下" else -1) * (1 if how == "勝ち" else -1)
+        result: int | None = (1 if side[0] in "先下" else -1) * (1 if how == "勝ち" else -1)
     else:
-        game.result = game.mover_result(ENDS[end])
-    game.found_end = True
+        result = game.mover_result(ENDS[end])
+    if not game.refused:
+        game.result, game.found_end = result, True
+    elif end == FOUL or side and result == game.mover_result(-1):
+        game.lose_by_refused()
 
 
 def _header(game: ParsedGame, start: _KifStart, key: str, value: str, number: int) -> None:
@@ -247,6 +255,11 @@ def _header(game: ParsedGame, start: _KifStart, key: str, value: str, number: in
 
 
 def _move(game: ParsedGame, ply: int, text: str, number: int) -> None:
+    if game.refused:
+        if text != FOUL:
+            raise game.refused
+        game.lose_by_refused()
+        return
     if ply != len(game.moves) + 1:
         raise GameFault(
             "wrong number", f"move number {ply}, expected {len(game.moves) + 1}", number

@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numba.core import types
 
-from games.reading import Faults, FileGame, Policy, format_by_name, hash_of, start_of
+from games.reading import (
+    Faults,
+    FileGame,
+    Policy,
+    format_by_name,
+    hash_of,
+    refuse_foreign,
+    start_of,
+)
 from games.record import PositionBatch, ReadOptions, ReadReport
 from games.search.context import Context
 from games.shogi.files import csa, kif, packed
@@ -26,7 +34,8 @@ START = 1 << 14  # bytes at the start of a file that are examined
 _NEW_KIF = re.compile(r"#\s*KIF|# ----|開始日時|手合割|手数--|[先下後上]手：")
 FILE_END = "\0"  # a line between the files of an archive
 _KIF_MOVE = re.compile(r"\s*[0-9]+\s", re.ASCII)
-_CSA_MOVE = re.compile(r"[+-][0-9]{4}[A-Z]{2}|%", re.ASCII)
+_NEW_CSA = re.compile(r"V[1-3]|N[+-]|\$[A-Z_+-]+:|P[I1-9+-]", re.ASCII)
+_CSA_MOVE = re.compile(r"([^'].*,)?([+-][0-9]{4}[A-Z]{2}|%)", re.ASCII)
 
 
 def by_name(name: str) -> str | None:
@@ -84,17 +93,14 @@ def games_apart(lines: list[str], form: str) -> list[tuple[int, int]]:
     """Return where the games of a file begin and end: a new one begins with its first header behind
     moves."""
     found, begin, moved = [], 0, False
+    header, move = (_NEW_CSA, _CSA_MOVE) if form == CSA else (_NEW_KIF, _KIF_MOVE)
     for number, line in enumerate(lines):
-        begins = (
-            line.startswith("V") and csa.begins(line)
-            if form == CSA
-            else bool(_NEW_KIF.match(line.lstrip("\ufeff")))
-        )
+        begins = header.match(line.lstrip("\ufeff"))
         ends = line == FILE_END or form == CSA and line.rstrip() == "/"
         if begins and moved or ends:
             found.append((begin, number))
             begin, moved = number + ends, False
-        moved = moved or bool((_CSA_MOVE if form == CSA else _KIF_MOVE).match(line))
+        moved = moved or bool(move.match(line))
     found.append((begin, len(lines)))
     return [
         (begin, end)
@@ -177,6 +183,7 @@ def read(
 
     Default: the quiet positions of games from the ninth ply on, and all packed positions.
     """
+    refuse_foreign(str(source))
     form = of_file(str(source))
     select = selector(options, "all" if form in PACKED else "quiet")
     faults = Faults(

@@ -33,7 +33,8 @@ TELLING = b'{}()[]"%;$!?*.-+=#/0123456789abcdefghKQRBNPOx \n\r\t\\' + "é".encod
 
 
 def annotated(rng: random.Random, start: chess.Board, line: list[chess.Move]) -> str:
-    """A game with tags, comments, glyphs and nested variations, as python-chess writes it."""
+    """A game with tags in any order, comments, glyphs and nested variations, otherwise as
+    python-chess writes it."""
     game = chess.pgn.Game(
         headers={
             "Event": "Bénoni",
@@ -67,7 +68,10 @@ def annotated(rng: random.Random, start: chess.Board, line: list[chess.Move]) ->
                     other = other.add_variation(rng.choice(replies))
                     other.comment = rng.choice(["", "inside"])
     game.headers["Result"] = rng.choice(["1-0", "0-1", "1/2-1/2", "*"])
-    return str(game) + "\n\n"
+    tags, _, moves = str(game).partition("\n\n")
+    lines = tags.split("\n")
+    rng.shuffle(lines)
+    return "\n".join(lines) + f"\n\n{moves}\n\n"
 
 
 def originals(seed: int, n: int) -> list[bytes]:

@@ -281,8 +281,9 @@ def test_csv_is_read_by_its_header(columns, delimiter, quote, tmp_path):
     [
         (
             f"{BOARD},0.35,1",
-            "positions.epd:3: the score is 0.35, expected a whole number of centip",
+            "positions.epd:3: the score is '0.35', expected a whole number of centip",
         ),
+        (f"{BOARD},mate soon,1", "positions.epd:3: the score is 'mate soon', expected a whole"),
         (f"{BOARD},35,-1", "positions.epd:3: results are of another scale"),
         (f'{BOARD},35,"' + "x" * 200_000, "positions.epd:3: not a row of CSV"),
     ],
@@ -308,10 +309,53 @@ def test_clocks_are_read_from_operations(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("header", ["FEN,Evaluation", "fen,score", "fen,result,outcome"])
+@pytest.mark.parametrize("header", ["FEN,Evaluation", "fen,score"])
 def test_a_header_that_names_no_result_is_refused(header, tmp_path):
     with pytest.raises(InputError, match="positions.epd: columns .*; expected fen,result"):
         read(epd_file(tmp_path, f"{header}\n{BOARD},0\n"))
+
+
+def test_a_header_that_names_two_results_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"several columns of results \(result, wdl\); keep one"):
+        read(epd_file(tmp_path, f"fen,result,wdl\n{BOARD},0,0\n"))
+
+
+@pytest.mark.parametrize(
+    ("score", "centipawns"),
+    [
+        *(("#3", math.inf), ("#-3", -math.inf), ("-M5", -math.inf), ("M12", math.inf)),
+        *(("mate 2", math.inf), ("mate -2", -math.inf), ("#0", math.nan), ("25000", math.inf)),
+    ],
+)
+def test_mates_in_the_column_of_scores_are_read_as_in_pgn(score, centipawns, tmp_path):
+    (batch,), _, notes = read(epd_file(tmp_path, f"fen,result,score\n{BOARD},1.0,{score}\n"))
+    assert notes == []
+    assert batch.scores.tolist() == pytest.approx([centipawns], nan_ok=True)
+
+
+RECORDS = [  # side to move, score, ply, result, as Stockfish's tools write them
+    *(("w", 54, 10, 1), ("b", -32, 11, -1), ("w", 32000, 14, 1)),  # a game that White wins
+    *(("b", 100, 3, 1), ("w", -100, 4, -1)),  # and one of Black
+    *(("b", 0, 5, 0), ("b", 7, 5, 0)),  # two drawn ones
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_records_of_stockfish_are_those_of_the_side_to_move(end, tmp_path):
+    text = "".join(
+        end.join([f"fen 4k3/8/8/8/8/8/4P3/4K3 {side} - - 0 1", "move e1d1", f"score {score}"])
+        + end.join(["", f"ply {ply}", f"result {result}", "e", ""])
+        for side, score, ply, result in RECORDS
+    )
+    (tmp_path / "a.plain").write_text(text + f"fen {BOARD}{end}score 1{end}e{end}", newline="")
+    (batch,), report, notes = read(tmp_path / "a.plain")
+    sign = {"w": 1, "b": -1}
+    assert batch.outcomes.tolist() == [sign[side] * result for side, _, _, result in RECORDS]
+    assert batch.scores.tolist() == [
+        math.inf if score == 32000 else sign[side] * score for side, score, _, _ in RECORDS
+    ]
+    assert batch.first.tolist() == [0, 3, 5, 6]
+    assert report.bad == len(notes) == 1 and "no result" in notes[0]
 
 
 @pytest.mark.parametrize("side", "wb")

@@ -77,6 +77,38 @@ VARIANTS = [
 ]
 
 
+def tags_in_any_order(rng: random.Random) -> bytes:
+    """A file of games by python-chess: some with a start of their own, tags in any order, with and
+    without Event, and the white space that programs write."""
+    text = ""
+    boards = [board for board in random_boards(rng.randrange(1 << 30), 1, 30) if board.legal_moves]
+    for board in rng.sample(boards, 4):
+        start = rng.choice([chess.Board(), chess.Board(board.fen())])
+        game = chess.pgn.Game.from_board(start)
+        node = game
+        for _ in range(rng.randrange(1, 4)):
+            if moves := list(node.board().legal_moves):
+                node = node.add_main_variation(rng.choice(moves))
+        game.headers["Result"] = rng.choice(list(RESULTS))
+        for name in rng.sample(["WhiteElo", "BlackElo", "ECO", "EventDate", "Opening"], 3):
+            game.headers[name] = str(rng.randint(1000, 2800))
+        tags, _, moves = str(game).partition("\n\n")
+        lines = [tag for tag in tags.split("\n") if rng.random() < 0.9 or tag[:4] == "[FEN"]
+        rng.shuffle(lines)
+        lines[:0] = ['[ePGN "0.1"]'] * (rng.random() < 0.2)
+        between = rng.choice(["\n\n", "\n", "\n \n"])
+        text += "\n".join(lines) + between + moves + rng.choice(["\n\n", "\n\n\n", "\n\n\t\n"])
+    return (
+        (rng.choice(["", "\n", "\ufeff"]) + text).replace("\n", rng.choice(["\n", "\r\n"])).encode()
+    )
+
+
+def test_tags_in_any_order_have_the_games_that_python_chess_finds(tmp_path):
+    rng = random.Random(14)
+    for _ in range(60):
+        same_as_python_chess(tags_in_any_order(rng), tmp_path, 4)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_chess960_needs_a_fen_and_no_special_variant_tag(variant, tmp_path):
     for shredder in (False, True):
@@ -128,6 +160,12 @@ TEXTS = {
         + TAGS
         + "1. e4 a5 2. e5 f5 3. exf6ep 1-0\n\n"
     ),
+    "a result written twice": TAGS + "1. e4 e5 1-0 1-0\n\n" + TAGS + "1. e4 1-0 {x} 1-0\n\n",
+    "punctuation behind the result": TAGS + "1. e4 e5 1-0`\n\n" + TAGS + "1. e4 1-0 '\n\n",
+    "spaces outside ASCII": TAGS + "1.\u00a0e4\u200be5 2.\u2009Nf3\ufeff Nc6\u2060 1-0\u00a0\n\n",
+    "a tag of an electronic board first": '[ePGN "0.1;DGT board"]\n' + GOOD,
+    "Event last": '[Result "1-0"]\n[Event "?"]\n\n1. e4 1-0\n\n',
+    "an empty line before Event": '[Result "1-0"]\n\n[Event "?"]\n\n1. e4 1-0\n\n',
     "promotions": "".join(
         f'[FEN "7k/P7/8/8/8/8/8/K7 w - - 0 1"]\n\n1. a8{to} *\n\n'
         for to in ("=Q", "Q", "=N+", "=r", "b")

@@ -41,6 +41,7 @@ BAD = [
     (faults.FEN_PAWNS, start("4k2p/8/8/8/8/8/8/4K3 w - - 0 1"), "4k2p"),
     (faults.FEN_MATERIAL, start("4k3/8/8/8/8/PP6/PPPPPPPP/4K3 w - - 0 1"), "4k3/8"),
     (faults.FEN_CHECK, start("4k3/8/8/8/8/8/8/K3R3 w - - 0 1"), "4k3/8"),
+    (faults.FEN_COUNTS, start("4k3/8/8/8/8/8/8/4K3 w - - 3+3 0 1"), "4k3/8"),
     (faults.FEN_SHORT, start("4k3/8/8/8/8/8/8/4K3 w -"), "4k3/8"),
     (faults.TAG, game("1. e4 *", 'White "A'), '[White "A'),
     (faults.TAG, game("1. e4 *", 'White A"'), '[White A"'),
@@ -69,7 +70,8 @@ BAD = [
     (faults.NO_RESULT, game(""), None),
     (faults.RESULTS, game("1. e4 e5 0-1", 'Result "1-0"'), "0-1"),
     (faults.RESULTS, game("1. e4 (1. d4 1-0) e5 1/2-1/2", 'Result "1-0"'), "1/2-1/2"),
-    (faults.AFTER_RESULT, game("1. e4 e5 1-0 1-0"), "1-0\n"),
+    (faults.AFTER_RESULT, game("1. e4 e5 1-0 0-1"), "0-1\n"),
+    (faults.AFTER_RESULT, game("1. e4 e5 1-0 *"), "*\n"),
     (faults.AFTER_RESULT, game("1. e4 e5 1-0 2. Nf3"), "2. Nf3"),
 ]
 EXAMPLES = pytest.mark.parametrize(("fault", "text", "place"), BAD)

@@ -90,7 +90,7 @@ def test_long_algebraic_and_coordinates_are_read_as_well(chess960, tmp_path):
 OPEN = "r3k2r/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/R3K2R w KQkq - 0 1"
 
 
-@pytest.mark.parametrize("token", ["e1g1", "e1h1", "O-O", "0-0", "O-O+", "Ke1g1"])
+@pytest.mark.parametrize("token", ["e1g1", "e1h1", "O-O", "0-0", "o-o", "O-O+", "Ke1g1"])
 def test_castling_has_many_spellings_or_is_refused(token, tmp_path):
     (game,) = games_of_bytes(pgn(OPEN, token), tmp_path)
     castling = packed(chess.Board(OPEN, chess960=True), chess.Move(chess.E1, chess.H1))

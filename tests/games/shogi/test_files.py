@@ -362,6 +362,50 @@ def test_a_kif_without_an_end_has_the_result_of_its_summary(summaries, result):
         assert (game.fault, len(game.moves), game.result) == (None, 2, result)
 
 
+FOULS = {  # positions, the move that is illegal there, and the side that loses
+    "two pawns on a file": (
+        ["７六歩(77)", "３四歩(33)", "２二角成(88)", "同　銀(31)"],
+        "４六歩打",
+        -1,
+    ),
+    "a king left in check": (
+        ["７六歩(77)", "３四歩(33)", "３三角成(88)", "４二飛(82)", "４二馬(33)"],
+        "９四歩(93)",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("foul", FOULS)
+@pytest.mark.parametrize(
+    "end", ["{n} 反則勝ち", "まで{m}手で{side}手の勝ち", "まで{m}手で反則勝ち"]
+)
+def test_an_illegal_move_may_end_a_game(foul, end):
+    """Its side loses, in CSA as well; without that end it is a fault."""
+    moves, illegal, winner = FOULS[foul]
+    lines = [f"{n} {move}" for n, move in enumerate([*moves, illegal], 1)]
+    end = end.format(n=len(lines) + 1, m=len(lines), side="先" if winner > 0 else "後")
+    game = kif.read_game([*lines, end])
+    assert (game.fault, len(game.moves), game.result) == (None, len(moves), winner)
+    for wrong in ([], [f"{len(lines) + 1} 投了"], [f"{len(lines) + 1} ８四歩(83)"]):
+        game = kif.read_game([*lines, *wrong])
+        assert game.fault is not None and game.fault.kind == "illegal move"
+
+
+@pytest.mark.parametrize(
+    "head", ["PI\n+\n", "N+a\nN-b\nPI\n+\n", "$EVENT:x\nPI,+\n", "V2\nPI\n+\n"]
+)
+def test_games_of_csa_that_are_joined_without_a_line_between_are_all_read(head, tmp_path):
+    path = tmp_path / "joined.csa"
+    path.write_text(
+        "V2.2\n" + head + head.join(["+7776FU\n-3334FU\n%TORYO\n", "+2726FU,T3,%TORYO\n"] * 2)
+    )
+    games = list(reading.parse(str(path), reading.CSA))
+    assert [(game.fault, len(game.moves), game.result) for game in games] == [
+        *((None, 2, -1), (None, 1, 1)) * 2
+    ]
+
+
 SHOGIHOME = """先手：A
 後手：B
 手合割：平手
