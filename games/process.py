@@ -267,7 +267,8 @@ class EngineProcess:
 
     def _take(self, piece: bytes) -> None:
         *whole, self._rest = (self._rest + piece).split(b"\n")
-        self._lines.extend(line.removesuffix(b"\r") for line in whole)
+        # some engines begin lines with blanks
+        self._lines.extend(line.lstrip(b" \t").removesuffix(b"\r") for line in whole)
 
     def _piece(self, deadline: float) -> bytes:
         """The next piece of the output, empty at its end and at the deadline."""

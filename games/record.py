@@ -409,7 +409,8 @@ class Control:
     base: float | None = None  # clock for the whole game
     increment: float = 0.0  # added after each move
     byoyomi: float = 0.0  # for each move once the clock has run out
-    margin: float = 0.0  # by which a move may exceed its time; 0 of `movetime`: MOVETIME_MARGIN
+    # by which a move may exceed its time; None: nothing of a clock, MOVETIME_MARGIN of `movetime`
+    margin: float | None = None
     vary: float = 0.0  # the share by which searches of an engine differ from its limit
 
     def drawn(self, dice: random.Random) -> Control:
@@ -425,8 +426,9 @@ class Control:
     def exceeded(self, used: float, left: float | None) -> bool:
         """Whether a move took too long: seconds used, and seconds left on a clock."""
         if left is not None:
-            return used > left + self.byoyomi + self.margin
-        return self.movetime is not None and used > self.movetime + (self.margin or MOVETIME_MARGIN)
+            return used > left + self.byoyomi + (self.margin or 0.0)
+        margin = MOVETIME_MARGIN if self.margin is None else self.margin
+        return self.movetime is not None and used > self.movetime + margin
 
     @property
     def text(self) -> str:

@@ -25,7 +25,7 @@ from games.record import (
     Searched,
     SearchLimits,
 )
-from games.streams import InputError
+from games.streams import InputError, one_line
 
 OPTION = re.compile(r"option name (.+?) type (spin|check|combo|button|string)(?: (.*))?")
 FIELD = re.compile(r"(?:^| )(default|min|max|var) (.*?)(?= (?:default|min|max|var) |$)")
@@ -243,7 +243,7 @@ class EngineClient(Engine):
         for line in lines:
             text = line.decode("utf-8", "replace")
             if text.startswith("id name "):
-                self.name = text.removeprefix("id name ").strip()
+                self.name = one_line(text.removeprefix("id name ").strip())
             elif option := option_of(text):
                 self.options[option.name] = option
             elif text.startswith("option "):

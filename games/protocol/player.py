@@ -90,7 +90,9 @@ class Engine(ABC):
         of range."""
         found = [checked(self.command, self.options, *each) for each in values.items()]
         if found:
-            self._process.say("".join(self.setting(*each) for each in found).encode())
+            self._process.say(
+                "".join(self.setting(*each) for each in found).encode("utf-8", "surrogateescape")
+            )
 
     def setting(self, option: EngineOption, text: str) -> str:
         """Return the line that sets an option."""
@@ -188,9 +190,9 @@ class EnginePlayer:
         control = self._control.drawn(self._dice)
         patience = STALL_SECONDS
         if left is not None:
-            patience = left[0] + control.byoyomi + control.margin + EXTRA_SECONDS
+            patience = left[0] + control.byoyomi + (control.margin or 0.0) + EXTRA_SECONDS
         elif control.movetime is not None:
-            patience = 2 * control.movetime + control.margin + EXTRA_SECONDS
+            patience = 2 * control.movetime + (control.margin or 0.0) + EXTRA_SECONDS
         try:
             return self._engine.think(line, moves, control, left, patience)
         except EngineFault as problem:

@@ -84,6 +84,33 @@ def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
         before = known
 
 
+def test_a_game_that_was_won_throughout_teaches_nothing(tmp_path):
+    path, won = mine(tmp_path), "position fen 4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"
+    begun = weights(path)
+    lines = "".join(
+        f"ucinewgame\n{won}{moves}\ngo depth 2\nisready\n" for moves in ("", " moves a1a2 e8e7")
+    )
+    found = run(path, "--learn", lines=lines + "gameover win\nisready\nquit\n")
+    assert found.returncode == 0, found.stderr
+    assert "info string nothing is learned from this game" in found.stdout
+    assert found.stdout.count("bestmove") == 2 and (weights(path) == begun).all()
+    assert read_history(tmp_path / "mine-games") == []
+
+
+def test_an_engine_plays_on_when_learning_fails(tmp_path):
+    path = mine(tmp_path)
+    with engine(path, "--learn") as playing:
+        play(playing, 0, 12)
+        play(playing, 1, 12)
+        path.unlink()
+        (path / "in the way").mkdir(parents=True)
+        for number in (2, 3):
+            assert play(playing, number, 12).ply() == 12
+    found = run(path, "--learn")
+    assert found.returncode == 2
+    assert len(read_history(tmp_path / "mine-games")) == 2
+
+
 @pytest.mark.long
 def test_two_programs_do_not_learn_into_one_file(tmp_path):
     path = mine(tmp_path)

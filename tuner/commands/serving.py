@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from games.streams import InputError
+from games.streams import InputError, one_line
 from tuner.core.records import MAX_COUNT
 from tuner.options.option import TERMS, Arguments, Option, Table, flag, options_in, refuse
 from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
@@ -76,10 +76,16 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
 
 
 def serve(
-    arguments: Arguments, game: str, protocol: str, settable: bool = False, **more: int
+    arguments: Arguments,
+    game: str,
+    protocol: str,
+    settable: bool = False,
+    remark: str = "info string",
+    **more: int,
 ) -> dict:
     """Speak the protocol of this game on standard input and output, until its end; `settable`:
-    weights are options of the engine; `more` is passed to the `serve` of the protocol."""
+    weights are options of the engine; `remark` begins a line for the user; `more` is passed to the
+    `serve` of the protocol."""
     import importlib
     import sys
 
@@ -133,7 +139,12 @@ def serve(
     def speak(watcher: Watcher) -> None:
         server.serve(evaluation, lines, write, name, arguments.params, watcher, **more)
 
+    def say(text: str) -> None:
+        write(f"{remark} {one_line(text)}")
+
     path_of(None)
     output, folder, settings, given = _learning(arguments)
-    learn_while_playing(output, folder, settings, evaluation.replace, speak, arguments.text, given)
+    learn_while_playing(
+        output, folder, settings, evaluation.replace, speak, say, arguments.text, given
+    )
     return {}

@@ -18,4 +18,4 @@ TABLE = serving_table("classic", learns=True)
 def run(arguments: Arguments) -> dict:
     if "learn" in arguments.given:  # what learns takes longer to load than xboard waits
         print("feature done=0", flush=True)
-    return serve(arguments, "chess", "xboard_server")
+    return serve(arguments, "chess", "xboard_server", remark="tellusererror")

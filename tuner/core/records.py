@@ -59,6 +59,9 @@ def between(low: float, high: float, example: str) -> Any:
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT, description="a whole number of 0 or more")]
 PositiveCount = Annotated[int, Meta(ge=1, le=MAX_COUNT, description="a whole number of 1 or more")]
 Positive = Annotated[float, Meta(gt=0, lt=sys.float_info.max, description="a positive number")]
+NotNegative = Annotated[
+    float, Meta(ge=0, lt=sys.float_info.max, description="a number of 0 or more")
+]
 Unit = Annotated[float, Meta(ge=0, le=1.0, description="a number from 0 to 1, such as 0.7")]
 Share = Annotated[float, Meta(ge=0, lt=1, description="a number from 0 to below 1, such as 0.1")]
 Centipawns = Annotated[

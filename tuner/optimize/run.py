@@ -38,7 +38,7 @@ from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine
 from tuner.play.match.match import MatchRun
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
-from tuner.play.match.results import first_forfeit_text, require_few_faults
+from tuner.play.match.results import faults_by_side, first_forfeit_text, require_few_faults
 from tuner.play.run import Run, RunResult
 
 
@@ -314,7 +314,7 @@ class SoFar:
         if n >= FEWEST_WITH_FAULTS:
             sides = "a" if self._run.settings.opponent is not None else "ab"
             try:
-                require_few_faults(self._forfeits, self._games, sides)
+                require_few_faults(faults_by_side(self._forfeits), self._games, sides)
             except InputError as problem:
                 raise InputError(f"{problem}; correct it, and begin another run") from None
         if n >= max(FIRST_ESTIMATE, FRESH * self._estimated):

@@ -15,6 +15,7 @@ from tuner.core.records import (
     MAX_COUNT,
     Amount,
     Count,
+    NotNegative,
     Number,
     Positive,
     PositiveCount,
@@ -71,7 +72,7 @@ class GameOptions(Settings):
         metavar="S",
         seldom=True,
     )
-    timemargin: Positive | None = option(
+    timemargin: NotNegative | None = option(
         "seconds by which a move may exceed its time (default: with --tc 0, with --movetime 0.5)",
         metavar="S",
         seldom=True,

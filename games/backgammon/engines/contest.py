@@ -42,7 +42,7 @@ from games.record import (
     Player,
     Rater,
 )
-from games.streams import InputError
+from games.streams import InputError, one_line
 
 PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
 SETTINGS = """set jacoby off
@@ -115,7 +115,7 @@ class UbgiEngine(BoardEngine):
             self.abort()
             raise InputError(f"{command}: {problem}; is it a ubgi engine?") from None
         names = (line[len(b"id name ") :] for line in lines if line.startswith(b"id name "))
-        self.name = next(names, b"").decode("utf-8", "replace").strip()
+        self.name = one_line(next(names, b"").decode("utf-8", "replace").strip())
 
     def answer(self, board: str, seconds: float) -> str:
         self._process.forget()

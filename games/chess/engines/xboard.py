@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 
 import chess
@@ -14,7 +13,7 @@ from games.chess.files.fen import START, fen
 from games.chess.rules.movegen import move_name, move_named
 from games.process import EngineProcess
 from games.protocol.client import READY_SECONDS, START_SECONDS
-from games.protocol.player import Engine, note_ignored
+from games.protocol.player import Engine, note_ignored, whole_of
 from games.record import (
     CLAIM,
     ILLEGAL,
@@ -26,9 +25,10 @@ from games.record import (
     EngineSilent,
     Forfeit,
 )
-from games.streams import InputError
+from games.streams import InputError, one_line
 
 FEATURE_SECONDS = 2.0  # of silence that end the features of an engine that does not say `done`
+FEATURE = re.compile(r'([^\s="]+)=(?:"([^"]*)"|(\S*))')
 OPTION = re.compile(r"(.+?) -(\w+) ?(.*)")
 KINDS = {
     "slider": "spin",
@@ -61,10 +61,10 @@ def option_of(text: str) -> EngineOption | None:
     kind, low, high = KINDS.get(given, given), None, None
     choices: tuple[str, ...] = ()
     if kind == "spin":
-        numbers = re.findall(r"-?\d+", rest)
-        if len(numbers) != 3:
+        numbers = [whole_of(digits) for digits in re.findall(r"-?\d+", rest)]
+        if len(numbers) != 3 or None in numbers:
             return None
-        low, high = map(int, numbers[1:])
+        low, high = numbers[1:]
     elif kind == "combo":
         choices = tuple(choice.strip().removeprefix("*") for choice in rest.split("///"))
     return EngineOption(name, kind, rest, low, high, choices) if kind in SENT else None
@@ -233,7 +233,7 @@ class XboardEngine(Engine):
                 self._declare(text)
         if not self._has("ping"):
             raise InputError(f"{self.command}: has no `ping`, without which it cannot play here")
-        self.name = self._features.get("myname", "")
+        self.name = one_line(self._features.get("myname", ""))
         for feature, option in (("memory", "memory"), ("smp", "cores")):
             if self._has(feature):
                 self.options[option] = EngineOption(option, "spin", "1", 1, 1 << 20)
@@ -244,12 +244,11 @@ class XboardEngine(Engine):
 
     def _declare(self, text: str) -> None:
         """Take a line of features."""
-        try:
-            pairs = [word.partition("=") for word in shlex.split(text)[1:]]
-        except ValueError:
+        if text.count('"') % 2:
             note_ignored(self.command, text)
             return
-        for key, _, value in pairs:
+        for key, quoted, plain in FEATURE.findall(text):
+            value = quoted or plain
             if key != "option":
                 self._features[key] = value
             elif option := option_of(value):

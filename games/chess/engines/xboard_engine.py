@@ -5,6 +5,7 @@ https://www.gnu.org/software/xboard/engine-intf.html. Pondering is not offered."
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -33,12 +34,23 @@ FEATURES = (
 IGNORED = (
     *("xboard", "accepted", "rejected", "random", "hard", "easy", "computer", "name", "rating"),
     *("ics", "pause", "resume", "cores", "egtpath", "draw", "hint", "bk", "white", "black"),
-    *("partner", "ptell", "variant", "."),
+    *("partner", "ptell", "."),
 )
 MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 INFO = re.compile(r"info depth (\d+) .*score (cp|mate) (-?\d+) nodes (\d+) .*time (\d+) pv ?(.*)")
 OUTCOMES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 MATE = 100_000  # and moves, as a score
+MOST_SECONDS = 1e7
+MOST_NODES = 1 << 62
+
+
+def seconds_of(text: str) -> float:
+    """Parse a number of seconds, or of minutes and seconds; ValueError for what is none."""
+    minutes, _, seconds = text.rpartition(":")
+    value = 60 * float(minutes or 0) + float(seconds or 0)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return max(-MOST_SECONDS, min(value, MOST_SECONDS))
 
 
 class XboardServer:
@@ -62,6 +74,7 @@ class XboardServer:
         self._analyzing = self._post = False
         self._go = UciGo()
         self._level: tuple[int, float] = (0, 0.0)  # moves of a session, and increment in seconds
+        self._base: float | None = None  # seconds of a game, or session, if there is a clock
         self._clock: float | None = None  # seconds that we have left
         self._nps = 0  # nodes that count as a second of `st`; 0: its seconds are those of a clock
         self._thinking: Thinking | None = None
@@ -142,6 +155,8 @@ class XboardServer:
         if not (self._analyzing or self._turn == self._side) or self._thinking:
             return
         if not moves_of(line[-1]) or result(line) is not None:
+            if not self._analyzing:
+                self._claim()
             return
         go = UciGo(infinite=True) if self._analyzing else self._go
         if self._clock is not None and not (go.infinite or go.movetime):
@@ -151,7 +166,8 @@ class XboardServer:
             togo = session - played % session if session else None
             go = replace(go, wtime=left, btime=left, winc=increment, binc=increment, movestogo=togo)
         if go.movetime is not None and self._nps:
-            go = replace(go, movetime=None, nodes=max(1, go.movetime * self._nps // 1000))
+            nodes = max(1, min(go.movetime * self._nps // 1000, MOST_NODES))
+            go = replace(go, movetime=None, nodes=nodes)
         if not self._analyzing and not go.ends(True):
             go = replace(go, movetime=1000)  # xboard has set no limit
         self._run += 1
@@ -205,7 +221,7 @@ class XboardServer:
         self._halt()
         self._end_game(None)
         self._start, self._side, self._analyzing = START, 1, False
-        self._go = replace(self._go, depth=None)
+        self._go, self._nps, self._clock = replace(self._go, depth=None), 0, self._base
         self._searcher.clear()
         self._set([])
 
@@ -233,8 +249,6 @@ class XboardServer:
             raise ValueError(f"Illegal move: {shown(name)[1:-1]}") from None
         self._halt()
         self._set([*self._moves, name])
-        if self._side is not None:
-            self._claim()
 
     def _setboard(self, words: list[str]) -> None:
         self._halt()
@@ -266,20 +280,21 @@ class XboardServer:
     def _level_of(self, words: list[str]) -> None:
         if len(words) < 3:
             raise ValueError("Error (too few parameters): level")
-        minutes, _, seconds = words[1].partition(":")
         try:
-            session, base = int(words[0]), 60 * float(minutes) + float(seconds or 0)
-            self._level = max(0, session), max(0.0, float(words[2]))
+            base = seconds_of(words[1] if ":" in words[1] else f"{words[1]}:0")
+            self._level = max(0, number("level", words[0], None)), max(0.0, seconds_of(words[2]))
         except ValueError:
             raise ValueError(f"Error (bad level): {shown(' '.join(words))}") from None
-        self._clock, self._go = base, replace(self._go, movetime=None)
+        self._base = self._clock = base
+        self._go = replace(self._go, movetime=None)
 
     def _st(self, words: list[str]) -> None:
         try:
-            seconds = float(words[0])
+            seconds = seconds_of(words[0])
         except (IndexError, ValueError):
             raise ValueError(f"Error (bad time): {shown(' '.join(words))}") from None
-        self._go, self._clock = replace(self._go, movetime=max(1, round(1000 * seconds))), None
+        self._go = replace(self._go, movetime=max(1, round(1000 * seconds)))
+        self._base = self._clock = None
 
     def _sd(self, words: list[str]) -> None:
         self._go = replace(self._go, depth=number("sd", words[0] if words else "", 1))
@@ -288,7 +303,13 @@ class XboardServer:
         self._nps = max(0, number("nps", words[0] if words else "", None))
 
     def _time(self, words: list[str]) -> None:
-        self._clock = number("time", words[0] if words else "", None) / 100
+        clock = number("time", words[0] if words else "", None) / 100
+        self._clock = max(-MOST_SECONDS, min(clock, MOST_SECONDS))
+
+    def _variant(self, words: list[str]) -> None:
+        if words != ["normal"]:
+            self._force(words)
+            raise ValueError(f"Error (unsupported variant): {shown(' '.join(words))}")
 
     def _otim(self, words: list[str]) -> None:
         """The clock of the opponent changes nothing."""
@@ -337,6 +358,7 @@ COMMANDS: dict[str, Callable[[XboardServer, list[str]], None]] = {
     "time": XboardServer._time,
     "otim": XboardServer._otim,
     "memory": XboardServer._memory,
+    "variant": XboardServer._variant,
     "ping": XboardServer._ping,
     "post": XboardServer._posting,
     "nopost": XboardServer._nopost,

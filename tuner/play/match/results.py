@@ -452,12 +452,21 @@ def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> 
     return f"{player.name} lost a game by {kind}; the match continues{_forfeit_hint(kind, player)}"
 
 
-def require_few_faults(forfeits: Mapping[str, int], games: float, sides: str) -> None:
+def faults_by_side(forfeits: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return how often each side lost by each fault, from the numbers of "a crash" and the like."""
+    sides: dict[str, dict[str, int]] = {}
+    for forfeit, number in sorted(forfeits.items()):
+        side, _, kind = forfeit.partition(" ")
+        sides.setdefault(side, {})[kind] = number
+    return sides
+
+
+def require_few_faults(forfeits: Mapping[str, Mapping[str, int]], games: float, sides: str) -> None:
     """InputError if players of these sides, "a" or "ab", lost more than 5 % of the games by
     faults."""
-    faults = {what: number for what, number in forfeits.items() if what[0] in sides}
-    if (lost := sum(faults.values())) > MOST_FAULTS * games:
-        kinds = ", ".join(sorted({what[2:] for what in faults}))
+    faults = [fault for side, kinds in forfeits.items() if side in sides for fault in kinds.items()]
+    if (lost := sum(number for _, number in faults)) > MOST_FAULTS * games:
+        kinds = ", ".join(sorted({kind for kind, _ in faults}))
         raise InputError(
             f"{lost} of {games} games were lost by faults of the engine ({kinds}), expected at most"
             f" {100 * MOST_FAULTS:.0f} %"
@@ -493,15 +502,15 @@ def result_texts(
         "seed": settings.seed,
         "plies": tally.plies,
         "ends": dict(sorted(tally.ends.items())),
-        "forfeits": dict(sorted(tally.forfeits.items())),
+        "forfeits": faults_by_side(tally.forfeits),
         **about,
     }
     if tally.decision:
         lines.append(f"{tally.decision} accepted")
-    for forfeit, count in sorted(tally.forfeits.items()):
-        side, _, kind = forfeit.partition(" ")
-        hint = _forfeit_hint(kind, contestants.legs[0]["ab".index(side)])
-        lines.append(f"Forfeits: {names['ab'.index(side)]} lost {count} by {kind}{hint}")
+    for side, kinds in faults_by_side(tally.forfeits).items():
+        for kind, count in kinds.items():
+            hint = _forfeit_hint(kind, contestants.legs[0]["ab".index(side)])
+            lines.append(f"Forfeits: {names['ab'.index(side)]} lost {count} by {kind}{hint}")
     if len(tallies) > 1 or (settings.plies and RANDOM in names):
         rows = ladder_of(contestants, tallies)
         plain["ladder"] = {

@@ -30,6 +30,7 @@ from tuner.parallel import POLL_SECONDS, Job, Running
 from tuner.play.game import Ending
 from tuner.play.run import new_run, resumed_run
 from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
+from tuner.play.selfplay.learner import Saturated
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
 
@@ -130,7 +131,7 @@ def _move_between(game: Game, before: np.ndarray, after: np.ndarray) -> int:
 
 class EngineRun(WeightsRun):
     """A run whose games come from outside, one after another; `learned` is called with the weights
-    (stages, columns) that play from then on."""
+    (stages, columns) that play from then on, `say` with a line about games that taught nothing."""
 
     command = "learning while playing"  # of what the learned file says
 
@@ -140,11 +141,13 @@ class EngineRun(WeightsRun):
         output: Path,
         display: Display,
         learned: Callable[[np.ndarray], None],
+        say: Callable[[str], None],
     ) -> None:
         super().__init__(settings, None, display)
-        self._file, self._learned = output, learned
+        self._file, self._learned, self._say = output, learned, say
         self._games: queue.SimpleQueue[Episode | None] = queue.SimpleQueue()
         self._idle = threading.Event()
+        self.begun = self._stopped = False
 
     def job(self) -> Job | None:
         """See `Run`."""
@@ -155,6 +158,8 @@ class EngineRun(WeightsRun):
 
     def learn(self, episode: Episode) -> None:
         """Learn from a game, in the thread of the run, and wait until that is done."""
+        if self._stopped:
+            return
         self._idle.clear()
         self._games.put(episode)
         self._idle.wait()
@@ -163,6 +168,12 @@ class EngineRun(WeightsRun):
         """Return its game, once it can learn."""
         self._idle.wait()
         return self.game
+
+    def stop(self, problem: Exception) -> None:
+        """Learn from no further game: the program plays on as it is."""
+        self._say(f"learning has stopped, and the weights stay as they are: {problem}")
+        self._stopped = True
+        self._idle.set()
 
     def end(self) -> None:
         """No further game follows."""
@@ -182,6 +193,7 @@ class EngineRun(WeightsRun):
             if games or not self._file.exists():
                 self.write(self._file, line)
             self._learned(learner.average)
+            self.begun = True
             self._idle.set()
             episode = None
             while not interrupted.is_set():
@@ -191,7 +203,13 @@ class EngineRun(WeightsRun):
             if episode is None:
                 return
             episode = replace(episode, number=games)
-            watched = learner.learn([episode], learner.average)
+            try:
+                watched = learner.learn([episode], learner.average)
+            except Saturated:
+                self._say(
+                    "nothing is learned from this game: most of its positions are won or lost"
+                )
+                continue
             games += 1
             line = batch_line(learner, [episode], 0, watched, games)
             yield line, texts_of(self.game, [episode], time.strftime("%Y.%m.%d")), []
@@ -218,6 +236,7 @@ def learn_while_playing(
     settings: SelfplaySettings,
     learned: Callable[[np.ndarray], None],
     serve: Callable[[Watcher], None],
+    say: Callable[[str], None],
     command: str,
     typed: Collection[str] = (),
 ) -> None:
@@ -225,12 +244,15 @@ def learn_while_playing(
 
     The run in the folder goes on if there is one, else it begins with the start of the settings.
     `output` is replaced after each game, and `learned` called with the weights that play from then
-    on, once before the first. InputError for what cannot learn, of another program that learns into
-    the folder, and of `typed` settings that are not those of the run that goes on."""
+    on, once before the first. Where learning fails later, `say` is called with the reason, the
+    program plays on with the weights that it has, and the problem is raised at its end. InputError
+    for what cannot learn, of another program that learns into the folder, and of `typed` settings
+    that are not those of the run that goes on."""
     problems: list[BaseException] = []
+    begun: list[tuple[EngineRun, threading.Thread]] = []
 
     def begin(settings: SelfplaySettings, none: Path | None, display: Display) -> EngineRun:
-        run = EngineRun(settings, output, display, learned)
+        run = EngineRun(settings, output, display, learned, say)
 
         def work() -> None:
             try:
@@ -240,7 +262,8 @@ def learn_while_playing(
             finally:
                 run.end()
 
-        threading.Thread(target=work, daemon=True).start()
+        begun.append((run, threading.Thread(target=work, daemon=True)))
+        begun[0][1].start()
         return run
 
     display = Display()
@@ -257,8 +280,16 @@ def learn_while_playing(
                     f"{each.names[0]} {value}: {folder} was begun with {had}; leave it out, or"
                     " remove the folder to begin anew"
                 )
-        resumed_run(EngineRun, folder, None, None, display, make=begin)
-    else:
-        new_run(begin(settings, None, display), folder, None, command)
+    try:
+        if kind_of(folder):
+            resumed_run(EngineRun, folder, None, None, display, make=begin)
+        else:
+            new_run(begin(settings, None, display), folder, None, command)
+    except Exception as problem:
+        for run, serving in begun:
+            if run.begun:
+                run.stop(problem)
+                serving.join()
+        raise
     if problems:
         raise problems[0]

@@ -41,6 +41,10 @@ LOST, SATURATED = 1 - 1e-6, 0.9  # values without a slope, and their share at mo
 WON = DECIDED / UNIT  # centipawns: scores beyond this are forced wins
 
 
+class Saturated(InputError):
+    """Most values of a batch are those of won and lost games, which have no slope."""
+
+
 class BackupInput(NamedTuple):
     """An episode with the inputs of a backup: `known` (m,) is NaN, or the value of a leaf
     where the game is over, and the settings."""
@@ -137,7 +141,7 @@ class WeightsLearner:
 
     def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
         """Learn from games that the weights `played` played; return statistics of the update.
-        InputError if the weights grew so large that nothing is learned any more."""
+        Saturated, with nothing changed, if nothing is learned from them."""
         rule, settings, scale = self.rule, self.settings, self.evaluation.scale
         broken_off = None if settings.truncated == "value" else 0
         episodes = [
@@ -175,18 +179,14 @@ class WeightsLearner:
             ]
         )
         batches = self.batches + 1
+        if (np.abs(values) > LOST).sum() > SATURATED * len(values):
+            raise self._saturated(batches)
         # of the cross-entropy of p = (1 + v) / 2 the derivative lacks the slope of v
         flat = np.maximum(1 - values**2, FLATTEST) if settings.loss == "cross-entropy" else 1.0
         gradient = np.where(self.free, rows.slopes(errors / flat, scale, self.weights), 0.0)
         change = self.rate * rule.step(self.state, gradient, len(values), batches)
-        lost = (np.abs(values) > LOST).sum() > SATURATED * len(values)
-        if lost or not np.isfinite(change).all():
-            smaller = min(self.first_rate / 5, self.evaluation.rate(settings.rule))
-            raise InputError(
-                f"--learning-rate {self.first_rate:g}: in batch {batches:,} the values of most"
-                " positions are those of won and lost games, so that nothing is learned any more;"
-                f" choose a smaller one, such as {smaller:.2g}"
-            )
+        if not np.isfinite(change).all():
+            raise self._saturated(batches)
         if settings.largest_step is not None:
             change = np.clip(change, -settings.largest_step, settings.largest_step)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
@@ -200,6 +200,14 @@ class WeightsLearner:
             "drift": float(np.abs(self.average - self.evaluation.weights).mean()),
             "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1)),
         }
+
+    def _saturated(self, batches: int) -> Saturated:
+        smaller = min(self.first_rate / 5, self.evaluation.rate(self.settings.rule))
+        return Saturated(
+            f"--learning-rate {self.first_rate:g}: in batch {batches:,} the values of most"
+            " positions are those of won and lost games, so that nothing is learned any more;"
+            f" choose a smaller one, such as {smaller:.2g}"
+        )
 
     def _rewarded(self, episode: Episode) -> Episode:
         """Return a game with the outcome that is learned from."""

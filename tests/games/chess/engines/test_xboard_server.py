@@ -96,7 +96,7 @@ CASES = {
         ["1-0 .White mates."],
     ),
     "mate in force is no claim": (["force", f"setboard {MATE_IN_1}", "usermove a1a8"], []),
-    "go where the game is over": (["force", f"setboard {MATED}", "go"], []),
+    "go where the game is over": (["force", f"setboard {MATED}", "go"], ["1-0 .White mates."]),
     "stalemate": (
         ["force", "setboard k7/8/1Q6/8/8/8/8/K7 w - - 0 1", "playother", "usermove b6c7"],
         ["1/2-1/2 .Drawn by the rules."],
@@ -116,7 +116,27 @@ CASES = {
     "less than no time": (["level 0 1 0", "time -50", "go"], [MOVE]),
     "st": (["st 1", "go"], [MOVE]),
     "st of nonsense": (["st x"], ["Error .bad time.*"]),
+    **{
+        f"st {number}": ([f"st {number}"], ["Error .bad time.*"])
+        for number in ("inf", "-inf", "nan", "")
+    },
+    "st 1e308": (["st 1e308", "sd 1", "go"], [MOVE]),
+    "st -1": (["st -1", "go"], [MOVE]),
+    **{
+        f"level {number}": ([f"level {number}"], ["Error .bad level.*"])
+        for number in ("0 inf 0", "0 nan 0", "0 5 inf", "0 5:nan 0", "1e9 5 0")
+    },
+    "level -1": (["level -1 -1 -1", "go"], [MOVE]),
+    "level 1e300": (["level 0 1e300 1e308", "sd 1", "go"], [MOVE]),
+    "time of many digits": (["level 0 5 0", f"time {'9' * 18}", "sd 1", "go"], [MOVE]),
+    "variant": (["variant crazyhouse"], ["Error .unsupported variant.: 'crazyhouse'"]),
+    "variant normal": (["variant normal", "usermove e2e4"], [MOVE]),
     "nodes": (["nps 1", "st 200", "go"], [MOVE]),
+    "nodes of many digits": (["nps 99999999999", "st 1e300", "sd 1", "go"], [MOVE]),
+    "new ends nodes": (
+        ["nps 1", "st 50", "new", "sd 60", "go", "usermove e7e5", "force"],
+        ["Error .not your move.: 'e7e5'"],
+    ),
     "sd of nonsense": (["sd x"], ["sd 'x' is not a whole number"]),
     "sd 0": (["sd 0"], ["sd 0 is not 1 or more"]),
     "time of nonsense": (["time x"], [".*is not a whole number"]),
