@@ -209,7 +209,7 @@ def test_damaged_files_are_reported_and_their_games_played_again(games, tmp_path
             "classic --run new --openings x.epd --random-plies 3",
             "--random-plies and --openings: both choose openings",
         ),
-        ("--resume nowhere", "nowhere: contains no run, expected one of `tuner games`"),
+        ("--resume nowhere", "nowhere: no such folder, expected that of a run"),
         ("--resume full", "full: contains no run"),
         (
             "classic --resume full",

@@ -123,9 +123,7 @@ CASES = {
     ),
     "match classic pesto --workers 0": ("workers is 0, expected a whole number of 1 or more"),
     "match classic pesto --terms nothing.py": "nothing.py: no such file",
-    "match --resume nowhere": (
-        "nowhere: contains no run, expected one of `tuner match`; start one with tuner match"
-    ),
+    "match --resume nowhere": ("nowhere: no such folder, expected that of a run"),
     "games --resume used": "used: contains a run of `tuner match`, expected one of `tuner games`",
     "match --resume torn": "torn/run.db: cannot be used: file is not a database; restore it",
     "match classic --resume used": (

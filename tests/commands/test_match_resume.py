@@ -42,6 +42,25 @@ def test_a_match_that_is_killed_leaves_the_games_that_it_played(tmp_path):
         assert 2 * pairs_in(folder) - 2 <= len(games_of(games)) <= 2 * pairs_in(folder)
 
 
+@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.long)])
+def test_a_resumed_match_completes_the_file_of_games_that_it_was_told_of(tmp_path, kills):
+    folder, games = tmp_path / "run", tmp_path / "a.pgn"
+    total = 8 * kills + 8
+    for number in range(kills):
+        words = ("--resume", folder) if number else (*PAIR, "--games", total, "--run", folder)
+        process = start(folder, *words, *([] if number else ["--pgn", games]))
+        wanted = pairs_in(folder) + 2
+        while pairs_in(folder) < wanted and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert play("--resume", folder)["pgn"] == str(games)
+    kept, found = ((path.read_bytes()) for path in (folder / "games.pgn", games))
+    assert sorted(kept.split(b"[Event")) == sorted(found.split(b"[Event"))
+    assert len(games_of(games)) == total
+
+
 def test_an_interrupt_prints_the_result_so_far_and_keeps_the_folder(tmp_path):
     folder = tmp_path / "run"
     process = start(

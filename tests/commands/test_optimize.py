@@ -261,7 +261,7 @@ BAD = {
     "optimize ENGINE --options looks.txt --into none.h": (
         "--into none.h: no number in looks.txt is a weight of a parameter file"
     ),
-    "optimize --resume nowhere": "nowhere: contains no run",
+    "optimize --resume nowhere": "nowhere: no such folder",
     "optimize --resume run --method spsa": "--method: a resumed run keeps its settings",
     "optimize --resume run --games 4": "--games 4: expected an even number of 8 or more",
     "optimize --resume damaged": "run.db: result 1: damaged, a is a list of 4, expected 3 numbers",

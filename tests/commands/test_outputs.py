@@ -377,8 +377,9 @@ def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
             if killed:  # before its run was there; what it wrote is in no way of the next
                 Path("begun").mkdir()
                 write_records(Path("begun"), [])
-                put(Path("begun"), MOVED, b'["b.yaml"]')
                 Path("begun", "b.yaml").write_text("half")
+                moved = {"b.yaml": os.stat("begun/b.yaml").st_ino}
+                put(Path("begun"), MOVED, json.dumps(moved).encode())
             for name in names:
                 Path("begun", name).parent.mkdir(parents=True, exist_ok=True)
                 Path("begun", name).write_text("mine")
@@ -402,14 +403,15 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here,
     for left in ((), (name, "unfinished/half", "games/half")):
         shutil.rmtree("begun", ignore_errors=True)
         Path("begun").mkdir()
-        if left:
-            write_records(Path("begun"), [{"left": 1}])
-            put(Path("begun"), MOVED, json.dumps([name, "games"]).encode())
-        else:
-            Path("begun", "run.db").touch()
         for path in (*left, ".config.yaml.77.tmp"):
             Path("begun", path).parent.mkdir(exist_ok=True)
             Path("begun", path).write_text("half")
+        if left:
+            moved = {each: os.stat(Path("begun", each)).st_ino for each in (name, "games")}
+            write_records(Path("begun"), [{"left": 1}])
+            put(Path("begun"), MOVED, json.dumps(moved).encode())
+        else:
+            Path("begun", "run.db").touch()
         done(*words(RUNS[kind], "begun"))
         Path("fresh.yaml").unlink(missing_ok=True)
         found = content(Path("begun"))

@@ -158,7 +158,7 @@ def test_a_damaged_run_is_reported_in_one_line(tmp_path, name, content, said):
         (("empty",), "empty: holds no run"),
         (("run/params.yaml",), "run/params.yaml: no such folder"),
         (("run", "--match", "run"), "expected one of `tuner match`"),
-        (("run", "--match", "nowhere"), "nowhere: contains no run"),
+        (("run", "--match", "nowhere"), "nowhere: no such folder"),
         (("run", "--match", "damaged"), "run.db: result 0: damaged"),
         (("run", "-o", "run/params.yaml"), "run/params.yaml: expected the name of an HTML page"),
         (("run", "-o", "nowhere/page.html"), "nowhere: no such folder to write page.html in"),

@@ -200,7 +200,7 @@ def test_a_fixed_number_stays_and_bounds_hold(tmp_path):
             "--openings nonsense: neither a file nor a position",
         ),
         ("selfplay --opponent uci:nobody --games 2 --run new", "nobody: no such program"),
-        ("selfplay --resume new", "new: contains no run"),
+        ("selfplay --resume new", "new: no such folder"),
         (
             "selfplay --resume new --depth 3",
             "--depth: a resumed run keeps its settings; with --resume only",

@@ -189,7 +189,7 @@ def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
         ("shogi/zero shogi/random --syzygy .", "shogi has no tables of endings"),
         ("classic pesto --syzygy nowhere", "nowhere: no such folder"),
         ("backgammon/pubeval backgammon/random --resign score=3", "--resign: games of backgammon"),
-        ("--resume nowhere", "nowhere: contains no run"),
+        ("--resume nowhere", "nowhere: no such folder"),
         ("classic --resume nowhere", "classic: a resumed run keeps its settings"),
     ],
 )

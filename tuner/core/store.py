@@ -20,14 +20,20 @@ from tuner.core.records import InputError, convert, plain_json
 
 T = TypeVar("T")
 OURS = 0x6576746E  # application_id: "evtn"
-VERSION = 2  # user_version: of the stores of runs
+VERSION = 3  # user_version: of the stores of runs
 PATIENCE = 60.0  # seconds, until another process has written
+NONE: Mapping[int, str] = {}
+# what SQLite says where a file cannot grow, or be written or made, although nothing is damaged
+FULL = ("SQLITE_FULL", "SQLITE_IOERR_SHM", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC")
+REFUSED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
-def open_database(path: Path, schema: str, version: int, advice: str) -> sqlite3.Connection:
+def open_database(
+    path: Path, schema: str, version: int, advice: str, earlier: Mapping[int, str] = NONE
+) -> sqlite3.Connection:
     """Open a database, or make one with the tables of `schema`; each statement on it is a
-    transaction, from any thread. InputError for a file that is no such database, or of another
-    version, with `advice`."""
+    transaction, from any thread. `earlier` versions have a statement that makes them this one.
+    InputError for a file that is no such database, or of another version, with `advice`."""
     with using(path, advice):
         database = sqlite3.connect(
             path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -47,6 +53,9 @@ def open_database(path: Path, schema: str, version: int, advice: str) -> sqlite3
                     database.execute(statement)
                 database.execute(f"PRAGMA application_id = {OURS}")
                 database.execute(f"PRAGMA user_version = {version}")
+            elif ours == OURS and found in earlier:
+                database.execute(earlier[found])
+                database.execute(f"PRAGMA user_version = {version}")
             elif (ours, found) != (OURS, version):
                 raise InputError(f"{path}: not a database of this version of tuner; {advice}")
             database.execute("COMMIT")
@@ -60,19 +69,25 @@ def open_database(path: Path, schema: str, version: int, advice: str) -> sqlite3
 
 @contextlib.contextmanager
 def using(path: Path, advice: str) -> Iterator[None]:
-    """InputError, with `advice`, where SQLite cannot read or write in the block."""
+    """InputError, with `advice` on damage, where SQLite cannot read or write in the block."""
     try:
         yield
     except (sqlite3.Error, OSError, UnicodeError) as problem:
+        name = getattr(problem, "sqlite_errorname", "")  # from Python 3.11 on
+        if name.startswith(FULL):
+            advice = "make room on this disk"
+        elif name.startswith(REFUSED) and os.path.isfile(path):
+            advice = "make its folder writable, or copy the folder"
         raise InputError(f"{path}: cannot be used: {one_line(str(problem))}; {advice}") from None
 
 
 DATABASE, EARLIER, LOCK = "run.db", "history.jsonl", "lock"
 TABLES = """CREATE TABLE records (kind TEXT, number INTEGER, json TEXT NOT NULL, crc INTEGER,
 PRIMARY KEY (kind, number)) WITHOUT ROWID;
-CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, PRIMARY KEY (record, place))
-WITHOUT ROWID;
+CREATE TABLE games (record INTEGER, place INTEGER, text TEXT NOT NULL, crc INTEGER,
+PRIMARY KEY (record, place)) WITHOUT ROWID;
 CREATE TABLE blobs (name TEXT PRIMARY KEY, content BLOB NOT NULL, crc INTEGER)"""
+UNSUMMED = {2: "ALTER TABLE games ADD COLUMN crc INTEGER"}  # an earlier version, without sums
 RESULT, ESTIMATE = "result", "estimate"  # kinds of records
 FILES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), LOCK)  # of a store
 OWNER = slice(68, 72)  # bytes with the application_id
@@ -144,7 +159,7 @@ class Store:
         with contextlib.ExitStack() as opened:
             require_store(folder)
             # first, for a folder with a lock alone is not known to be ours
-            self._database = open_database(self.path, TABLES, VERSION, RESTORE)
+            self._database = open_database(self.path, TABLES, VERSION, RESTORE, UNSUMMED)
             opened.callback(self._database.close)
             self._lock = opened.enter_context(lock(folder))
             self._place = os.path.realpath(self.path)
@@ -157,7 +172,8 @@ class Store:
                 self._counts: Counter[str] = Counter()
                 for kind, number, text, crc in self._database.execute("SELECT * FROM records"):
                     if _sum_of(kind, number, text) != crc:
-                        raise InputError(f"{self.path}: {kind} {number}: damaged, {SUM}; {RESTORE}")
+                        where = one_line(f"{self.path}: {kind} {number}")
+                        raise InputError(f"{where}: damaged, {SUM}; {RESTORE}")
                     self._counts[kind] += 1
             opened.pop_all()
 
@@ -181,8 +197,11 @@ class Store:
             self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
             # a name of bytes that are no UTF-8 is none in SQLite, either
             valid = [text.encode("utf-8", "replace").decode() for text in texts]
-            games = [(number, place, text) for place, text in enumerate(valid)]
-            self._database.executemany("INSERT INTO games VALUES (?, ?, ?)", games)
+            games = [
+                (number, place, text, _sum_of(number, place, text))
+                for place, text in enumerate(valid)
+            ]
+            self._database.executemany("INSERT INTO games VALUES (?, ?, ?, ?)", games)
             self._counts[kind] += 1
 
     def put(self, name: str, content: bytes) -> None:
@@ -228,10 +247,14 @@ class Store:
             return _blob_of(self._database, name)
 
     def texts(self, number: int) -> list[str]:
-        """Return the texts of the games of a result."""
-        query = "SELECT text FROM games WHERE record = ? ORDER BY place"
+        """Return the texts of the games of a result. InputError if they were changed."""
+        query = "SELECT place, text, crc FROM games WHERE record = ? ORDER BY place"
         with using(self.path, RESTORE):
-            return [text for (text,) in self._database.execute(query, (number,))]
+            rows = self._database.execute(query, (number,)).fetchall()
+        for place, text, crc in rows:
+            if crc not in (None, _sum_of(number, place, text)):
+                raise InputError(f"{self.path}: a game of {number}: damaged, {SUM}; {RESTORE}")
+        return [text for _, text, _ in rows]
 
 
 @contextlib.contextmanager
@@ -250,7 +273,10 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection | None]:
         reader = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=PATIENCE)
         with contextlib.closing(reader):
             made = reader.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if made and reader.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            if made and reader.execute("PRAGMA user_version").fetchone()[0] not in (
+                *UNSUMMED,
+                VERSION,
+            ):
                 raise InputError(f"{path}: not a database of this version of tuner; {RESTORE}")
             yield reader if made else None
 
@@ -265,15 +291,16 @@ def _blob_of(database: sqlite3.Connection, name: str) -> bytes | None:
     """Return the bytes that are stored under a name, with the right checksum."""
     query = "SELECT content, crc FROM blobs WHERE name = ?"
     content, crc = database.execute(query, (name,)).fetchone() or (None, 0)
-    if content is not None and zlib.crc32(content) != crc:
+    whole = content is None or isinstance(content, bytes) and zlib.crc32(content) == crc
+    if not whole:
         raise sqlite3.DatabaseError(f"{name} damaged, {SUM}")
     found: bytes | None = content
     return found
 
 
-def _sum_of(kind: str, number: int, text: str) -> int:
-    """Return the checksum of a record."""
-    return zlib.crc32(f"{kind} {number} {text}".encode())
+def _sum_of(kind: str | int, number: int, text: str) -> int | None:
+    """Return the checksum of a record, or of the text of a game; None of what is no text."""
+    return zlib.crc32(f"{kind} {number} {text}".encode()) if isinstance(text, str) else None
 
 
 def read_blob(folder: Path, name: str) -> bytes | None:

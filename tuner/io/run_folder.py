@@ -18,10 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from tuner.core.records import NOTHING, InputError, Settings, make
+from tuner.core.records import NOTHING, InputError, Settings, make, plain_json
 from tuner.core.store import (
     DATABASE,
     FILES,
+    RESTORE,
     Store,
     is_ours,
     read_blob,
@@ -137,6 +138,8 @@ def read_told(folder: Path, name: str = SETTINGS) -> Told | None:
 def read_settings(folder: Path, section: str, kind: type[S]) -> S:
     """Return the settings of the run in a folder as a `kind` of settings; InputError if there are
     none."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder, expected that of a run")
     told, command = read_told(folder), COMMANDS.get(section, section)
     if told is None or told.section != section:
         what = "no run" if told is None else f"a run of `tuner {told.name}`"
@@ -197,7 +200,7 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
                 f"{folder}: holds the searches of another command that was interrupted; continue"
                 f" it with: tuner tune --resume {again}, or choose another folder"
             )
-        ours = {*FILES, WORK, *_list_moved(folder)}
+        ours = {*FILES, *_list_made(folder)}
     foreign = [name for name in names if name not in ours and not TEMPORARY.fullmatch(name)]
     if foreign:
         shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
@@ -207,20 +210,29 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
         )
 
 
-def _list_moved(folder: Path) -> list[str]:
-    """Return the names of the files that came from WORK."""
-    found: list[str] = json.loads(read_blob(folder, MOVED) or "[]")
-    return found
+def _list_made(folder: Path) -> list[str]:
+    """Return the names of what a run made in its folder and may remove: WORK, and the files that
+    came from there, which are still the same ones."""
+    try:
+        moved = plain_json(read_blob(folder, MOVED) or b"{}")
+    except ValueError as problem:
+        raise InputError(f"{folder / DATABASE}: {MOVED}: {problem}; {RESTORE}") from None
+    made = [WORK] if (folder / WORK).is_dir() and not (folder / WORK).is_symlink() else []
+    for name, number in moved.items():
+        path = folder / name
+        if path.name == name and os.path.lexists(path) and path.lstat().st_ino == number:
+            made.append(name)
+    return made
 
 
 def _remove_files(folder: Path) -> None:
     """Remove the files of a run that is not there."""
-    for name in (WORK, *_list_moved(folder)):
+    for name in _list_made(folder):
         path = folder / name
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
-            path.unlink(missing_ok=True)
+            path.unlink()
 
 
 def begin_folder(folder: Path, command: str | None = None, begun: bytes | None = None) -> Store:
@@ -267,7 +279,9 @@ def make_files(store: Store) -> Iterator[Path]:
     for name in names:
         if os.path.lexists(store.folder / name):
             raise InputError(f"{store.folder / name}: is new in the folder of this run")
-    store.put(MOVED, json.dumps(names).encode())
+    # a file keeps its number as it moves; no other one has it
+    moved = {name: (work / name).lstat().st_ino for name in names}
+    store.put(MOVED, json.dumps(moved).encode())
     for name in names:
         os.rename(work / name, store.folder / name)
     work.rmdir()

@@ -1,5 +1,6 @@
 """Databases: whole after any kill, shared, and refused in one line where they are not ours."""
 
+import json
 import os
 import random
 import signal
@@ -132,7 +133,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 number = 0
 try:
     while True:
-        with using(path, "make room"):
+        with using(path, "restore it"):
             database.execute("INSERT INTO numbers VALUES (?, ?)", (number, "x" * 1000))
         number += 1
 except InputError as problem:
@@ -142,8 +143,83 @@ except InputError as problem:
     ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
     number, _, said = ran.stdout.partition(" ")
     assert ran.stdout.count("\n") == 1 and said.startswith(f"{path}: cannot be used: "), ran
-    assert said.endswith("; make room\n")
+    assert said.endswith("; make room on this disk\n")
     assert len(numbers(path)) == int(number) > 10
+
+
+def test_changed_texts_of_games_are_refused_and_those_of_an_earlier_version_are_read(tmp_path):
+    with Store(tmp_path) as store:
+        store.append({"number": 0}, ["1. e4 *", "1. d4 *"])
+        assert store.texts(0) == ["1. e4 *", "1. d4 *"]
+    with sqlite3.connect(tmp_path / "run.db") as database:
+        database.execute("UPDATE games SET text = '1. c4 *' WHERE place = 1")
+    with Store(tmp_path) as store, pytest.raises(InputError, match="a game of 0: damaged"):
+        store.texts(0)
+    with sqlite3.connect(tmp_path / "run.db") as database:
+        database.execute("ALTER TABLE games DROP COLUMN crc")
+        database.execute("PRAGMA user_version = 2")
+    assert read_records(tmp_path) == [{"number": 0}]
+    with Store(tmp_path) as store:
+        assert store.texts(0) == ["1. e4 *", "1. c4 *"]
+        store.append({"number": 1}, ["1. a4 *"])
+        assert store.texts(1) == ["1. a4 *"]
+
+
+FORGED = {
+    "a blob that is text": "UPDATE blobs SET content = 'text'",
+    "a record that is bytes": "UPDATE records SET json = x'7b7d'",
+    "a record that is a number": "UPDATE records SET json = 5",
+    "files that are a text": ("files", b"text"),
+    "files that are a list": ("files", b'["a", 3]'),
+    "files that are numbers": ("files", b'{"a": {}, "b": [1]}'),
+}
+
+
+@pytest.mark.parametrize("change", FORGED)
+def test_a_forged_store_is_one_line(tmp_path, change):
+    with Store(tmp_path) as store:
+        store.append({"number": 1})
+        store.put("files", b"{}")
+        if isinstance(FORGED[change], tuple):
+            store.put(*FORGED[change])
+    if isinstance(FORGED[change], str):
+        with sqlite3.connect(tmp_path / "run.db") as database:
+            database.execute(FORGED[change])
+    try:
+        begin_folder(tmp_path).__exit__()
+    except InputError as problem:
+        assert "\n" not in str(problem) and str(tmp_path) in str(problem)
+    else:
+        assert change == "files that are numbers"  # none of them is a file
+
+
+def test_files_that_a_store_names_are_removed_only_if_the_run_made_them(tmp_path):
+    run, precious = tmp_path / "run", tmp_path / "precious"
+    precious.write_text("mine")
+    run.mkdir()
+    (run / "own.txt").write_text("mine")
+    numbers = {name: precious.stat().st_ino for name in ("../precious", str(precious), "own.txt")}
+    with Store(run) as store:
+        store.put("files", json.dumps(numbers).encode())
+    with pytest.raises(InputError, match=r"contains unrelated files \(own.txt\)"):
+        begin_folder(run)
+    assert precious.exists() and (run / "own.txt").exists()
+    (run / "own.txt").unlink()
+    (run / "unfinished").symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"contains unrelated files \(unfinished\)"):
+        begin_folder(run)
+    assert precious.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_not_called_damaged(tmp_path):
+    """A folder in the way of a file of the log is as a folder without the right to write."""
+    with Store(tmp_path) as store:
+        store.append({"number": 1})
+    (tmp_path / "run.db-wal").mkdir()
+    (tmp_path / "run.db-shm").mkdir()
+    with pytest.raises(InputError) as problem:
+        Store(tmp_path)
+    assert "restore it" not in str(problem.value) and "writable" in str(problem.value)
 
 
 def test_a_run_of_an_earlier_version_is_refused_and_stays_as_it_is(tmp_path):

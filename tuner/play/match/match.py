@@ -6,6 +6,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import itertools
+import os
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -14,11 +15,11 @@ from pathlib import Path
 
 from games.record import Game
 from games.streams import InputError
-from tuner.core.store import Store
+from tuner.core.store import Store, read_blob
 from tuner.evaluation.evaluation import copy_evaluation
 from tuner.io.files import GAMES, require_writable
 from tuner.io.interrupt import interrupts
-from tuner.io.run_folder import change_settings
+from tuner.io.run_folder import change_settings, read_told, this_place
 from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
@@ -37,6 +38,8 @@ from tuner.play.match.setup import (
 from tuner.play.players import EVALUATION, PlayerSpec, require_able, understood
 from tuner.play.run import Run, RunResult
 from tuner.statistics.sprt import Sprt
+
+OUTPUT = "pgn"  # name in the store: of the path of the file of games
 
 
 @dataclass(frozen=True)
@@ -125,8 +128,11 @@ class PairsRun(Run):
         super().set_games(games)
 
     def require_output(self, folder: Path | None) -> None:
-        """See `Run`."""
+        """See `Run`. A run that is resumed completes the file that it has been told of."""
         settings, self.kept = self.settings, folder is not None
+        if self.output is None and folder is not None and (told := read_told(folder)):
+            remembered = read_blob(folder, OUTPUT) if told.place == this_place() else None
+            self.output = Path(os.fsdecode(remembered)) if remembered else None
         if self.output is not None:
             texts = (entrant.text for entrant in settings.entrants)
             require_writable(
@@ -214,6 +220,8 @@ class PairsRun(Run):
         try:
             if self.more:
                 change_settings(store, self.settings)
+            if self.output is not None:
+                store.put(OUTPUT, os.fsencode(os.path.abspath(self.output)))
             for line in journal.lines:
                 score.add(line)
             self.openings.known(
