@@ -20,6 +20,7 @@ from scipy.special import expit, xlogy
 from evalterms.framework.encoding import Encoding
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, one_line
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
@@ -186,7 +187,8 @@ def read_sample(
     for line in read.lines:
         display.note(line)
     display.note(
-        f"{len(found.place):,} positions of {len(found.games):,} games; values: {found.values}"
+        f"{plural(len(found.place), 'position')} of {plural(len(found.games), 'game')}; values:"
+        f" {found.values}"
     )
     return found
 
@@ -559,8 +561,9 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
     layers = "-".join(map(str, found.layers))
     output = Path(found.output)
     return [
-        f"{found.encoding}, {layers}, {found.weights:,} weights, learned from"
-        f" {found.learned_positions:,} positions; best of {found.epochs[-1]['epoch']} epochs:"
+        f"{found.encoding}, {layers}, {plural(found.weights, 'weight')}, learned from"
+        f" {plural(found.learned_positions, 'position')}; best of {found.epochs[-1]['epoch']}"
+        " epochs:"
         f" {found.best_epoch} (on {found.aside_positions:,} validation positions)",
         *_loss_lines(found),
         *[FEW.format(found.held_out_games)] * (found.held_out_games < FEW_GAMES),
@@ -583,7 +586,7 @@ def _loss_lines(found: NetworkMeasurement) -> list[str]:
     width = max(map(len, names.values())) + 2
     lines = [
         f"{found.loss} of {found.held_out_positions:,} held-out positions"
-        f" ({found.held_out_games:,} games); values: {found.values}"
+        f" ({plural(found.held_out_games, 'game')}); values: {found.values}"
     ]
     lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.models]
     if found.targets == "results":

@@ -13,6 +13,7 @@ from tuner.api.arguments import paths_of, takes
 from tuner.api.evaluation import Evaluation, Games, Network, Player, load_network
 from tuner.cli import capture
 from tuner.core.records import InputError, Settings
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset
 from tuner.options.option import Option, all_in, as_field
@@ -43,7 +44,9 @@ class TrainedNetwork(CommandResult):
     network: Network
 
     def __repr__(self) -> str:
-        return f"<TrainedNetwork {self.network.name}: {self.result['positions']:,} positions>"
+        return (
+            f"<TrainedNetwork {self.network.name}: {plural(self.result['positions'], 'position')}>"
+        )
 
 
 def _options_of(command: str, without: str) -> Callable[[F], F]:

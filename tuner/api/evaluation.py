@@ -14,6 +14,7 @@ from rich.console import Console
 
 from games.streams import InputError
 from tuner.api.arguments import paths_of, shown, typed
+from tuner.core.text import plural
 from tuner.evaluation import evaluation as plays
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.loading import (
@@ -305,7 +306,8 @@ class Evaluation(Player):
 
     def __repr__(self) -> str:
         return (
-            f"<Evaluation {self.name}: {self.game}, {self.parameters.weights.size:,} numbers, scale"
+            f"<Evaluation {self.name}: {self.game},"
+            f" {plural(self.parameters.weights.size, 'number')}, scale"
             f" {self.scale:.5f}>"
         )
 

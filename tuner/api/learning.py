@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
 from tuner.core.records import InputError, to_json
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
@@ -61,8 +62,8 @@ class Tuned:
 
     def __repr__(self) -> str:
         return (
-            f"<Tuned {self.evaluation.game} by {self.fit.method}: {self.fit.games:,} games,"
-            f" {self.fit.positions:,} positions>"
+            f"<Tuned {self.evaluation.game} by {self.fit.method}: {plural(self.fit.games, 'game')},"
+            f" {plural(self.fit.positions, 'position')}>"
         )
 
 

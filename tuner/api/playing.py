@@ -14,6 +14,7 @@ from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.commands import CommandResult
 from tuner.api.evaluation import Evaluation, Network, Player, file_of, load, load_network
 from tuner.cli import perform, require_command
+from tuner.core.text import plural
 from tuner.evaluation.networks.files import holds_network
 from tuner.improve.plan import ImproveSettings, read_plan
 from tuner.improve.rounds import ImproveRun, begin_again
@@ -183,7 +184,7 @@ class SelfPlayed(CommandResult):
     learned: Evaluation | Network
 
     def __repr__(self) -> str:
-        return f"<SelfPlayed {self.learned.game}: {self.result['games']:,} games>"
+        return f"<SelfPlayed {self.learned.game}: {plural(self.result['games'], 'game')}>"
 
 
 class LearnBySelfplay(Protocol[P, R]):
@@ -237,7 +238,7 @@ class OwnGames(CommandResult):
     folder: Path
 
     def __repr__(self) -> str:
-        return f"<OwnGames {self.folder}: {self.result['games']:,} games>"
+        return f"<OwnGames {self.folder}: {plural(self.result['games'], 'game')}>"
 
 
 class PlayGames(Protocol[P, R]):
@@ -293,7 +294,8 @@ class Optimized(CommandResult):
         return Path(self.result["run"])
 
     def __repr__(self) -> str:
-        return f"<Optimized {len(self.best)} numbers: {self.result['games']:,} games>"
+        numbers, games = plural(len(self.best), "number"), plural(self.result["games"], "game")
+        return f"<Optimized {numbers}: {games}>"
 
 
 class OptimizeNumbers(Protocol[P, R]):

@@ -12,6 +12,7 @@ from rich.console import Console
 from games.record import SearchLimits, wording_of
 from games.streams import InputError
 from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
 from tuner.datasets.reader import open_dataset
@@ -150,7 +151,7 @@ def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Tota
 def written_line(data: Dataset) -> str:
     size = sum(file.stat().st_size for file in data.path.iterdir())
     return (
-        f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions,"
+        f"wrote {data.path}: {plural(data.games, 'game')}, {plural(data.positions, 'position')},"
         f" {size / 1e6:.1f} MB"
     )
 
@@ -229,7 +230,7 @@ def export(sources: list[str], arguments: Arguments) -> dict:
         )
     if not arguments.json:
         print(
-            f"wrote {target}: {number:,} rows of {data.columns:,} columns,"
+            f"wrote {target}: {plural(number, 'row')} of {plural(data.columns, 'column')},"
             f" {target.stat().st_size / 1e6:.1f} MB"
         )
     return {"rows": str(target), "positions": number, "columns": data.columns}
@@ -306,7 +307,9 @@ def merge(sources: list[str], arguments: Arguments) -> dict:
     require_replaceable(Path(arguments.output[0]), sources)
     data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
     if not arguments.json:
-        print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+        print(
+            f"wrote {data.path}: {plural(data.games, 'game')}, {plural(data.positions, 'position')}"
+        )
     return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
 
 
@@ -328,7 +331,10 @@ def split(sources: list[str], arguments: Arguments) -> dict:
     ]
     if not arguments.json:
         for data in written:
-            print(f"wrote {data.path}: {data.games:,} games, {data.positions:,} positions")
+            print(
+                f"wrote {data.path}: {plural(data.games, 'game')},"
+                f" {plural(data.positions, 'position')}"
+            )
     return {
         "datasets": [
             {"dataset": str(data.path), "games": data.games, "positions": data.positions}

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from games.record import ReadReport
 from games.streams import one_line
-from tuner.core.text import duration
+from tuner.core.text import duration, plural
 from tuner.io.terminal import Display, Pace
 from tuner.options.option import Arguments, Ended
 from tuner.parallel import Executor, OnThreads, available_cpus
@@ -86,7 +86,9 @@ class TerminalDisplay(Display):
         seconds = max(time.monotonic() - self._started, 1e-3)
         speed = report.positions / seconds
         rate = f"{speed / 1e6:.2f} M/s" if speed >= 1e5 else f"{speed:,.0f}/s"
-        self._show(f"{report.games:,} games, {report.positions:,} positions, {rate}")
+        self._show(
+            f"{plural(report.games, 'game')}, {plural(report.positions, 'position')}, {rate}"
+        )
 
     def searched(self) -> None:
         with self._lock:
@@ -96,9 +98,11 @@ class TerminalDisplay(Display):
                 return
             self._updated = now
             if self._total is None:
-                self._show(f"{done:,} positions")
+                self._show(plural(done, "position"))
             else:
-                self._show(f"{done:,} of {self._total:,} positions{self._time_left(done)}", done)
+                self._show(
+                    f"{done:,} of {plural(self._total, 'position')}{self._time_left(done)}", done
+                )
 
     def learning(self, line: dict) -> None:
         text = f"iteration {line['iteration']}  loss {line['objective']:.6f}"
@@ -117,7 +121,8 @@ class TerminalDisplay(Display):
             return
         left = (now - self._pass_started) * (total - done) / done
         self._show(
-            f"pass {done / total:.0%} of {total:,} positions, {duration(left)} left in this pass"
+            f"pass {done / total:.0%} of {plural(total, 'position')}, {duration(left)} left in"
+            " this pass"
         )
 
     def counting(self, done: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from games.streams import InputError, one_line
 from tuner.core.records import KeysOf, between
+from tuner.core.text import plural
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -216,7 +217,8 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
             if not arguments.json:
                 show_result(
                     [
-                        f"{', '.join(arguments.into)}: all {len(targets):,} numbers are those of"
+                        f"{', '.join(arguments.into)}: all {plural(len(targets), 'number')} are"
+                        " those of"
                         f" {arguments.params}"
                     ]
                 )
@@ -225,7 +227,8 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
             show_result(
                 [
                     *difference_lines(different, r, str(arguments.params)),
-                    f"{len(different):,} of {len(targets):,} numbers differ; {rounding_line(r)}",
+                    f"{len(different):,} of {plural(len(targets), 'number')} differ;"
+                    f" {rounding_line(r)}",
                 ]
             )
         raise Ended(1, result)

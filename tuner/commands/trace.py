@@ -6,6 +6,7 @@ engine then prints a line of JSON for each position; see docs/your-own-engine.md
 from __future__ import annotations
 
 from tuner.core.records import KeysOf
+from tuner.core.text import plural
 from tuner.options.option import TERMS, Arguments, Option, Table, output, params
 
 USAGE = "PARAMS --language LANGUAGE [-o FILE]"
@@ -52,8 +53,9 @@ def run(arguments: Arguments) -> dict:
             show_result(
                 [
                     (
-                        f"wrote {one_line(output)}: the names of {len(layout.places)} parameters"
-                        f" ({layout.size} numbers)"
+                        f"wrote {one_line(output)}: the names of"
+                        f" {plural(len(layout.places), 'parameter')}"
+                        f" ({plural(layout.size, 'number')})"
                     ),
                     "next: add a macro wherever a weight is used, and compile with "
                     + (

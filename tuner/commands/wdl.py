@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tuner.core.records import InputError, KeysOf
+from tuner.core.text import plural
 from tuner.options.option import (
     Arguments,
     Option,
@@ -120,7 +121,8 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
     stock, fit = found.game.stock, found.fit
     won, drawn, lost = (100 * share for share in found.outcomes)
     lines = [
-        f"{found.positions:,} positions with scores within 10 pawns, of {found.games:,} games:"
+        f"{plural(found.positions, 'position')} with scores within 10 pawns, of"
+        f" {plural(found.games, 'game')}:"
         f" {won:.1f} % won, {drawn:.1f} % drawn, {lost:.1f} % lost",
         "win = 1 / (1 + exp((a - score) / b)), loss the same with -score, in centipawns"
         + (f"; m = material / {stock.anchor}, from {stock.low} to {stock.high}" if stock else ""),
@@ -175,7 +177,7 @@ def code_of(found: WdlResult, command: str) -> WdlCode:
         [*map(float, model.b)],
         (stock.low, stock.high, stock.anchor) if stock else None,
         stock.what if stock else "",
-        [f"learned from {found.games:,} games by: {command}"],
+        [f"learned from {plural(found.games, 'game')} by: {command}"],
     )
 
 

@@ -23,9 +23,10 @@ def signed(value: float | None, digits: int = 1) -> str:
     return "" if text.strip("+-0.") == "" else text
 
 
-def plural(number: int, one: str, many: str = "") -> str:
-    """Return a number of things in words: "1 answer", "2,000 answers"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def plural(number: float | None, one: str, many: str = "") -> str:
+    """Return a number of things in words: "1 answer", "2,000 answers"; a dash for None."""
+    count = "-" if number is None else f"{number:,.0f}"
+    return f"{count} {one if number == 1 else many or one + 's'}"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tuner.core.text import plural
 from tuner.datasets.files import BY_NONZERO, BY_POSITION, HEADER, Rows
 from tuner.parameters.parameters import Layout, Place, Stages
 
@@ -145,8 +146,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         return (
-            f"<Dataset {self.path}: {self.manifest['game']}, {self.games:,} games,"
-            f" {self.positions:,} positions, {self.columns:,} columns>"
+            f"<Dataset {self.path}: {self.manifest['game']}, {plural(self.games, 'game')},"
+            f" {plural(self.positions, 'position')}, {plural(self.columns, 'column')}>"
         )
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from games.record import in_points, points_of, wording_of
-from tuner.core.text import listed
+from tuner.core.text import listed, plural
 from tuner.datasets.dataset import BLOCK, Dataset, ahead
 from tuner.datasets.files import KINDS, index_type, matrix_type, order_type, ranges_type, row_type
 from tuner.parallel import available_cpus, in_order
@@ -208,8 +208,12 @@ def summary_lines(summary: dict) -> list[str]:
         []
         if labelled
         else [
-            f"games          {summary['games']:,} ({summary['openings']:,} openings"
-            + (f", {summary['duplicate_games']:,} duplicates" if summary["duplicate_games"] else "")
+            f"games          {summary['games']:,} ({plural(summary['openings'], 'opening')}"
+            + (
+                f", {plural(summary['duplicate_games'], 'duplicate')}"
+                if summary["duplicate_games"]
+                else ""
+            )
             + ")"
         ]
     )

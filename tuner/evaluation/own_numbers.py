@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from evalterms.framework.encoding import encoding_named
 from games.record import Game
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.files import c_text, holds_network, read_network, weights_path
 from tuner.export.numbers import each_number, heading, rounded, rounding_errors, rounding_line
@@ -118,13 +119,13 @@ def exported_file(
         text = c_text(network, encoding_named(network.game, network.encoding), name)
         size = network.network.size
         files = (str(path), str(weights_path(path)))
-        return Exported(text, files, f"{size:,} weights for {form}", {"numbers": size})
+        return Exported(text, files, f"{plural(size, 'weight')} for {form}", {"numbers": size})
     text, r = exported(load_parameters(path, terms), name, form, scale_to, decimals, flip)
     rounding = rounding_line(r)
     return Exported(
         text,
         (str(path), *terms),
-        f"{r.weights.size:,} numbers for {form}, {rounding}",
+        f"{plural(r.weights.size, 'number')} for {form}, {rounding}",
         {"numbers": int(r.weights.size), **rounding_errors(r)},
         rounding,
         () if FORMATS[form].heading else heading(r, name, tables=False),

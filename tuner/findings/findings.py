@@ -12,6 +12,7 @@ import numpy as np
 
 from games.record import Wording
 from tuner.core.records import round_finite
+from tuner.core.text import plural
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
 from tuner.findings.records import (
@@ -502,7 +503,7 @@ def advice(
         lines.append(
             f"{expected}sampling noise alone moves evaluations by {noise.evaluations:.0f}"
             f" {words.unit} (standard deviation), because the {results} of {games:,} {of} set"
-            f" {_learned(result):,} weights; learn from"
+            f" {plural(_learned(result), 'weight')}; learn from"
             f" {'' if labelled else f'{better}, from '}more {of}, or with a narrower --prior"
         )
     return lines

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, qr
 
+from tuner.core.text import plural
 from tuner.findings.records import Collinear, Direction, Identifiability, Rare
 from tuner.fit.errors import NullSpace
 from tuner.fit.learners.solvers import factorise, inverse_of
@@ -180,7 +181,9 @@ def _of_place(place: Place, moved: np.ndarray, applies: np.ndarray, suffix: str)
     labels = [
         f"{label}{suffix}" for label, is_in in zip(place.labels(), chosen, strict=True) if is_in
     ]
-    return labels if len(labels) <= 4 else [f"{len(labels)} numbers of {place.path}{suffix}"]
+    return (
+        labels if len(labels) <= 4 else [f"{plural(len(labels), 'number')} of {place.path}{suffix}"]
+    )
 
 
 def _collinear(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from tuner.core.records import Amount, Count, InputError, Number, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
-from tuner.core.text import duration
+from tuner.core.text import duration, plural
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -605,7 +605,8 @@ class ImproveRun(Run):
         limit = ", ".join(f"{name} {value:g}" for name, value in self.plan.match_limit.items())
         openings = self.plan.match.openings or "random openings"
         return (
-            f"final match: {games} games, {won} won, {lost} lost, {drawn} drawn; Ptnml {pairs};"
+            f"final match: {plural(games, 'game')}, {won} won, {lost} lost, {drawn} drawn; Ptnml"
+            f" {pairs};"
             f" {limit}; {openings}"
         )
 

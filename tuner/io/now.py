@@ -18,6 +18,7 @@ from typing import Any
 from games.record import ReadReport
 from tuner.core.records import Count, InputError, Number, to_json
 from tuner.core.store import Store, read_record
+from tuner.core.text import plural
 from tuner.io.terminal import Display, Pace
 
 RUNNING, ENDED, INTERRUPTED, FAILED = "running", "ended", "interrupted", "failed"
@@ -114,7 +115,7 @@ class NowDisplay(Display):
         self._shown.begin(description, total)
 
     def reading(self, report: ReadReport) -> None:
-        self._say(f"{report.games:,} games, {report.positions:,} positions")
+        self._say(f"{plural(report.games, 'game')}, {plural(report.positions, 'position')}")
         self._shown.reading(report)
 
     def searched(self) -> None:

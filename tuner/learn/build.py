@@ -13,6 +13,7 @@ import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport, points_of, wording_of
 from games.streams import InputError, plain_name
+from tuner.core.text import plural
 from tuner.datasets.dataset import BLOCK, Dataset, Rows
 from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset, only
 from tuner.datasets.reader import open_dataset
@@ -360,7 +361,7 @@ def as_far_as_it_goes(
             note(
                 f"{problem}; "
                 + (
-                    f"only the first {games:,} games of this file were read"
+                    f"only the first {plural(games, 'game')} of this file were read"
                     if games
                     else "file skipped"
                 )
@@ -540,7 +541,7 @@ def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[
         )
     wanted = " or ".join(expected for *_, expected in reasons if expected)
     return (
-        f"{where}: no position left of {report.games:,} games "
+        f"{where}: no position left of {plural(report.games, 'game')} "
         f"({', '.join(text for _, text, _ in reasons)}); expected {wanted}"
     )
 
@@ -617,6 +618,7 @@ def require_learnable(data: Dataset, what: str = "", results: set[float] | None 
             else f"worth {most * result:+.2f} points for {words.sides[0]}"
         )
         raise InputError(
-            f"every one of the {len(first):,} games is {kind}{read}: there is nothing to learn; "
+            f"every one of the {plural(len(first), 'game')} is {kind}{read}: there is nothing to"
+            " learn; "
             "expected games with different results"
         )

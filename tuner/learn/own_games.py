@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.findings.findings import held_out_results, results_problems
@@ -112,7 +113,7 @@ def learn_from_own_games(
             draw=draw,
         )
         display.note(
-            f"round {number}: {options.own_games:,} games of "
+            f"round {number}: {plural(options.own_games, 'game')} of "
             + (f"{start}" if number == 1 else f"the weights of round {number - 1}")
             + " against its copies"
         )

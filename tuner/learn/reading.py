@@ -13,6 +13,7 @@ import numpy as np
 
 from games.record import USUAL_SCALE, ReadReport, available, find, scale_of
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.build import of_rows, rows_of_sources
@@ -38,7 +39,7 @@ COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations compared with
 
 def report_line(report: ReadReport) -> str:
     """Return how many games were read, used and skipped, in one line."""
-    parts = [f"read {report.games:,} games, used {report.used:,}"]
+    parts = [f"read {plural(report.games, 'game')}, used {report.used:,}"]
     for number, what in (
         (report.bad, "bad and skipped"),
         (report.undecided, "without a result"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from games.record import Game, Wording, available, find
 from tuner.core.records import round_finite
+from tuner.core.text import plural
 from tuner.datasets.rows.build import TERMS
 from tuner.datasets.summary import is_labelled
 from tuner.findings.findings import (
@@ -235,10 +236,11 @@ def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
 
 def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
-    games = "" if result.labelled else f"{result.games:,} games, "
+    games = "" if result.labelled else f"{plural(result.games, 'game')}, "
     lines = [
         (
-            f"wrote {result.output}: {games}{result.positions:,} positions, {result.iterations}"
+            f"wrote {result.output}: {games}{plural(result.positions, 'position')},"
+            f" {result.iterations}"
             f" iterations of {result.learner}, prior {prior_text(result)}"
         ),
         *found_lines(result),
@@ -309,7 +311,7 @@ def found_lines(result: Result) -> list[str]:
             f"  ({choices.rolls:,} {of}, by the values of {result.teacher})"
             if result.teacher
             else f"moves     {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} % of"
-            f" the moves are rated best  ({choices.rolls:,} moves of"
+            f" the moves are rated best  ({plural(choices.rolls, 'move')} of"
             f" {'held-out games' if choices.held_out else 'the games learned from'})"
         )
     if not results and not choices:

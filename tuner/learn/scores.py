@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from games.record import Game, PositionBatch, SearchLimits
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.dataset import BLOCK, Dataset, whole_games
 from tuner.datasets.files import ArrayWriter
 from tuner.fit.setup import make_problem
@@ -99,12 +100,14 @@ class Scores(Targets):
             scale = fit_score_scale(scores, results, games, self._what)
             lines.append(scale_line(scale, self._what))
         if unknown:
-            lines.append(f"{unknown:,} positions without a score left out")
+            lines.append(f"{plural(unknown, 'position')} without a score left out")
         if scale and most is not None:
             near = close(scores, self._evaluations(data), scale.value, most)
             far = int((keep & ~near).sum())
             keep &= near
-            lines.append(f"--max-difference {most:g}: {far:,} of {len(near):,} positions left out")
+            lines.append(
+                f"--max-difference {most:g}: {far:,} of {plural(len(near), 'position')} left out"
+            )
             if not keep.any():
                 raise InputError(
                     f"--max-difference {most:g}: leaves out every position; expected more"
@@ -163,7 +166,7 @@ def blocks_of_games(first: np.ndarray) -> Iterator[np.ndarray]:
 def unscored(game: Game, positions: int) -> Unscored:
     """Return the error for positions of a game of which none has a score."""
     where, targets = game.wording.scores, OTHERS if game.searchable else "choose --method logistic"
-    found = f"none of {positions:,} positions has a score; " + (
+    found = f"none of {plural(positions, 'position')} has a score; " + (
         f"expected {where}" if where else f"files of {game.name} record none"
     )
     engines = game.contest.evaluator
@@ -219,7 +222,8 @@ def fit_score_scale(
         if scale >= CERTAIN * error:
             return ScoreScale(scale, error, count, len(scores))
     raise Unscored(
-        f"{what}: do not predict the results of these {count:,} games, so they cannot be scaled;"
+        f"{what}: do not predict the results of these {plural(count, 'game')}, so they cannot be"
+        " scaled;"
         " expected scores of the first player's view in centipawns",
         OTHERS,
     )
@@ -256,7 +260,7 @@ def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
     return (
         f"{what}: +{SHOWN_CENTIPAWNS:g} centipawns score {100 * (1 + value) / 2:.1f} +/-"
         f" {100 * half:.1f} % in"
-        f" these games ({found.scores:,} scores of {found.games:,} games)"
+        f" these games ({plural(found.scores, 'score')} of {plural(found.games, 'game')})"
     )
 
 

@@ -14,6 +14,7 @@ from games.record import PositionBatch
 from games.search.searcher import Limits
 from tuner.cluster.worker import program
 from tuner.core.store import Store
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.explain import known_values, leaf_of
@@ -100,7 +101,8 @@ def search_game(searcher: PositionSearcher, task: GamePositions) -> GameSearches
 def place_text(task: GamePositions) -> str:
     """Name the positions of a game."""
     return (
-        f"the search of {len(task.positions)} positions from position {task.place + 1} of its"
+        f"the search of {plural(len(task.positions), 'position')} from position {task.place + 1}"
+        " of its"
         " batch on"
     )
 

@@ -31,6 +31,7 @@ from games.record import (
 from tuner.cluster.worker import program
 from tuner.core.records import InputError
 from tuner.core.store import open_database, using
+from tuner.core.text import plural
 from tuner.io.files import sha256_of, unwritable
 from tuner.parallel import Executor, Job, OnThreads, Running, run
 
@@ -242,7 +243,7 @@ def answer(process: TeacherProcess, task: Questions) -> TeacherAnswers:
 def questions_text(task: Questions) -> str:
     """Name the positions of a task."""
     return (
-        f"the teacher's searches of {len(task.asked)} positions from"
+        f"the teacher's searches of {plural(len(task.asked), 'position')} from"
         f" {task.asked.texts[0].decode()!r} on"
     )
 

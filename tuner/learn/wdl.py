@@ -10,6 +10,7 @@ import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.writing import held_out_games
 from tuner.io.terminal import Display
 from tuner.learn.build import batches
@@ -88,11 +89,12 @@ def read_judged(
     """Read all positions with scores within limits. InputError if there are none."""
     display.begin("reading")
     report, parts = ReadReport(), list[Played]()
-    games = 0
+    games = scores = 0
     for _, found in batches(game, sources, options, report, display.note):
         for batch in found:
             parts.append(_scored(game, batch, games))
             games += len(batch.first)
+            scores += int(np.count_nonzero(~np.isnan(batch.recorded)))
             display.reading(report)
     display.note(report_line(report))
     data = (
@@ -103,6 +105,11 @@ def read_judged(
         else None
     )
     if data is None or not len(data.x):
+        if scores:
+            raise InputError(
+                f"{plural(scores, 'score')}, none within {HIGHEST / 100:g} pawns, as mates are;"
+                " expected scores of all moves"
+            )
         raise InputError(unscored(game, report.positions).found)
     return Played(
         data,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from games.record import Game
+from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.own_numbers import with_numbers
 from tuner.findings.records import TunedEstimate, TunedNumber
@@ -228,7 +229,7 @@ def progress_text(
         for i in list(order)[:NAMED]
     )
     gain = "" if found is None else f"  {unit.interval(found.gain, found.gain_error)} {unit.name}"
-    return f"{games:,} games{gain}  {values}"
+    return f"{plural(games, 'game')}{gain}  {values}"
 
 
 def describe_estimate(

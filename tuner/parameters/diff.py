@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tuner.core.records import round_finite
-from tuner.core.text import number, signed
+from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
 from tuner.statistics.intervals import (
@@ -149,7 +149,8 @@ def line(parameters: Parameters) -> str:
         else ""
     )
     return (
-        f"{parameters.game}, {parameters.layout.size} parameters x {len(parameters.stages)} stages,"
+        f"{parameters.game}, {plural(parameters.layout.size, 'parameter')} x"
+        f" {len(parameters.stages)} stages,"
         f" scale {parameters.scale:g}{rows}"
     )
 
@@ -538,12 +539,10 @@ def show(console: Console, found: Comparison, view: View) -> None:
         show_lines(console, view.title, "")
     _show_headline(console, found, view)
     _show_largest(console, found, view)
-    if not view.brief:
+    if view.brief:
+        show_lines(console, "every number: --show all")
+    else:
         _show_all(console, found, view)
-        return
-    with console.capture() as captured:
-        _show_all(console, found, view)
-    show_lines(console, f"{captured.get().count(chr(10)):,} more lines: --show all")
 
 
 def _show_headline(console: Console, found: Comparison, view: View) -> None:
@@ -571,18 +570,22 @@ def _show_largest(console: Console, found: Comparison, view: View) -> None:
     sentence if there are none."""
     places, known, evidence = largest(found), any(found.known), found.evidence
     tested = evidence.count(evidence.tested)
-    if not known:
+    if not found.change.any():
+        show_lines(console, "no number changed", "")
+    elif not known:
         show_lines(console, errors_used(found)[0], "")
     elif not places:
         none = "no change can be tested: every number was kept constant or is not identified"
-        unsupported = f"the data support none of the {tested:,} changes: each may be due to chance"
+        unsupported = (
+            f"the data support none of the {plural(tested, 'change')}: each may be due to chance"
+        )
         show_lines(console, unsupported if tested else none, "")
     if not places:
         return
     changes = evidence.count(evidence.supported if known else found.change != 0)
     count = f"all {changes:,} changes" if changes > 1 else "the one change"
     if changes > len(places):
-        count = f"the {len(places)} largest of {changes:,} changes"
+        count = f"the {len(places)} largest of {plural(changes, 'change')}"
     several, labels, rows = len(view.names) > 2, found.layout.labels(), list[list[Cell]]()
     for k, s, i in places:
         name = " ".join(
@@ -716,14 +719,16 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         )
     if tested and view.supported:
         notes.append(
-            f"{MARK} the data support {evidence.count(evidence.supported):,} of {tested:,} changes;"
+            f"{MARK} the data support {evidence.count(evidence.supported):,} of"
+            f" {plural(tested, 'change')};"
             " of these at most 5 % are false on average\n  (Benjamini-Hochberg over all identified"
             " numbers, two-sided normal p values)"
         )
     elif tested:
         notes.append(
             f"{MARK} more than {np.max(evidence.reach):.2f} standard errors:"
-            f" {evidence.count(evidence.significant):,} of {tested:,} changes, of which up to"
+            f" {evidence.count(evidence.significant):,} of {plural(tested, 'change')}, of which"
+            " up to"
             f" {0.05 * tested:.0f} by chance; see --show supported"
         )
     if any(found.known):  # else it was said first
@@ -735,7 +740,8 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         )
     elif hidden:
         notes.append(
-            f"{hidden} numbers that moved by less than {view.least:g} {found.files[0].wording.unit}"
+            f"{plural(hidden, 'number')} that moved by less than {view.least:g}"
+            f" {found.files[0].wording.unit}"
             " are hidden; --show 0 shows them"
         )
     return notes

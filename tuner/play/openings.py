@@ -14,6 +14,7 @@ import numpy as np
 from games.record import BookMoves, Game, Openings
 from games.search.searcher import Limits, Searcher
 from games.streams import InputError
+from tuner.core.text import plural
 
 JUDGE = "classic"  # the bundled evaluation that checks openings
 BALANCED = 50.0  # centipawns
@@ -154,7 +155,8 @@ class Generator:
                 met += 1
                 if met == PATIENCE:
                     self._note(
-                        f"there are only {len(self._seen)} openings of {self._plies} {self._what}:"
+                        f"there are only {plural(len(self._seen), 'opening')} of {self._plies}"
+                        f" {self._what}:"
                         " they are repeated"
                     )
                     self._begin_again(self._turn + 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tuner.core.records import Count, InputError, Number, convert
 from tuner.core.store import DATABASE, RESULT, read_records
+from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
 from tuner.report.charts import number, points_chart, signed, whole
 from tuner.report.run import run_of
@@ -160,7 +161,7 @@ def _match_text(rival: str, found: StepFound) -> str:
     pairs = ", ".join(whole(count) for count in found.pentanomial or [])
     return (
         f"{against}: {signed(elo.value, 0) or '0'} ± {number(elo.error, 0)} Elo,"
-        f" {whole(found.games)} games [{pairs}]"
+        f" {plural(found.games, 'game')} [{pairs}]"
     )
 
 

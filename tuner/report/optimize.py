@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tuner.core.records import InputError, Number, convert
 from tuner.core.store import DATABASE, ESTIMATE, read_records
+from tuner.core.text import plural
 from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import kind_of
 from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
@@ -50,7 +51,7 @@ def _verdict(folder: Path, match: Match | None) -> Verdict:
     if match is None:
         sentence, detail = "No match has decided yet", "What follows is a model of the games so far"
         return Verdict("not decided", names, sentence, detail)
-    detail = f"{match.block.splitlines()[1]}; {whole(match.plain['games'])} games"
+    detail = f"{match.block.splitlines()[1]}; {plural(match.plain['games'], 'game')}"
     if match.decision == "H1":
         sentence = "The best values beat the given ones in the match"
         return Verdict("better", names, sentence, detail, f"They are in {folder / 'best.txt'}.")

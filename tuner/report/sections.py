@@ -110,8 +110,8 @@ def games_text(found: PlayedCalibration) -> str:
         else ""
     )
     return (
-        f"{whole(found.games)} games of the learned player against itself after the run, and"
-        f" {whole(found.positions)} positions of them.{left}"
+        f"{plural(found.games, 'game')} of the learned player against itself after the run, and"
+        f" {plural(found.positions, 'position')} of them.{left}"
     )
 
 
@@ -159,7 +159,7 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
         names, interval = seen_from(match, side)
         if text := difference_text(match.difference, interval):
             about = f" ({match.difference.about})" if match.difference.about else ""
-            lines.append((names[1], f"{text}{about}, {whole(match.plain['games'])} games"))
+            lines.append((names[1], f"{text}{about}, {plural(match.plain['games'], 'game')}"))
     return lines
 
 
@@ -274,7 +274,7 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
     if result.positions is not None:
         held = result.held_out_games
         parts = (
-            "" if run.labelled else f"of {whole(result.games)} games",
+            "" if run.labelled else f"of {plural(result.games, 'game')}",
             f"{whole(held)} {run.games_word} held out" if held else "",
         )
         tiles.append(
@@ -739,7 +739,7 @@ def network_tiles(run: ShownNetworkRun) -> list[Tile]:
     widths = "-".join(
         str(width) for width in (network.inputs, *(len(layer.biases) for layer in network.layers))
     )
-    tiles = [Tile("Network", widths, f"{run.file.encoding}, {whole(network.size)} weights")]
+    tiles = [Tile("Network", widths, f"{run.file.encoding}, {plural(network.size, 'weight')}")]
     if run.history:
         last, asked = run.history[-1], run.chosen.games
         unfinished = asked is not None and last.games < asked

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tuner.core.text import plural
 from tuner.findings.records import NoiseCost, PointsError, Ratio, WeightsBatch
 from tuner.fit.learners.steps import RULES
 from tuner.fit.noise import MEASURED, PRICED_DEPTH
@@ -57,7 +58,7 @@ def significance_of(found: Comparison) -> Significance:
     )
     return Significance(
         marks,
-        f"{whole(beyond)} of {whole(tested)} changes are significant at the 5 % level (by chance"
+        f"{whole(beyond)} of {plural(tested, 'change')} are significant at the 5 % level (by chance"
         f" alone, up to {whole(0.05 * tested)}); {whole(kept)} remain at a false discovery rate of"
         " 5 %.",
         said,

@@ -160,8 +160,8 @@ def normalized_elo_of(score: float, variance: float) -> float:
 def summarise(pairs: Sequence[int]) -> Summary:
     """Elo, normalized Elo and the rest from counts of pairs by score.
 
-    Intervals and LOS are those of Student's t. Where all pairs are alike, the interval of Elo comes
-    from a proportion (Wilson 1927), and there is none of normalized Elo.
+    Intervals and LOS are those of Student's t. Where all pairs are alike, the interval of Elo and
+    LOS come from a proportion (Wilson 1927), and there is no interval of normalized Elo.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -172,12 +172,11 @@ def summarise(pairs: Sequence[int]) -> Summary:
     normal = (score, score - side, score + side)
     alike = total > 0 and not variance
     ends = (score, *wilson_interval(score * total, total)) if alike else normal
-    if total < 2:
-        los = math.nan
-    elif variance > 0:
+    los = math.nan
+    if alike:  # the normal approximation that Wilson's interval is the inverse of
+        los = NormalDist().cdf(2 * (score - 0.5) * math.sqrt(total))
+    elif total:
         los = float(stdtr(total - 1, (score - 0.5) / error))
-    else:
-        los = 0.5 if score == 0.5 else float(score > 0.5)
     middle = len(pairs) // 2
     lost, won = sum(pairs[:middle]), sum(pairs[middle + 1 :])
     return Summary(

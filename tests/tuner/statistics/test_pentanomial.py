@@ -1,6 +1,7 @@
 """Statistics of pairs: those fastchess prints, an interval that covers, and sense at the edges."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -142,7 +143,16 @@ def test_all_wins_or_losses_are_infinite_elo_with_a_bound(pairs, sign):
     bound = found.elo.low if sign > 0 else found.elo.high
     assert bound == pytest.approx(sign * elo_of(wilson_interval(9, 9)[0]))
     assert math.isnan(found.normalized_elo.error)
-    assert found.los == (sign + 1) / 2
+    assert found.los == pytest.approx(NormalDist().cdf(sign * 3))
+
+
+@pytest.mark.parametrize("pairs", range(1, 12))
+@pytest.mark.parametrize("kind", range(5))
+def test_pairs_that_are_alike_have_a_los_that_agrees_with_their_interval(kind, pairs):
+    found = summarise([pairs * (kind == place) for place in range(5)])
+    assert (found.los > 0.975) == (found.elo.low > 0)
+    assert (found.los < 0.025) == (found.elo.high < 0)
+    assert found.los == 0.5 or kind != 2
 
 
 def test_an_interval_that_reaches_a_score_of_1_is_open_upwards():
@@ -156,7 +166,7 @@ def test_one_pair_gives_the_interval_of_a_proportion(kind):
     assert found.score == SCORES[kind]
     low, high = wilson_interval(SCORES[kind], 1)
     assert found.elo[1:] == (elo_of(low), elo_of(high))
-    assert math.isnan(found.normalized_elo.error) and math.isnan(found.los)
+    assert math.isnan(found.normalized_elo.error)
 
 
 def test_drawn_pairs_alone_are_even_and_of_no_known_spread():

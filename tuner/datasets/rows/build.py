@@ -11,6 +11,7 @@ import numpy as np
 
 from games.record import available
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, Rows, of_stages
 from tuner.datasets.files import is_dataset, only
 from tuner.datasets.reader import open_dataset
@@ -190,12 +191,12 @@ def rows_of_sources(
 
 def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) -> list[str]:
     """Return the totals and the row check as lines of text."""
-    lines = [f"read {totals.rows:,} rows of {totals.games:,} games"]
+    lines = [f"read {plural(totals.rows, 'row')} of {plural(totals.games, 'game')}"]
     if totals.without_result:
         lines[0] += f", left out {totals.without_result:,} without a result"
     if totals.above:
         lines.append(
-            f"left out {totals.above:,} rows with a phase above the largest, up to"
+            f"left out {plural(totals.above, 'row')} with a phase above the largest, up to"
             f" {totals.largest}: the parameter file ends at its `phases`"
         )
     if check is None:
@@ -221,7 +222,8 @@ def require_agreement(data: Dataset) -> None:
         else "no single fault explains it"
     )
     raise InputError(
-        f"{data.path}: {found.get('exact', 0):,} of {found['checked']:,} rows agree with the"
+        f"{data.path}: {found.get('exact', 0):,} of {plural(found['checked'], 'row')} agree with"
+        " the"
         f" engine's evaluation: {why.rstrip('.')}; fix the rows, or name the part of the"
         " evaluation that is not linear with --not-linear PART when they are read"
     )

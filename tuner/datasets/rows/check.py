@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tuner.core.text import plural
 from tuner.datasets.rows.changes import (
     Change,
     Unused,
@@ -308,11 +309,13 @@ class RowCheck:
         """Return the findings as lines of text."""
         if not self.checked:
             return [
-                f"none of {self.rows:,} rows has an evaluation (eval), so it is unknown whether"
+                f"none of {plural(self.rows, 'row')} has an evaluation (eval), so it is unknown"
+                " whether"
                 " counts and weights agree with the engine; print eval in each row"
             ]
         found = [
-            f"{self.exact:,} of {self.checked:,} rows ({_percent(self.exact, self.checked)}) agree"
+            f"{self.exact:,} of {plural(self.checked, 'row')}"
+            f" ({_percent(self.exact, self.checked)}) agree"
             f" with the engine's evaluation within rounding; mean difference {self.mean:.2f}"
             " centipawns"
         ]

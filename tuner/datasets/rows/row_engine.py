@@ -145,7 +145,7 @@ class RowEngine:
             else:
                 self._greetings, self._greeting = self._greetings + 1, self._text(line)
                 if self._greetings > MOST_GREETINGS:
-                    self._fail(f"printed {self._greetings:,} lines that are no rows")
+                    self._fail(f"printed {plural(self._greetings, 'line')} that are no rows")
 
     def _errors(self, lines: list[bytes]) -> dict[int, str]:
         """Return by place the reasons of the engine for having no row."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from games.record import STALL, Game
 from games.streams import InputError
-from tuner.core.text import duration
+from tuner.core.text import duration, plural
 from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
 from tuner.play.match.setup import AnySettings, Contestants, ladder_lines, row_of
@@ -427,7 +427,7 @@ def progress_text(
         score = f"Elo {elo.value:+.1f} +/- {elo.error:.1f}"
     else:
         score = f"+{results.wins} -{results.losses} ={results.draws}"
-    parts = [f"{results.games:,} games", score]
+    parts = [plural(results.games, "game"), score]
     if test is not None:
         lower, upper = test.bounds
         parts.append(f"LLR {tally.llr:.2f} ({lower:.2f}, {upper:.2f})")

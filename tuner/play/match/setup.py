@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from games.record import Control, Game, find
 from games.streams import InputError, pieces
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import (
     Evaluation,
     evaluation_from,
@@ -328,7 +329,8 @@ def openings_of(settings: AnySettings, game: Game, note: Callable[[str], None]) 
         book = Book(openings(settings.openings, note), settings.order, settings.seed)
         if settings.games is not None and settings.games > 2 * book.size:
             note(
-                f"{settings.openings}: {book.size:,} openings for {settings.games // 2:,} pairs:"
+                f"{settings.openings}: {plural(book.size, 'opening')} for"
+                f" {plural(settings.games // 2, 'pair')}:"
                 " they are repeated"
             )
         return book

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import Game
+from tuner.core.text import plural
 from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.match import PairsRun, Score
 from tuner.play.match.results import Tally, openings_text, pace_text
@@ -139,7 +140,7 @@ def progress_line(standings: Standings, player: int, rate: float | None) -> str:
     are pairs a second."""
     games = sum(each.games for each in standings.against.values()) // 2
     shown = f"{standings.names[player]} {standings.rating_text(player)}"
-    return f"{games:,} games  {shown}{pace_text(rate)}"
+    return f"{plural(games, 'game')}  {shown}{pace_text(rate)}"
 
 
 def _percent(share: float | None) -> str:
@@ -261,7 +262,7 @@ def standings_texts(
     kind = "gauntlet" if settings.gauntlet else "round robin"
     games = sum(each.games for each in standings.against.values()) // 2
     lines = [
-        f"{kind.capitalize()} of {len(settings.names)} players, {games:,} games"
+        f"{kind.capitalize()} of {plural(len(settings.names), 'player')}, {plural(games, 'game')}"
         f" ({settings.conditions}, {openings}):",
         *columns(table_of(standings)),
         "",

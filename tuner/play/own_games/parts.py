@@ -17,6 +17,7 @@ import zstandard
 from games.record import Files
 from tuner.core.records import Count, InputError, convert, to_json
 from tuner.core.store import Store, naming, read_records
+from tuner.core.text import plural
 from tuner.io.files import plain_text, replace_file, sha256_of
 from tuner.io.terminal import Display
 from tuner.parallel import Running, run
@@ -185,7 +186,8 @@ class Parts:
             file, (games,) = self.path(part), line.counts["games"]
             if games > len(self.numbers(part)):
                 raise InputError(
-                    f"{self.folder}: contains more than {self._games:,} games already; choose a"
+                    f"{self.folder}: contains more than {plural(self._games, 'game')} already;"
+                    " choose a"
                     " larger --games"
                 )
             if games < len(self.numbers(part)):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from games.record import PLIES, RULES
 from tuner.core.store import Store
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import change_settings
@@ -162,7 +163,7 @@ class OwnGamesRun(Run):
         change_settings(store, settings)
         before = parts.counts["games"][0]
         self.note_games(before)
-        display.note(f"{settings.words}{settings.games:,} games")
+        display.note(f"{settings.words}{plural(settings.games, 'game')}")
         display.begin("playing", settings.games)
         started = time.monotonic()
         with interrupts() as interrupted:

@@ -13,6 +13,7 @@ from typing import Any
 
 from games.record import Game
 from tuner.core.records import Amount, Count, InputError, Number
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
 from tuner.options.option import refuse
@@ -69,7 +70,8 @@ class MeasuredMatch:
         low, high = self.interval
         return (
             f"won {self.wins / self.games:.1%} [{100 * low:.1f}, {100 * high:.1f}], drew"
-            f" {self.draws / self.games:.1%} of {self.games:,} games against {self.opponent}"
+            f" {self.draws / self.games:.1%} of {plural(self.games, 'game')} against"
+            f" {self.opponent}"
         )
 
 

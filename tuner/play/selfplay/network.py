@@ -14,6 +14,7 @@ import numpy as np
 
 from games.record import Game, available, find, in_points
 from tuner.core.records import InputError, make
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
@@ -332,7 +333,9 @@ class NetworkRun(LearningRun):
         ]
         if "measured" in line:
             measured = MeasuredGames(**line["measured"])
-            lines.append(f"{measured.text}, {measured.games:,} games in pairs with the same dice")
+            lines.append(
+                f"{measured.text}, {plural(measured.games, 'game')} in pairs with the same dice"
+            )
         return lines
 
     def match(self, path: Path) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from games.record import Control
 from tuner.core.store import Store
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, quiescence_of
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import CHECKPOINTS, change_settings
@@ -188,7 +189,7 @@ class LearningRun(Run):
             last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
             spent = last["cpu_seconds"]
             self.note_games(last["games"])
-            self.display.note(f"{self.text()}, {self.settings.games:,} games, in {folder}")
+            self.display.note(f"{self.text()}, {plural(self.settings.games, 'game')}, in {folder}")
             self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
                 for line, text, keys in self.batches(folder, last, playing, asked):

@@ -15,6 +15,7 @@ import numpy as np
 from games.record import Control, Game, Openings, Player, UsualSettings, available, find
 from games.search.searcher import UNLIMITED, Limits, Searcher
 from tuner.core.records import InputError, make
+from tuner.core.text import plural
 from tuner.evaluation.engine import STEPS
 from tuner.evaluation.evaluation import (
     PlainEvaluation,
@@ -457,7 +458,8 @@ def _from_ply(
     games = GivenGames(openings, settings.openings, *settings.from_ply, settings.seed)
     if games.left_out:
         note(
-            f"{settings.openings}: {games.left_out:,} of {len(openings):,} games have at most"
+            f"{settings.openings}: {games.left_out:,} of {plural(len(openings), 'game')} have at"
+            " most"
             f" {settings.from_ply[0]} plies: they are left out"
         )
     return games.opening

@@ -15,6 +15,7 @@ import numpy as np
 
 from games.record import CRASH, PLIES, RULES, Game, PlayedGame, available
 from games.streams import InputError
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import (
     Evaluation,
     load_evaluation,
@@ -84,7 +85,7 @@ def progress_text(line: dict, game: Game) -> str:
         if "." not in name
     )
     return (
-        f"{line['games']:,} games {values}  draws {line['draws']:.0%}  unfinished"
+        f"{plural(line['games'], 'game')} {values}  draws {line['draws']:.0%}  unfinished"
         f" {line['broken_off']:.0%}  {line['plies']:.0f} plies  mean squared error"
         f" {line['squares']:.4f}"
     )

@@ -51,7 +51,7 @@ def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0()
             [1] * 6,
             [
                 "Elo: at least -42.95",
-                "LOS: 100.00 %, DrawRatio: 0.00 %, PairsRatio: inf",
+                "LOS: 95.84 %, DrawRatio: 0.00 %, PairsRatio: inf",
                 "Games: 6, Wins: 6, Losses: 0, Draws: 0, Points: 6.0 (100.00 %)",
                 "Ptnml(0-2): [0, 0, 0, 0, 3]",
             ],
@@ -60,7 +60,7 @@ def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0()
             [-1] * 6,
             [
                 "Elo: at most 42.95",
-                "LOS: 0.00 %, DrawRatio: 0.00 %, PairsRatio: 0.00",
+                "LOS: 4.16 %, DrawRatio: 0.00 %, PairsRatio: 0.00",
                 "Games: 6, Wins: 0, Losses: 6, Draws: 0, Points: 0.0 (0.00 %)",
                 "Ptnml(0-2): [3, 0, 0, 0, 0]",
             ],
@@ -69,7 +69,7 @@ def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0()
             [0, 0, 1],
             [
                 "Elo: 0.00 +/- 495.30",
-                "LOS: - %, DrawRatio: 100.00 %, PairsRatio: -",
+                "LOS: 50.00 %, DrawRatio: 100.00 %, PairsRatio: -",
                 "Games: 3, Wins: 1, Losses: 0, Draws: 2, Points: 2.0 (66.67 %)",
                 "Ptnml(0-2): [0, 0, 1, 0, 0]",
             ],
@@ -117,4 +117,4 @@ def test_infinite_and_unknown_numbers_are_null_in_json():
     found = result_dict(count_games([1, 1, 1, 1]), ("a", "b"))
     low = found["elo"].pop("low")
     assert found["elo"] == {"value": None, "high": None, "error": None} and -120 < low < -100
-    assert found["pairs_ratio"] is None and found["los"] == 1
+    assert found["pairs_ratio"] is None and 0.9 < found["los"] < 0.95
