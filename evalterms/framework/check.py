@@ -13,6 +13,7 @@ import inspect
 import operator
 import os
 import re
+import signal
 import subprocess
 import sys
 import traceback
@@ -251,7 +252,8 @@ def _compares_with_zero(function, kinds) -> bool:
 GAMES, PLIES = 16, 160  # random games, and the longest
 LOWEST, HIGHEST = -128, 127  # coefficients are int8
 MAX_STAGE_SCORE = 8e6  # centipawns of a stage that fit into the packed score
-SECONDS = 60  # time limit, for loops that never end
+SECONDS = 60  # of the processor, for loops that never end
+WAITING = 600  # of a clock, where nothing limits the processor, or a term waits
 
 
 class WrongCount(Exception):
@@ -421,15 +423,17 @@ def _try_out_apart(game: str, path: Path) -> str | None:
         "NUMBA_DISABLE_JIT": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, roots)),
     }
-    command = [sys.executable, "-m", "evalterms.framework.check", game, str(path)]
+    command = [sys.executable, "-m", "evalterms.framework.check", game, str(path), str(SECONDS)]
     try:
         done = subprocess.run(
-            command, check=False, env=environment, capture_output=True, text=True, timeout=SECONDS
+            command, check=False, env=environment, capture_output=True, text=True, timeout=WAITING
         )
     except subprocess.TimeoutExpired:
-        return f"{path}: not done after {SECONDS} s in plain Python; does a loop never end?"
+        return f"{path}: not done after {WAITING} s in plain Python; does a loop never end?"
     if done.returncode == 0:
         return None
+    if done.returncode == -getattr(signal, "SIGXCPU", 0):
+        return f"{path}: not done after {SECONDS} CPU s in plain Python; does a loop never end?"
     lines = (done.stdout if done.returncode == 2 else done.stderr).strip().splitlines() or [
         "no output"
     ]
@@ -465,7 +469,11 @@ def verify(game: str, path: Path, terms: Sequence[Term]) -> None:
 
 
 def main() -> int:
-    game, path = sys.argv[1:]
+    game, path, seconds = sys.argv[1:]
+    with contextlib.suppress(ImportError):  # only POSIX has it
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     wrong = try_out(game, Path(path))
     if wrong:
         print(wrong, flush=True)

@@ -13,11 +13,12 @@ import yaml
 import zstandard
 
 from games.streams import pieces
-from tests.commands.support import done, tictactoe_file
+from tests.commands.support import done, tictactoe_file, tuner
 from tests.conftest import SAMPLES
 from tests.tuner.support import chances
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_engine, load_parameters
+from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -158,6 +159,29 @@ def test_the_same_command_gives_the_same_bytes(tmp_path):
 
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
+
+
+def test_what_was_learned_is_written_where_memory_is_too_little_for_errors(
+    small_dataset, tmp_path, monkeypatch
+):
+    words = ("--prior", "none", "--learner", "adam", "--iterations", 3)
+    path = tmp_path / "learned.yaml"
+    done("tune", "classic", small_dataset.path, "-o", path, *words)
+    whole = load_parameters(path).weights
+    path.unlink()
+
+    def fails(*given):
+        raise MemoryError("Unable to allocate 26.0 GiB")
+
+    monkeypatch.setattr(Problem, "gauss_newton", fails)
+    ran = tuner("tune", "classic", small_dataset.path, "-o", path, *words)
+    assert ran.status == 1 and ran.err.endswith(
+        f"tuner: out of memory: Unable to allocate 26.0 GiB; {path} has the learned weights,"
+        " without errors and diagnostics\n"
+    )
+    found = load_parameters(path)
+    assert np.array_equal(found.weights, whole) and found.standard_errors is None
+    done("diff", "classic", path)
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,14 @@ SPLITS, SHARE = 4, 0.2  # of cross-validation
 CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
 
 
+class Undiagnosed(MemoryError):
+    """There is too little memory for the errors of a fit; `parameters` are what was learned."""
+
+    def __init__(self, text: str, parameters: Parameters) -> None:
+        super().__init__(text)
+        self.parameters = parameters
+
+
 def fit(
     data: Dataset,
     parameters: Parameters,
@@ -46,7 +54,7 @@ def fit(
     games: np.ndarray | None = None,
 ) -> FitResult:
     """Fit the free weights of these parameters to a dataset, or to some of its games, and return
-    the result."""
+    the result. Undiagnosed if only what is learned is known."""
     train, held = split_games(data, options.held_out, options.seed)
     if games is not None:
         train, held = (part[np.isin(part, games)] for part in (train, held))
@@ -77,7 +85,32 @@ def fit(
     inside = np.clip(problem.start, problem.low, problem.high)
     record(inside, problem.loss(inside) + problem.prior(inside))
     weights = learn(problem, options.learning, record)
+    try:
+        return _diagnosed(
+            data, parameters, options, note, problem, held_out, weights, record, scale
+        )
+    except MemoryError as failure:
+        if play:  # how far to go is not known
+            raise
+        weights, optimum, _ = whole(problem, weights, weights, None)
+        file = learned(parameters, weights, optimum, None, scale)
+        raise Undiagnosed(str(failure), file) from None
 
+
+def _diagnosed(
+    data: Dataset,
+    parameters: Parameters,
+    options: FitOptions,
+    note: Callable[[str], None],
+    problem: Problem,
+    held_out: Problem | None,
+    weights: np.ndarray,
+    record: Record,
+    scale: float,
+) -> FitResult:
+    """Return the result of a fit that learned these weights, with their errors; with `--prior play`
+    on the part of the way to them."""
+    play = options.prior == PLAY
     matrix = problem.gauss_newton(weights)
     convergence = convergence_of(problem, weights, matrix, parameters.wording.unit)
     null_space = find_null_space(problem, matrix, data.layout.places)

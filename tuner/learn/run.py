@@ -17,6 +17,7 @@ from tuner.core.store import Store
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.findings.records import FINDINGS, Result
+from tuner.fit.regression import Undiagnosed
 from tuner.io.files import LEARNED, replace_file, require_writable
 from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (
@@ -40,6 +41,7 @@ from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.writer import write_parameters
 from tuner.play.game import games_under_way
+from tuner.version import __version__
 
 # what a result says of what to do next: nothing about the learned file
 NEXT = ("advice", "compare", "match")
@@ -82,9 +84,10 @@ def tune(
                     begun, start, sources, folder, options, command, learn, executor, display
                 )
                 sources = rounds.sources
-            read, summary, result, options = (
-                rounds.fitted if rounds else learn(begun, sources, folder)
-            )
+            with _writing_undiagnosed(output, command):
+                read, summary, result, options = (
+                    rounds.fitted if rounds else learn(begun, sources, folder)
+                )
             parameters = begun.parameters
             display.begin("computing losses and errors")
             on_results = results_problems(
@@ -115,6 +118,19 @@ def tune(
         if store:  # its files are there
             write_settings(store, "options", options, command, described.start or "")
     return described
+
+
+@contextlib.contextmanager
+def _writing_undiagnosed(output: Path, command: str) -> Iterator[None]:
+    """Write what a fit in the block learned if there is too little memory for its errors."""
+    try:
+        yield
+    except Undiagnosed as problem:
+        known = {"command": command, "version": __version__, "diagnostics": "out of memory"}
+        write_parameters(output, replace(problem.parameters, learned=known))
+        raise MemoryError(
+            f"{problem}; {output} has the learned weights, without errors and diagnostics"
+        ) from None
 
 
 def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: Display) -> dict:

@@ -127,7 +127,7 @@ def _block(p: Parameters, name: str, numbers: np.ndarray) -> Iterator[tuple[Valu
 
 def _entry(place: ValuePlace, key: str, values: np.ndarray) -> Iterator[tuple[ValuePlace, str]]:
     """A number or a list on the line of its key, a grid row by row below it with the last row on
-    top."""
+    top; grids of grids likewise."""
     if values.ndim == 0:
         yield place, f"{key} {_number(float(values))}"
     elif values.ndim == 1:
@@ -139,7 +139,10 @@ def _entry(place: ValuePlace, key: str, values: np.ndarray) -> Iterator[tuple[Va
             " " * (len(key) - len(key.lstrip()) + 2),
         )
         for i, row in enumerate(values[::-1]):
-            yield (*place, i), f"{indent}- [{', '.join(_number(v).rjust(width) for v in row)}]"
+            if row.ndim > 1:
+                yield from _entry((*place, i), f"{indent}-", row)
+            else:
+                yield (*place, i), f"{indent}- [{', '.join(_number(v).rjust(width) for v in row)}]"
 
 
 def _number(value: float) -> str:

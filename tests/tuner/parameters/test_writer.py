@@ -12,7 +12,7 @@ from tests.tuner.parameters.support import SIZE, random_parameters
 from tests.tuner.support import LAYOUT
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 from tuner.parameters.reader import read_parameters
-from tuner.parameters.writer import to_text, write_parameters
+from tuner.parameters.writer import of_specs, to_text, write_parameters, zeros
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -49,6 +49,17 @@ def test_any_yaml_reader_reads_the_same_numbers_from_what_is_written(tmp_path, s
         assert table == [p.weights[s, 4:6].tolist(), p.weights[s, 2:4].tolist()]  # last row on top
         assert files == p.weights[s, 6:].tolist()
     assert plain["learned"] == p.learned
+
+
+@pytest.mark.parametrize("stages", [("mg", "eg"), ("all",)])
+def test_parameters_with_three_indices_and_more_are_read_back(tmp_path, stages):
+    layout = of_specs(["p.t[2][3][4]", "p.u[2][2][2][3]", "p.v[5]", "p.x"])
+    weights = np.arange(float(len(stages) * layout.size)).reshape(len(stages), -1) - 40
+    p = replace(zeros("chess", layout, stages), weights=weights)
+    write_parameters(tmp_path / "out.yaml", p)
+    back = read_parameters(tmp_path / "out.yaml", layout, "chess")
+    np.testing.assert_array_equal(back.weights, weights)
+    assert to_text(back) == (tmp_path / "out.yaml").read_text()
 
 
 def test_numbers_are_rounded_to_hundredths_and_minus_zero_is_zero(tmp_path):
