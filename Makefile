@@ -38,8 +38,9 @@ test: .venv/tested
 	$(PYTEST)
 
 studies: .venv/tested  # the studies of docs/studies.md, into the folder studies
-	for study in exchess learn_while_playing coulom td_gammon hui_representations hui_krvk hui_random_mover hui_architecture shogi_tdleaf; do \
-	    $(BIN)/python examples/studies/$$study.py || exit 1; done
+	failed=; for study in exchess learn_while_playing coulom td_gammon hui_representations hui_krvk hui_random_mover hui_architecture shogi_tdleaf; do \
+	    $(BIN)/python examples/studies/$$study.py || failed="$$failed $$study"; done; \
+	if [ -n "$$failed" ]; then echo "these studies did not run to the end:$$failed" >&2; exit 1; fi
 
 test-all: .venv/tested-all
 	$(BIN)/ruff check .

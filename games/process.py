@@ -7,9 +7,7 @@ import contextlib
 import os
 import queue
 import select
-import shlex
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -18,8 +16,8 @@ from collections.abc import Iterator
 
 from games.record import EngineFault, EngineSilent
 from games.streams import InputError
+from games.system import APART, POLLS, kill_group, prepare_pipe, split
 
-POLLS = hasattr(select, "poll")  # Windows cannot wait for pipes
 PIECE = 1 << 13  # bytes
 BULK_PIPE, BULK_SECONDS = 1 << 20, 0.001
 MOST_FORGOTTEN = 64  # pieces
@@ -92,18 +90,9 @@ def split_command(command: str) -> list[str]:
         if os.sep in path and os.path.isfile(path) and os.access(path, os.X_OK):
             return [path, *split_command(" ".join(parts[end:]))]
     try:
-        return shlex.split(command)
+        return split(command)
     except ValueError as problem:
         raise InputError(f"{command}: not a command: {problem}") from None
-
-
-def kill_group(number: int) -> None:
-    """Kill the process of that number, which has a session of its own, and its children."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(number, signal.SIGKILL)  # the group outlives its leader
-        else:
-            os.kill(number, signal.SIGTERM)
 
 
 def _read(number: int, size: int = PIECE) -> bytes | None:
@@ -136,7 +125,7 @@ class EngineProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if bulk and POLLS else subprocess.DEVNULL,
                 bufsize=0,
-                start_new_session=True,
+                **APART,
             )
         except OSError as problem:
             raise InputError(f"{command}: {problem.strerror}; is it {what}?") from None
@@ -249,14 +238,9 @@ class EngineProcess:
             self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
             threading.Thread(target=self._listen, daemon=True).start()
             return
-        import fcntl
-
         self._poll = select.poll()
         for number in numbers:
-            os.set_blocking(number, False)
-            if self._bulk and hasattr(fcntl, "F_SETPIPE_SZ"):  # the engine works while we do
-                with contextlib.suppress(OSError):
-                    fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, BULK_PIPE)
+            prepare_pipe(number, BULK_PIPE if self._bulk else 0)  # the engine works while we do
             if number != self._into:
                 self._poll.register(number, select.POLLIN)
 

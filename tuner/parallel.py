@@ -9,7 +9,6 @@ threads."""
 from __future__ import annotations
 
 import itertools
-import os
 import queue
 import threading
 import time
@@ -24,11 +23,6 @@ Result = TypeVar("Result")
 
 POLL_SECONDS = 0.1
 END_SECONDS = 15.0  # to wait for threads after aborting their work
-
-
-def available_cpus() -> int:
-    """Return the number of CPUs that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class JobState(Protocol):

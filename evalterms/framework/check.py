@@ -13,7 +13,6 @@ import inspect
 import operator
 import os
 import re
-import signal
 import subprocess
 import sys
 import traceback
@@ -30,6 +29,7 @@ from evalterms.framework.emit import EmitterType, count_emitter_type, sources_of
 from evalterms.term import Term
 from games.compile import cache, jit
 from games.record import Dice, Game, find
+from games.system import ended_by_limit, limit_processor
 
 
 def line_of(problem: BaseException, path: Path) -> str:
@@ -432,7 +432,7 @@ def _try_out_apart(game: str, path: Path) -> str | None:
         return f"{path}: not done after {WAITING} s in plain Python; does a loop never end?"
     if done.returncode == 0:
         return None
-    if done.returncode == -getattr(signal, "SIGXCPU", 0):
+    if ended_by_limit(done.returncode):
         return f"{path}: not done after {SECONDS} CPU s in plain Python; does a loop never end?"
     lines = (done.stdout if done.returncode == 2 else done.stderr).strip().splitlines() or [
         "no output"
@@ -470,10 +470,7 @@ def verify(game: str, path: Path, terms: Sequence[Term]) -> None:
 
 def main() -> int:
     game, path, seconds = sys.argv[1:]
-    with contextlib.suppress(ImportError):  # only POSIX has it
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+    limit_processor(int(seconds))
     wrong = try_out(game, Path(path))
     if wrong:
         print(wrong, flush=True)

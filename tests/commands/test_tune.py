@@ -180,7 +180,10 @@ def test_what_was_learned_is_written_where_memory_is_too_little_for_errors(
         " without errors and diagnostics\n"
     )
     found = load_parameters(path)
-    assert np.array_equal(found.weights, whole) and found.standard_errors is None
+    moved = np.abs(found.weights - load_parameters("classic").weights)
+    # but for directions that the data do not decide, which go back to the start
+    assert np.abs(found.weights - whole).max() < 8 < moved.max()
+    assert found.standard_errors is None
     done("diff", "classic", path)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from games.system import available_cpus
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.commands import CommandResult
 from tuner.api.evaluation import Evaluation, Network, Player, file_of, load, load_network
@@ -27,7 +28,7 @@ from tuner.options.games import GamesOptions
 from tuner.options.match import MatchOptions, TournamentOptions
 from tuner.options.optimize import OptimizeOptions
 from tuner.options.option import OtherCommands
-from tuner.parallel import OnThreads, available_cpus
+from tuner.parallel import OnThreads
 from tuner.play.match.match import MatchRun
 from tuner.play.match.settings import settings_for, tournament_settings
 from tuner.play.match.tournament import TournamentRun

@@ -22,10 +22,11 @@ from rich.text import Text
 
 from games.record import ReadReport
 from games.streams import one_line
+from games.system import available_cpus
 from tuner.core.text import duration, plural
 from tuner.io.terminal import Display, Pace
 from tuner.options.option import Arguments, Ended
-from tuner.parallel import Executor, OnThreads, available_cpus
+from tuner.parallel import Executor, OnThreads
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal

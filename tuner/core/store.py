@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from games import system
 from games.streams import one_line
 from tuner.core.records import InputError, convert, plain_json
 
@@ -135,17 +136,9 @@ def lock(folder: Path) -> IO[bytes]:
         raise InputError(
             f"{folder}: cannot be written: {problem.strerror}; choose another folder"
         ) from None
-    try:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # this system has no such locks
-        pass
-    except OSError:
+    if not system.lock(stream):
         stream.close()
-        raise InputError(
-            f"{folder}: another process is using this folder; wait for it, or stop it"
-        ) from None
+        raise InputError(f"{folder}: another process is using this folder; wait for it, or stop it")
     return stream
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from games.streams import InputError
+from games.system import available_cpus
 from tuner.datasets.dataset import Dataset, mapped, stages_in
 from tuner.datasets.files import (
     ARRAYS,
@@ -29,7 +30,7 @@ from tuner.datasets.files import (
     WIDE,
 )
 from tuner.io.files import read_whole
-from tuner.parallel import available_cpus, in_order
+from tuner.parallel import in_order
 from tuner.parameters.parameters import fault_of_spans
 
 AGAIN = "build the dataset again"

@@ -6,10 +6,11 @@ import numpy as np
 from numba.core import types
 
 from games.record import in_points, points_of, wording_of
+from games.system import available_cpus
 from tuner.core.text import listed, plural
 from tuner.datasets.dataset import BLOCK, Dataset, ahead
 from tuner.datasets.files import KINDS, index_type, matrix_type, order_type, ranges_type, row_type
-from tuner.parallel import available_cpus, in_order
+from tuner.parallel import in_order
 from tuner.parameters.parameters import Layout
 from tuner.unit import entry
 

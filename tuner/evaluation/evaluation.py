@@ -13,6 +13,7 @@ from rich.console import Console
 from games.record import Game, available
 from games.search.searcher import Searcher
 from games.streams import InputError
+from games.system import available_cpus
 from tuner.evaluation.engine import Engine, MovedPositions, counted_positions
 from tuner.evaluation.explain import explain, learned_wins, show
 from tuner.evaluation.loading import (
@@ -39,7 +40,6 @@ from tuner.evaluation.own_numbers import with_numbers
 from tuner.fit.device.choose import device_named
 from tuner.fit.learners.steps import RULES
 from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
-from tuner.parallel import available_cpus
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 

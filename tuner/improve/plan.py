@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from games.system import split
 from tuner.core.records import (
     Count,
     InputError,
@@ -201,7 +202,7 @@ def require_possible(plan: LoopPlan, place: str) -> None:
     for name in ("plays", "rows", "build"):
         text = getattr(plan, name)
         try:
-            empty = not (text.strip() if name == "build" else shlex.split(player_of(text)[1]))
+            empty = not (text.strip() if name == "build" else split(player_of(text)[1]))
         except ValueError as problem:
             raise InputError(f"{place}: {name}: {text}: {str(problem).lower()}") from None
         if empty:
@@ -227,7 +228,7 @@ def player_of(text: str) -> tuple[str, str]:
 def command_in(tree: Path, text: str) -> str:
     """Return a command with the files of the folder that it names: its program if it is there, and
     every word that begins with `./`."""
-    words = shlex.split(text)
+    words = split(text)
     return shlex.join(
         str(tree / word) if word.startswith("./") or (i == 0 and (tree / word).is_file()) else word
         for i, word in enumerate(words)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-import shlex
 import shutil
 import stat
 import subprocess
@@ -14,10 +13,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from games.process import guard, kill_group
+from games.process import guard
 from games.process import words_of as words_of_command
 from games.record import find
 from games.streams import InputError, one_line
+from games.system import APART, is_writable_place, kill_group, split
 from tuner.export.into.source import LANGUAGES
 from tuner.improve.plan import LoopPlan, command_in, player_of, words_of
 from tuner.io.files import is_run, sha256_of
@@ -77,7 +77,7 @@ class Version:
         """The files of the copy that the command `plays` or `rows` names, at least its program.
         InputError if one is not there."""
         command = self.rows if key == "rows" else self.player.partition(":")[2]
-        words = shlex.split(command)
+        words = split(command)
         files = [Path(word) for word in words if word.startswith(f"{self.tree}{os.sep}")]
         first = shutil.which(words[0])
         if first is None or not all(path.is_file() for path in files):
@@ -104,7 +104,7 @@ def copy_folder(folder: Path, into: Path) -> None:
             ):
                 yield name
 
-    if hasattr(os, "statvfs") and not os.statvfs(folder).f_blocks:
+    if not is_writable_place(str(folder)):
         raise InputError(
             f"{folder}: is made by the system, expected a folder with files of an engine"
         )
@@ -178,7 +178,7 @@ def build(version: Version) -> None:
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            **APART,
         )
         end = time.monotonic() + BUILD_SECONDS
         try:

@@ -7,12 +7,12 @@ import hashlib
 import mmap
 import os
 import re
-import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import games
+from games.system import split
 from tuner.core.records import InputError
 
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
@@ -254,7 +254,7 @@ def _words(name: str) -> list[str]:
     if protocol not in ("uci", "xboard"):
         return [name]
     try:
-        return [name, *shlex.split(command)]
+        return [name, *split(command)]
     except ValueError:  # an unfinished quotation: an error when the engine is started
         return [name]
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from games.system import ENDINGS, without_interrupts
+
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
 # functions whose exceptions are printed and lost: those of llvmlite that LLVM calls while it
 # compiles, and what ends an object
 LOST_IN = ("_raw_object_cache_notify", "_raw_object_cache_getbuffer", "__del__")
-NUMBERS = [
-    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
 Handler = Callable[[int, "FrameType | None"], Any]
 
 
@@ -33,7 +32,7 @@ def interrupts() -> Iterator[threading.Event]:
         interrupted.set()
 
     with _handled(
-        handle, [number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
+        handle, [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]
     ):
         yield interrupted
 
@@ -43,13 +42,10 @@ def held_back() -> Iterator[None]:
     """Raise KeyboardInterrupt for Ctrl-C when the block has ended; processes that are started
     meanwhile never see it."""
     with interrupts() as interrupted:
-        masked = hasattr(signal, "pthread_sigmask")
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else ()
         try:
-            yield
+            with without_interrupts():
+                yield
         finally:
-            if masked:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
             if interrupted.is_set():
                 raise KeyboardInterrupt
 
@@ -73,7 +69,7 @@ def prompt_interrupts() -> Iterator[None]:
         again.start()
 
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    with _handled(handle, [number for number in NUMBERS if signal.getsignal(number) in usual]):
+    with _handled(handle, [number for number in ENDINGS if signal.getsignal(number) in usual]):
         yield
 
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from games.system import user
 from tuner.core.records import NOTHING, InputError, Settings, make, plain_json
 from tuner.core.store import (
     DATABASE,
@@ -73,8 +74,7 @@ def this_place() -> str:
     """Return a text that stands for this machine and its user."""
     import platform
 
-    user = os.getuid() if hasattr(os, "getuid") else ""  # it may have no name
-    names = f"{user} {platform.node()}"
+    names = f"{user()} {platform.node()}"
     return hashlib.blake2b(names.encode(), digest_size=8).hexdigest()
 
 

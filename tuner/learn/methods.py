@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from games.record import Game
+from games.system import available_cpus
 from tuner.core.records import make
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.engine import STEPS
@@ -24,7 +25,6 @@ from tuner.learn.sources import ORDER, POSITIONS, Need, kind_of, require_sources
 from tuner.objectives.table import DRAW_MODELS
 from tuner.options.option import Reading, no_use, options_in, refuse, refuse_first
 from tuner.options.tune import TuneSettings
-from tuner.parallel import available_cpus
 from tuner.parameters.parameters import Parameters
 from tuner.play.own_games.settings import holds_own_games
 

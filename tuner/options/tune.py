@@ -233,7 +233,7 @@ class ValueOptions(Reading):
 
     def tuning(self, terms: Iterable[str | Path]) -> TuneSettings:
         """Return the settings with which positions and their values are read."""
-        from tuner.parallel import available_cpus
+        from games.system import available_cpus
 
         shared = {each.name: getattr(self, each.name) for each in fields(self)}
         threads = min(self.workers or available_cpus(), 512)

@@ -43,6 +43,7 @@ from games.record import (
     Rater,
 )
 from games.streams import InputError, one_line
+from games.system import SOCKET_FILES
 
 PLACES = "/usr/games"  # where Debian puts games, which may not be on the PATH
 SETTINGS = """set jacoby off
@@ -140,6 +141,8 @@ class GnubgEngine(BoardEngine):
             raise InputError(
                 "gnubg: no such program; install the package gnubg, or put it on the PATH"
             )
+        if not SOCKET_FILES:
+            raise InputError("gnubg: plays through a socket in a file, which this system lacks")
         self._folder = tempfile.TemporaryDirectory(prefix="evaltune-gnubg-")
         place = Path(self._folder.name)
         (place / "settings").write_text(SETTINGS.format(plies=plies, socket=place / "socket"))

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from games.record import Control
+from games.system import available_cpus
 from tuner.core.store import Store
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, quiescence_of
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import CHECKPOINTS, change_settings
 from tuner.options.selfplay import SelfplaySettings
-from tuner.parallel import Job, OnThreads, Running, available_cpus, run
+from tuner.parallel import Job, OnThreads, Running, run
 from tuner.play.game import adjudication_of
 from tuner.play.match.journal import PairLine
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair

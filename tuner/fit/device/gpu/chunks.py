@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from games.streams import InputError
+from games.system import available_cpus
 from tuner.datasets.dataset import Dataset, Rows
 from tuner.objectives.base import Objective
 from tuner.objectives.table import OBJECTIVES
-from tuner.parallel import available_cpus, in_order
+from tuner.parallel import in_order
 
 FOLDER = Path(__file__).with_name("kernels")
 SOURCES = ("position", "passes", "games")  # in the order in which they are compiled, as one

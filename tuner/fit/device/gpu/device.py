@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from games.system import available_cpus
 from tuner.datasets.dataset import Rows, places_of, size_of, together
 from tuner.fit.device.base import Model
 from tuner.fit.device.cpu.device import Cpu
@@ -27,7 +28,6 @@ from tuner.fit.device.gpu.chunks import (
     arrange,
     objective_number,
 )
-from tuner.parallel import available_cpus
 
 # positions of a block that has a warp, or four lanes, for each
 WARPS, GROUPS = THREADS // 32, THREADS // 4
