@@ -70,6 +70,13 @@ def test_every_path_in_code_marks_exists(page):
     ] == []
 
 
+def test_every_source_that_conventions_name_exists():
+    text = (REPOSITORY / "CONVENTIONS.md").read_text(encoding="utf-8")
+    known = {path.name for path in REPOSITORY.rglob("*.py") if ".venv" not in path.parts}
+    named = re.findall(r"`(?:[\w./]*/)?([\w]+\.py)`", text)
+    assert len(named) > 40 and [name for name in named if name not in known] == []
+
+
 @EVERY
 def test_every_module_named_exists(page):
     text = page.read_text(encoding="utf-8")

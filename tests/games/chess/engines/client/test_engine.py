@@ -119,7 +119,7 @@ def test_a_fault_of_a_search_comes_behind_the_results_before_it(start, monkeypat
     ],
 )
 def test_an_engine_that_does_not_start_is_one_line(monkeypatch, command, said):
-    monkeypatch.setattr(client, "START_SECONDS", 0.5 if "mute" in command else 10.0)
+    monkeypatch.setattr(client, "START_SECONDS", 0.5 if "mute" in command else 60.0)
     with pytest.raises(InputError) as fault:
         evaluator(command, {})
     assert said in str(fault.value) and "\n" not in str(fault.value)

@@ -2,6 +2,7 @@
 afresh."""
 
 import itertools
+import os
 import resource
 import sys
 import time
@@ -221,7 +222,7 @@ def test_options_are_set_and_wrong_ones_are_errors(engine):
     ],
 )
 def test_what_cannot_play_is_an_error_of_one_line(command, said, monkeypatch):
-    monkeypatch.setattr(client, "START_SECONDS", 0.3 if "mute" in command else 10.0)
+    monkeypatch.setattr(client, "START_SECONDS", 0.3 if "mute" in command else 60.0)
     with pytest.raises(InputError) as problem:
         external("uci", command, {}, DEPTH, None)
     assert said in str(problem.value) and "\n" not in str(problem.value)
@@ -368,12 +369,13 @@ def test_only_exact_scores_of_the_best_line_count(tmp_path, said, thought):
 
 
 def test_a_new_game_is_announced_and_awaited_before_the_clock_runs(tmp_path):
-    body = "if w[0] == 'ucinewgame': time.sleep(1.5)"
-    players_ = [external("uci", script(tmp_path, body), {}, CLOCK, None) for _ in range(2)]
+    clock = Control(base=4.0, increment=0.1)
+    body = "if w[0] == 'ucinewgame': time.sleep(4.2)"
+    players_ = [external("uci", script(tmp_path, body), {}, clock, None) for _ in range(2)]
     try:
         course = Course(GAME, Opening(GAME.start()))
         limited = [by_rules, by_length(6)]
-        ending = play_out(course, players_, limited, lambda: False, ["1", "2"], [CLOCK, CLOCK])
+        ending = play_out(course, players_, limited, lambda: False, ["1", "2"], [clock, clock])
     finally:
         for each in players_:
             each.close()
@@ -517,6 +519,7 @@ class Mover:
         ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(base=0.1), (TIME, -1, 0)),
         ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(movetime=0.1, margin=0.05), (TIME, -1, 0)),
         ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(movetime=0.01), (PLIES, 0, None)),
+        ("4k3/7p/8/8/8/8/4P3/4K3 w - - 0 1", Control(movetime=0.01, margin=0.0), (TIME, -1, 0)),
     ],
 )
 def test_late_moves_lose_unless_the_opponent_cannot_win(fen, control, ending):
@@ -538,6 +541,7 @@ def test_late_moves_lose_unless_the_opponent_cannot_win(fen, control, ending):
         ("Path -file /tmp/a b", ("Path", "string", None, None, ())),
         ("Clear -reset", ("Clear", "button", None, None, ())),
         ("Bad -spin 0 100", None),
+        (f"Bad -spin 0 1 {'9' * 5000}", None),
         ("Bad -colour red", None),
         ("Bad", None),
     ],
@@ -546,6 +550,54 @@ def test_options_of_xboard_are_read_as_declared(text, option):
     found = option_of(text)
     fields = found and (found.name, found.kind, found.low, found.high, found.choices)
     assert fields == option
+
+
+def test_features_of_xboard_are_words_and_quoted_texts_however_long(tmp_path):
+    """Quotations are not those of a shell, whose splitting takes the square of the time."""
+    (tmp_path / "first").write_text(
+        f'  feature ping=1 myname="It\'s\x1b[31m" debug="{"x" * 900_000}"'
+    )
+    (tmp_path / "engine.py").write_text(
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    w = line.split()\n"
+        "    if w[0] == 'protover':\n"
+        "        print(open(sys.argv[1]).read(), flush=True)\n"
+        "        print(' feature option=\"Depth -spin 3 1 9\" done=1', flush=True)\n"
+        "    if w[0] == 'ping': print('\\tpong', w[1], flush=True)\n"
+    )
+    command = f"{sys.executable} {tmp_path}/engine.py {tmp_path}/first"
+    begun = time.process_time()
+    player = external("xboard", command, {"Depth": 5}, Control(movetime=1.0), None)
+    player.close()
+    assert player.name == r"It's\x1b[31m" and time.process_time() - begun < 10
+    with pytest.raises(InputError, match="option 'Depth' is 10, expected 1 to 9"):
+        external("xboard", command, {"Depth": 10}, Control(movetime=1.0), None)
+
+
+@pytest.mark.parametrize("blanks", ["  ", "\t", " \t "])
+def test_lines_that_begin_with_blanks_are_read(tmp_path, blanks):
+    text = script(tmp_path, "pass", "option name A type check default true\\n")
+    path = tmp_path / "engine.py"
+    path.write_text(path.read_text().replace("print(text,", f"print({blanks!r} + text,"))
+    player = external("uci", text, {"A": "false"}, DEPTH, None)
+    try:
+        assert player.name == "Script" and len(play(player)) == 6
+    finally:
+        player.close()
+
+
+def test_control_characters_of_a_name_are_shown_and_option_values_may_be_any_bytes(tmp_path):
+    declared = "option name Book type string default\\n"
+    text = script(tmp_path, "pass", declared)
+    path = tmp_path / "engine.py"
+    path.write_text(path.read_text().replace("id name Script", r"id name \x1b[2JScript\x07"))
+    value = os.fsdecode(b"caf\xe9.bin")
+    command = f"env PYTHONIOENCODING=latin-1 {text}"
+    player = external("uci", command, {"Book": value}, DEPTH, None)
+    player.close()
+    assert player.name == r"\x1b[2JScript\x07"
+    assert "setoption name Book value caf\xe9.bin" in (tmp_path / "log").read_text()
 
 
 @pytest.mark.parametrize(("how", "kind"), [("fine", None), ("crash", CRASH), ("hang", STALL)])
