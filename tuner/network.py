@@ -563,8 +563,7 @@ def lines_of(found: NetworkMeasurement) -> list[str]:
     return [
         f"{found.encoding}, {layers}, {plural(found.weights, 'weight')}, learned from"
         f" {plural(found.learned_positions, 'position')}; best of {found.epochs[-1]['epoch']}"
-        " epochs:"
-        f" {found.best_epoch} (on {found.aside_positions:,} validation positions)",
+        f" epochs: {found.best_epoch} (on {found.aside_positions:,} validation positions)",
         *_loss_lines(found),
         *[FEW.format(found.held_out_games)] * (found.held_out_games < FEW_GAMES),
         sentence(found.start, found.gain),

@@ -218,8 +218,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
                 show_result(
                     [
                         f"{', '.join(arguments.into)}: all {plural(len(targets), 'number')} are"
-                        " those of"
-                        f" {arguments.params}"
+                        f" those of {arguments.params}"
                     ]
                 )
             return result

@@ -606,8 +606,7 @@ class ImproveRun(Run):
         openings = self.plan.match.openings or "random openings"
         return (
             f"final match: {plural(games, 'game')}, {won} won, {lost} lost, {drawn} drawn; Ptnml"
-            f" {pairs};"
-            f" {limit}; {openings}"
+            f" {pairs}; {limit}; {openings}"
         )
 
     def _match(

@@ -619,6 +619,5 @@ def require_learnable(data: Dataset, what: str = "", results: set[float] | None 
         )
         raise InputError(
             f"every one of the {plural(len(first), 'game')} is {kind}{read}: there is nothing to"
-            " learn; "
-            "expected games with different results"
+            " learn; expected games with different results"
         )

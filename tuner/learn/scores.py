@@ -223,8 +223,7 @@ def fit_score_scale(
             return ScoreScale(scale, error, count, len(scores))
     raise Unscored(
         f"{what}: do not predict the results of these {plural(count, 'game')}, so they cannot be"
-        " scaled;"
-        " expected scores of the first player's view in centipawns",
+        " scaled; expected scores of the first player's view in centipawns",
         OTHERS,
     )
 

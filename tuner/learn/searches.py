@@ -102,8 +102,7 @@ def place_text(task: GamePositions) -> str:
     """Name the positions of a game."""
     return (
         f"the search of {plural(len(task.positions), 'position')} from position {task.place + 1}"
-        " of its"
-        " batch on"
+        " of its batch on"
     )
 
 

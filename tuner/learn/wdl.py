@@ -149,8 +149,7 @@ def learn_wdl(
         if games < MIN_GAMES:
             raise InputError(
                 f"{games} games with scores are {what}, expected at least {MIN_GAMES}: no opening"
-                " is"
-                " on both sides; give more games, or another --held-out"
+                " is on both sides; give more games, or another --held-out"
             )
         shares = _shares(part)
         if min(shares) == 0:

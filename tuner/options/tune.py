@@ -153,8 +153,7 @@ class TuneOptions(Reading):
     )
     scale: Scale | None = option(
         "keep the scale constant at N (default: the scale of the file for rootstrap, td, td-leaf"
-        " and"
-        " scores of --own-games alone; else fitted to the starting values unless they are all"
+        " and scores of --own-games alone; else fitted to the starting values unless they are all"
         " zero)",
         metavar="N",
         seldom=True,

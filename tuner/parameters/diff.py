@@ -728,8 +728,7 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
         notes.append(
             f"{MARK} more than {np.max(evidence.reach):.2f} standard errors:"
             f" {evidence.count(evidence.significant):,} of {plural(tested, 'change')}, of which"
-            " up to"
-            f" {0.05 * tested:.0f} by chance; see --show supported"
+            f" up to {0.05 * tested:.0f} by chance; see --show supported"
         )
     if any(found.known):  # else it was said first
         notes += errors_used(found)

@@ -156,8 +156,7 @@ class Generator:
                 if met == PATIENCE:
                     self._note(
                         f"there are only {plural(len(self._seen), 'opening')} of {self._plies}"
-                        f" {self._what}:"
-                        " they are repeated"
+                        f" {self._what}: they are repeated"
                     )
                     self._begin_again(self._turn + 1)
             else:

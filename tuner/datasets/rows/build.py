@@ -223,8 +223,7 @@ def require_agreement(data: Dataset) -> None:
     )
     raise InputError(
         f"{data.path}: {found.get('exact', 0):,} of {plural(found['checked'], 'row')} agree with"
-        " the"
-        f" engine's evaluation: {why.rstrip('.')}; fix the rows, or name the part of the"
+        f" the engine's evaluation: {why.rstrip('.')}; fix the rows, or name the part of the"
         " evaluation that is not linear with --not-linear PART when they are read"
     )
 

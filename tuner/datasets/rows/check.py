@@ -310,8 +310,7 @@ class RowCheck:
         if not self.checked:
             return [
                 f"none of {plural(self.rows, 'row')} has an evaluation (eval), so it is unknown"
-                " whether"
-                " counts and weights agree with the engine; print eval in each row"
+                " whether counts and weights agree with the engine; print eval in each row"
             ]
         found = [
             f"{self.exact:,} of {plural(self.checked, 'row')}"

@@ -187,8 +187,7 @@ class Parts:
             if games > len(self.numbers(part)):
                 raise InputError(
                     f"{self.folder}: contains more than {plural(self._games, 'game')} already;"
-                    " choose a"
-                    " larger --games"
+                    " choose a larger --games"
                 )
             if games < len(self.numbers(part)):
                 continue  # the last part of fewer games

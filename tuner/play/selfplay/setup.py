@@ -459,8 +459,7 @@ def _from_ply(
     if games.left_out:
         note(
             f"{settings.openings}: {games.left_out:,} of {plural(len(openings), 'game')} have at"
-            " most"
-            f" {settings.from_ply[0]} plies: they are left out"
+            f" most {settings.from_ply[0]} plies: they are left out"
         )
     return games.opening
 
