@@ -29,6 +29,7 @@ NOT_COMPILED = {
     "games/streams.py",
     "games/record.py",
     "games/reading.py",
+    "games/system.py",
     "games/compile/cache.py",
     *(f"games/shogi/files/{name}.py" for name in ("csa", "gamefile", "kif")),
     "games/backgammon/files/notation.py",

@@ -21,17 +21,17 @@ CASES = {
         "empty.pgn: no games found; expected files of the kinds .pgn, .epd, .fen"
     ),
     "tune classic words.pgn -o out.yaml": (
-        "words.pgn: no position left of 1 games (1 bad); expected games that can be read"
+        "words.pgn: no position left of 1 game (1 bad); expected games that can be read"
     ),
     "tune classic page.pgn -o out.yaml": (
-        "page.pgn: no position left of 1 games (1 bad); expected games that can be read"
+        "page.pgn: no position left of 1 game (1 bad); expected games that can be read"
     ),
     "tune classic binary.pgn -o out.yaml": "binary.pgn: no position left of ",
     "tune classic open.pgn -o out.yaml": (
-        "open.pgn: no position left of 1 games (1 undecided); expected games with a result"
+        "open.pgn: no position left of 1 game (1 undecided); expected games with a result"
     ),
     "tune classic one.pgn -o out.yaml": (
-        "only 1 game to learn from (read 1 games, used 1); expected at least 2"
+        "only 1 game to learn from (read 1 game, used 1); expected at least 2"
     ),
     "tune classic same.pgn -o out.yaml": (
         "only 1 game to learn from (read 5 games, used 1, 4 duplicates); expected at least 2"
@@ -55,7 +55,7 @@ CASES = {
         " fewer plies left out by"
     ),
     "tune classic hollow -o out.yaml": (
-        "hollow: holds no .pgn or .epd or .fen file and is not a dataset"
+        "hollow: holds no .pgn or .epd or .fen or .plain file and is not a dataset"
     ),
     "tune classic a.ttt -o out.yaml": (
         "a.ttt: is named as a file of tictactoe (.ttt) and does not begin as one of chess; give "

@@ -560,7 +560,7 @@ def test_numbers_are_optimized_as_by_the_command(tmp_path):
     words = ("optimize", "classic", "--options", numbers, "--run", tmp_path / "b", *typed, "--json")
     said = json.loads(done(*words).out)
     assert found.best == said["best"] and found.better is said["better"] is False
-    assert found.folder == tmp_path / "a" and repr(found) == "<Optimized 1 numbers: 40 games>"
+    assert found.folder == tmp_path / "a" and repr(found) == "<Optimized 1 number: 40 games>"
 
 
 def test_an_evaluation_can_be_pickled():

@@ -175,7 +175,7 @@ def test_a_truncated_file_is_refused_if_named_or_read_strictly(strict, tmp_path)
 def test_a_folder_without_games_is_refused(tmp_path):
     folder = folder_of(tmp_path / "games", README_md="# Games\n", params_yaml="game: chess\n")
     ran = tuner("dataset", folder, "-o", tmp_path / "out")
-    kinds = ".pgn or .epd or .fen"
+    kinds = ".pgn or .epd or .fen or .plain"
     assert (ran.status, ran.err) == (
         2,
         f"tuner: {folder}: holds no {kinds} file and is not a dataset\n",
