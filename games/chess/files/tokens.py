@@ -143,8 +143,8 @@ def wide_space(text, i, end):
     """Return the number of bytes of the white space outside ASCII at i, of which the text may have
     fewer; 0 if there is none.
 
-    U+00A0 in UTF-8 or Latin-1, U+2000 to U+200F, U+202F, U+2060, and the mark of UTF-8, which files
-    that were joined have before games in the middle."""
+    U+00A0 in UTF-8 or Latin-1, U+2000 to U+200F, U+202F, U+2060, U+3000, and the mark of UTF-8,
+    which files that were joined have before games in the middle."""
     first = np.int64(text[i])
     second = np.int64(text[i + 1]) if i + 1 < end else np.int64(-1)
     third = np.int64(text[i + 2]) if i + 2 < end else np.int64(-1)
@@ -157,6 +157,8 @@ def wide_space(text, i, end):
         and (second == 0x80 or second < 0)
         and (0x80 <= third <= 0x8F or third == 0xAF or third < 0)
     ) or (first == 0xE2 and second == 0x81 and (third == 0xA0 or third < 0)):
+        return 3
+    if first == 0xE3 and (second == 0x80 or second < 0) and (third == 0x80 or third < 0):
         return 3
     if (
         first == UTF8_MARK[0]

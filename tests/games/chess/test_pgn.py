@@ -162,7 +162,8 @@ TEXTS = {
     ),
     "a result written twice": TAGS + "1. e4 e5 1-0 1-0\n\n" + TAGS + "1. e4 1-0 {x} 1-0\n\n",
     "punctuation behind the result": TAGS + "1. e4 e5 1-0`\n\n" + TAGS + "1. e4 1-0 '\n\n",
-    "spaces outside ASCII": TAGS + "1.\u00a0e4\u200be5 2.\u2009Nf3\ufeff Nc6\u2060 1-0\u00a0\n\n",
+    "spaces outside ASCII": TAGS
+    + "1.\u00a0e4\u200be5 2.\u2009Nf3\ufeff Nc6\u2060\u3000 1-0\u00a0\n\n",
     "a tag of an electronic board first": '[ePGN "0.1;DGT board"]\n' + GOOD,
     "Event last": '[Result "1-0"]\n[Event "?"]\n\n1. e4 1-0\n\n',
     "an empty line before Event": '[Result "1-0"]\n\n[Event "?"]\n\n1. e4 1-0\n\n',
