@@ -24,7 +24,7 @@ from tuner.core.records import (
 from tuner.export.into.source import language_of, load_parser
 from tuner.options.match import EvenGames
 from tuner.options.optimize import EvenOrNone
-from tuner.parameters.yaml_tree import convert_tree, plain, read_tree
+from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tree
 
 LIMITS = ("depth", "nodes", "movetime")
 OWN = {  # options of the commands that a loop sets itself
@@ -32,8 +32,7 @@ OWN = {  # options of the commands that a loop sets itself
     "read": "o output engine params json",
     "learn": "o output run resume json",
 }
-FLAGS = {"true": True, "false": False}
-WITH_FLAGS = ("source", "play", "read", "learn")  # elsewhere true and false are texts
+WITH_FLAGS = ("play", "read", "learn")  # whose values may be true and false, not only texts
 Setting: TypeAlias = Scalar | bool
 ROUND_MINUTES = 20  # of a round, if the total is given: fewer games are mostly noise
 USUAL_LIMIT = {"nodes": 5000}
@@ -118,13 +117,10 @@ def read_plan(path: Path) -> dict:
     of sources to their folder. InputError names file and line."""
     tree = read_tree(path)
     plan: LoopPlan = convert_tree(tree, LoopPlan, path)
-    found = plain(tree)
+    found = plain_as(tree, LoopPlan)
     for name in WITH_FLAGS:
         if isinstance(part := found.get(name), dict):
-            found[name] = {
-                key: FLAGS.get(value, value) if isinstance(value, str) else value
-                for key, value in part.items()
-            }
+            found[name] = {key: flag_of(value) for key, value in part.items()}
     place = str(path)
     if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
         found["match"].setdefault("limit", limit)

@@ -219,11 +219,35 @@ def plain(node: YamlNode) -> Any:
     return node.value
 
 
+FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def flag_of(value: object) -> object:
+    """Return a text that is one of the words of YAML for true and false as what it means, any other
+    value as it is."""
+    return FLAGS.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def plain_as(tree: YamlNode, kind: Any) -> Any:
+    """Return a tree as plain data for a kind of record, whose fields say where words are true or
+    false and where they are texts."""
+    return _with_flags(plain(tree), kind)
+
+
+def _with_flags(found: Any, kind: Any) -> Any:
+    if kind is bool:
+        return flag_of(found)
+    if isinstance(found, dict) and is_dataclass(kind):
+        types = types_of(cast(Any, kind))
+        return {name: _with_flags(value, types.get(name)) for name, value in found.items()}
+    return found
+
+
 def convert_tree(tree: YamlNode, kind: Any, path: Path) -> Any:
     """Return a tree as a record. InputError names the line of a key that the record has no field
     for, and of a value that a field cannot have."""
     require_known(tree, kind, path)
-    found = plain(tree)
+    found = plain_as(tree, kind)
     try:
         return msgspec.convert(found, kind)
     except NOT_VALID:

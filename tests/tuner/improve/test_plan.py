@@ -1,11 +1,13 @@
 """The plan of a loop: its keys, its paths, and one line for whatever is wrong with it."""
 
+import re
 import shutil
 
 import pytest
 import yaml
 
 from games.streams import InputError
+from tests.games.support import REPOSITORY
 from tests.tuner.improve.support import write_engine
 from tuner.core.records import convert
 from tuner.improve.plan import LoopPlan, command_in, read_plan, words_of
@@ -28,6 +30,34 @@ def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
     plan = write_engine(tmp_path / "b", limit={"nodes": 900}, match={"limit": {"depth": 3}})
     own = convert(read_plan(plan), LoopPlan, "plan")
     assert own.match_limit == {"depth": 3} and own.limit == {"nodes": 900}
+
+
+@pytest.mark.parametrize("word", ["true", "True", "yes", "on", "false", "FALSE", "no", "off"])
+def test_words_of_yaml_for_true_and_false_are_flags_where_the_plan_has_them(tmp_path, word):
+    plan = write_engine(tmp_path, options={"Ponder": "PONDER"}, read={"strict": "STRICT"})
+    text = plan.read_text().replace("PONDER", word).replace("STRICT", word)
+    text = text.replace("source:\n", f"source:\n  flip: {word}\n")
+    plan.write_text(text)
+    found = convert(read_plan(plan), LoopPlan, "plan")
+    meant = word.lower() in ("true", "yes", "on")
+    assert found.source.flip is found.read["strict"] is meant
+    assert found.options == {"Ponder": word}  # of the engine, to which it is sent as it is
+
+
+def test_the_plan_of_the_page_is_read_as_it_is_printed(tmp_path):
+    page = (REPOSITORY / "docs" / "improve.md").read_text(encoding="utf-8")
+    text = re.search(r"```yaml\n(# improve.yaml\n.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "src").mkdir()
+    for name in ("src/eval.c", "src/psqt.c", "start.yaml", "names.yaml"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "improve.yaml").write_text(text)
+    found = convert(read_plan(tmp_path / "improve.yaml"), LoopPlan, "plan")
+    assert found.source.flip is True and found.minutes == 60 and found.workers == 2
+    numbers = re.search(r"`(games: 4000)` \(per round\) and `(match: .*?\}\})`", page, re.DOTALL)
+    lines = [line for line in text.splitlines(True) if not line.startswith("minutes")]
+    (tmp_path / "improve.yaml").write_text("".join(lines) + "\n".join(numbers.groups()) + "\n")
+    found = convert(read_plan(tmp_path / "improve.yaml"), LoopPlan, "plan")
+    assert (found.games, found.match.games, found.match_limit) == (4000, 2000, {"depth": 8})
 
 
 @pytest.mark.parametrize(
