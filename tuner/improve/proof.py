@@ -1,14 +1,17 @@
 """Proof that the engine that plays has the weights written into its sources: over quiet positions
-its scores at depth 1 change as the evaluations of its rows do."""
+the scores of its searches change where the evaluations of its rows do.
+
+Scores are those of a leaf, evaluations those of the root: with a tempo or threats they change by
+different amounts, so only scores that do not change at all show a program that was not built."""
 
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from games.record import ReadOptions, ReadReport, SearchLimits, find
+from games.record import EngineFault, ReadOptions, ReadReport, SearchLimits, find
 from games.streams import InputError
 from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows
@@ -19,10 +22,13 @@ from tuner.io.files import QUIESCENCE
 from tuner.learn.build import prepared
 from tuner.play.players import understood
 
-POSITIONS, EACH, FEWEST = 200, 2, 50  # positions in all, of each game, and at least
+POSITIONS, EACH, FEWEST = 200, 2, 30  # positions in all, of each game, and at least
 DECIDED = 1000.0  # centipawns; scores beyond are of mates and won endings
-SMALLEST = 1.0  # root mean square of the changes of evaluations, below which rounding hides them
-LOW, HIGH = 0.7, 1.3  # slopes of a player that has the weights
+DEEPEST = 4  # plies; some engines print no exact score at depth 1
+MOVED = 3.0  # centipawns by which an evaluation changes, so that rounding does not hide it
+FOLLOWS = 0.5  # correlation of scores and evaluations from which on scores follow them
+SAME = 0.95  # share of unchanged scores that shows the weights of before
+NEAR_ONE = (0.7, 1.3)  # slopes that need no remark
 
 
 class Slope(NamedTuple):
@@ -40,40 +46,70 @@ def slope_of(x: np.ndarray, y: np.ndarray) -> Slope:
     return Slope(value, float(np.sqrt(rest @ rest / (len(x) - 1) / squares)))
 
 
-def slope_of_change(version: Version, before: Version) -> Slope | None:
-    """Return the change of the player's scores per change of the evaluation by its rows. None if
-    its protocol has no scores, positions are too few, or evaluations hardly change."""
+def compare(
+    texts: list[str],
+    old: np.ndarray,
+    new: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+) -> dict:
+    """Return what evaluations of the rows of two versions, `old` and `new` (n,), and scores of
+    their searches, `before` and `after` (n,), say of n positions: the `slope` of the change of
+    scores with its `error`, or a `remark` on why there is none or a strange one; `stale` if the
+    scores are those of before."""
+    used = np.isfinite(old) & np.isfinite(new) & (np.abs(before) < DECIDED)
+    used &= (np.abs(after) < DECIDED) & ((before != 0) | (after != 0))  # 0 may be no score at all
+    old, new, before, after = (each[used] for each in (old, new, before, after))
+    if len(old) < FEWEST or not old.std() or not before.std():
+        return {"remark": f"only {len(old)} positions have scores and evaluations to compare"}
+    correlation = float(np.corrcoef(old, before)[0, 1])
+    unit = slope_of(old, before).value  # scores may be in units of their own
+    if correlation < FOLLOWS:
+        furthest = int(np.abs(before - unit * old).argmax())
+        return {
+            "remark": f"scores do not follow evaluations (correlation {correlation:.2f}), as in"
+            f" {np.array(texts)[used][furthest]}: score {before[furthest]:.0f}, evaluation"
+            f" {old[furthest]:.0f}"
+        }
+    moved = np.abs(new - old) >= MOVED
+    if moved.sum() < FEWEST:
+        return {"remark": "the new weights change too few evaluations for a comparison"}
+    found = slope_of(unit * (new - old)[moved], (after - before)[moved])
+    plain: dict[str, Any] = {"slope": round(found.value, 3), "error": round(found.error, 3)}
+    if (after == before)[moved].mean() >= SAME:
+        return plain | {"stale": True}
+    if not NEAR_ONE[0] < found.value < NEAR_ONE[1]:
+        plain["remark"] = (
+            f"scores change by {found.value:.2f} +/- {2 * found.error:.2f} of what the rows say"
+        )
+    return plain
+
+
+def require_weights(version: Version, before: Version) -> dict:
+    """Return what scores of the player and evaluations of the rows say of the weights of a version,
+    see `compare`, judged by the previous version. InputError if the player still has the weights of
+    before."""
     parameters, named = load_parameters(version.params), understood(version.player)
     game = find(parameters.game)
+    if version.programs("plays") == version.programs("rows"):
+        return {"remark": "player and rows are one program, whose rows are checked"}
     if game.contest.evaluator is None or named.kind != game.contest.evaluating:
-        return None
+        return {"remark": f"engines of {named.kind} print no scores to compare"}
     positions = _quiet_positions(parameters.game)
     texts = game.texts(positions)
     new, old = (_evaluations(each, texts) for each in (version, before))
-    scores, before_scores = (_scores(each, positions) for each in (version, before))
-    used = np.isfinite(new + old) & (np.abs(scores) < DECIDED) & (np.abs(before_scores) < DECIDED)
-    change = (new - old)[used]
-    if used.sum() < FEWEST or np.sqrt((change**2).mean()) < SMALLEST:
-        return None
-    # scores may be in units of their own
-    unit = slope_of(old[used], before_scores[used]).value
-    return slope_of(unit * change, (scores - before_scores)[used]) if unit > 0 else None
-
-
-def require_weights(version: Version, before: Version) -> dict[str, float]:
-    """InputError if the player of a version does not have the weights of its sources, judged by
-    the previous version; return the slope of `slope_of_change`."""
-    slope = slope_of_change(version, before)
-    if slope is None:
-        return {}
-    if slope.value + 2 * slope.error < LOW or slope.value - 2 * slope.error > HIGH:
+    depth, before_scores = _first_scores(before, positions)
+    if before_scores is None:
+        return {"remark": f"the player prints no exact scores at depths of 1 to {DEEPEST}"}
+    found = compare(texts, old, new, before_scores, _scores(version, positions, depth))
+    if found.pop("stale", False):
         raise InputError(
-            f"{version.plan.plays} does not play with the new weights: its scores at depth 1"
-            f" change by {slope.value:.2f} +/- {2 * slope.error:.2f} of what its rows say, expected"
-            f" 1; does `{version.plan.build}` build everything that depends on"
+            f"{version.plan.plays} does not play with the new weights: its scores at depth {depth}"
+            " are those of before, where the evaluations of its rows are not; does"
+            f" `{version.plan.build}` build everything that depends on"
             f" {', '.join(version.plan.source.files)}? Use `make clean && make`"
         )
-    return {"slope": round(slope.value, 3), "error": round(slope.error, 3)}
+    return found
 
 
 def _quiet_positions(game_name: str) -> np.ndarray:
@@ -101,14 +137,26 @@ def _evaluations(version: Version, texts: list[str]) -> np.ndarray:
     return found
 
 
-def _scores(version: Version, positions: np.ndarray) -> np.ndarray:
-    """Return the scores (n,) of the player's searches of depth 1, first player's view."""
+def _first_scores(version: Version, positions: np.ndarray) -> tuple[int, np.ndarray | None]:
+    """Return the least depth at which the player prints exact scores, and the scores (n,); None
+    without any."""
+    for depth in range(1, DEEPEST + 1):
+        try:
+            return depth, _scores(version, positions, depth)
+        except EngineFault as problem:
+            if "no exact score" not in problem.what:
+                raise
+    return DEEPEST, None
+
+
+def _scores(version: Version, positions: np.ndarray, depth: int) -> np.ndarray:
+    """Return the scores (n,) of the player's searches of a depth, first player's view."""
     named = understood(version.player)
     evaluator = find(load_parameters(version.params).game).contest.evaluator
     assert evaluator is not None, "games without it have no proof"
-    engine = evaluator(named.what, version.plan.options)
+    engine, limits = evaluator(named.what, version.plan.options), SearchLimits(depth=depth)
     try:
         asked = engine.asked(positions)
-        return np.array([found.score for found in engine.searches(asked, SearchLimits(depth=1))])
+        return np.array([found.score for found in engine.searches(asked, limits)])
     finally:
         engine.close()

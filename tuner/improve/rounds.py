@@ -531,12 +531,14 @@ class ImproveRun(Run):
             require_rows if "not_linear" not in plan.read else lambda found: None,
         )
         if before is not None:
-            self.steps.once(
+            found = self.steps.once(
                 number,
                 f"{prefix}{PROOF}",
-                "scores of the player at depth 1 change as its rows say",
+                "scores of the player's searches compared with evaluations of its rows",
                 functools.partial(require_weights, version, before),
             )
+            if "remark" in found:
+                self.steps.display.note(f"{version.name}: {found['remark']}")
         return True
 
     def _judge(

@@ -53,6 +53,7 @@ class StepFound:
     los: Number | None = None
     version: str = ""
     text: str = ""
+    remark: str = ""
     kept: bool | None = None
     ratings: dict[str, list[Number]] = field(default_factory=dict)
 
@@ -213,7 +214,12 @@ def _changed(folder: Path) -> Section | None:
 def _steps(steps: list[StepLine]) -> Section:
     """Every step with its time and its command."""
     rows = [
-        {"round": step.round, "name": step.step, "seconds": step.seconds, "command": step.command}
+        {
+            "round": step.round,
+            "name": step.step,
+            "seconds": step.seconds,
+            "command": ": ".join(filter(None, (step.command, step.found.remark))),
+        }
         for step in steps
     ]
     return Section("steps", "Steps", "steps", {"rows": rows})

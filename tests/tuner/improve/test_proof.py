@@ -60,13 +60,74 @@ def test_sources_are_newer_than_objects_so_that_everything_is_built(tmp_path):
 def test_a_player_with_the_weights_of_before_is_refused(tmp_path):
     before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 240)
     assert (before.tree / "myengine").read_bytes() != (after.tree / "myengine").read_bytes()
-    with pytest.raises(InputError, match=r"does not play with the new weights: .* change by 0.00"):
+    with pytest.raises(
+        InputError, match=r"does not play with the new weights: .* are those of bef"
+    ):
         proof.require_weights(after, before)
 
 
 def test_changes_that_rounding_hides_prove_nothing(tmp_path):
     before, after = versions(tmp_path, "test -f play.o && make -o play.o || make", 0)
-    assert proof.require_weights(after, before) == {}
+    found = proof.require_weights(after, before)
+    assert found == {"remark": "the new weights change too few evaluations for a comparison"}
+
+
+# an engine, as the scores of its searches from evaluations of the root and a generator
+ENGINES = {
+    "of evaluations": lambda root, dice: root,
+    "rounded": lambda root, dice: np.round(root),
+    "with a tempo": lambda root, dice: root + 25,
+    "with the tempo of the leaf": lambda root, dice: root - 40,
+    "with threats": lambda root, dice: root + dice.normal(size=len(root)) * 60,
+    "with a capture at the leaf": lambda root, dice: root + dice.integers(-1, 2, len(root)) * 80,
+    "in pawns": lambda root, dice: root / 100,
+    "in units of 256": lambda root, dice: 2.56 * root,
+    "with zeros": lambda root, dice: np.where(dice.random(len(root)) < 0.5, 0, root),
+    "with mates": lambda root, dice: np.where(dice.random(len(root)) < 0.1, np.inf, root),
+    "with other terms": lambda root, dice: root + dice.normal(size=len(root)) * 30,
+    "scaled by the endgame": lambda root, dice: root * dice.uniform(0.5, 1, len(root)),
+}
+NONE = {
+    "only zeros": lambda root, dice: 0 * root,
+    "of chance": lambda root, dice: dice.normal(size=len(root)) * 100,
+    "of the other side": lambda root, dice: -root,
+}
+
+
+def scores_of(engine, stale: bool, seed: int) -> dict:
+    dice = np.random.default_rng(seed)
+    old = np.round(dice.normal(size=190) * 150)
+    new = old + np.round(dice.normal(size=190) * 20)
+    new[:5] = np.nan
+    before, after = (
+        engine(np.nan_to_num(each), np.random.default_rng(seed + 1)) for each in (old, new)
+    )
+    return proof.compare(["fen"] * 190, old, new, before, before if stale else after)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_scores_of_sound_engines_pass_and_those_of_before_are_stale(engine, seed):
+    assert "stale" not in scores_of(ENGINES[engine], False, seed)
+    assert scores_of(ENGINES[engine], True, seed)["stale"]
+
+
+@pytest.mark.parametrize("engine", NONE)
+@pytest.mark.parametrize("stale", [False, True])
+def test_scores_that_do_not_follow_evaluations_are_a_remark(engine, stale):
+    found = scores_of(NONE[engine], stale, 1)
+    assert "stale" not in found and found["remark"]
+
+
+def test_one_program_for_player_and_rows_needs_no_proof(tmp_path):
+    write_small(tmp_path)
+    plan = convert(read_plan(tmp_path / "improve.yaml"), LoopPlan, "plan")
+    version = Version("first", tmp_path / "first", plan)
+    version.folder.mkdir()
+    copy_folder(tmp_path / "engine", version.tree)
+    build(version)
+    write_parameters(version.params, load_parameters(tmp_path / "start.yaml"))
+    assert "one program" in proof.require_weights(version, version)["remark"]
 
 
 def test_a_slope_is_that_of_least_squares():
