@@ -355,6 +355,51 @@ def test_a_definition_of_many_names_is_read_to_its_end(tmp_path):
         into(tmp_path, "a.c", f"int8_t {others}tempo[2] = {{7, 8}};", parameters(TEMPO, start=300))
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "low", "high"),
+    [
+        ("a.cpp", "const char tempo[2] = {1, 5};", -128, 127),
+        ("a.cpp", "const signed char tempo[2] = {1, 5};", -128, 127),
+        ("a.cpp", "const unsigned char tempo[2] = {1, 5};", 0, 255),
+        ("a.cpp", "const unsigned short tempo[2] = {1, 5};", 0, 65535),
+        ("a.cpp", "const short tempo[2] = {1, 5};", -32768, 32767),
+        ("a.cpp", "const size_t tempo[2] = {1, 5};", 0, None),
+        ("a.cpp", "const unsigned long long tempo[2] = {1, 5};", 0, None),
+        ("a.cpp", "const std::uint_least8_t tempo[2] = {1, 5};", 0, 255),
+        ("a.cpp", "typedef signed char V;\nconst V tempo[2] = {1, 5};", -128, 127),
+        ("a.cpp", "using V = std::uint8_t;\nconst V tempo[2] = {1, 5};", 0, 255),
+        ("a.cpp", "const int tempo[2] = {(unsigned char)1, (unsigned char)5};", 0, 255),
+        ("A.java", "class A { static final byte[] tempo = {1, 5}; }", -128, 127),
+        ("A.java", "class A { static final int[] tempo = {(byte) 1, (byte) 5}; }", -128, 127),
+        ("a.go", "package a\nvar tempo = []int8{1, 5}\n", -128, 127),
+        ("a.go", "package a\nvar tempo = []byte{1, 5}\n", 0, 255),
+        ("a.go", "package a\nvar x = []byte{1}\nvar tempo = []int{1, 5}\n", None, None),
+        ("a.rs", "pub const tempo: [u64; 2] = [1, 5];", 0, None),
+        ("a.rs", "pub const tempo: [i32; 2] = [1u8 as i32, 5u8 as i32];", 0, 255),
+        ("a.cs", "class A { static readonly sbyte[] tempo = {1, 5}; }", -128, 127),
+        ("a.cs", "class A { static readonly byte[] tempo = {1, 5}; }", 0, 255),
+    ],
+)
+def test_numbers_that_the_innermost_type_cannot_hold_are_refused(tmp_path, name, text, low, high):
+    """The second number is one more than the first."""
+    for start in (low, high and high - 1):
+        if start is not None:
+            found = into(tmp_path, name, text, parameters(TEMPO, start=start))
+            assert str(start) in found and str(start + 1) in found
+    for start, end in ((low is not None and low - 1, low), (high, high)):
+        if end is not None:
+            with pytest.raises(InputError, match=f" of tempo .* ends at {end}"):
+                into(tmp_path, name, text, parameters(TEMPO, start=start))
+    if low is None:
+        assert "-300" in into(tmp_path, name, text, parameters(TEMPO, start=-300))
+
+
+def test_a_negative_number_behind_a_cast_to_a_name_is_one_line(tmp_path):
+    text = "typedef int V;\nconst int tempo[2] = {(V) 1, (V) 5};"
+    with pytest.raises(InputError, match="would be read as a difference"):
+        into(tmp_path, "a.c", text, parameters(TEMPO, start=-9))
+
+
 @pytest.mark.parametrize("between", ["\n", "/* minus */", "// minus\n"])
 def test_a_sign_apart_from_its_number_is_an_expression(tmp_path, between):
     with pytest.raises(

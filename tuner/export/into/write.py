@@ -15,6 +15,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.export.into.plan import Target
 from tuner.export.into.source import SourceText, spelled
+from tuner.export.into.types import limits_at
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
@@ -244,23 +245,6 @@ def plain_differences(different: Sequence[Target]) -> list[dict]:
 
 
 FLOAT_TYPES = {"float", "double", "f32", "f64", "float32", "float64", "decimal"}
-# the range of the types whose names say it; in Java a byte has a sign
-RANGES = {
-    name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for bits, names in (
-        (8, ("int8_t", "i8", "sbyte", "int8")),
-        (16, ("int16_t", "i16", "short", "int16")),
-    )
-    for name in names
-} | {
-    name: (0, 2**bits - 1)
-    for bits, names in (
-        (8, ("uint8_t", "u8", "uint8")),
-        (16, ("uint16_t", "u16", "ushort", "uint16")),
-        (32, ("uint32_t", "u32", "uint", "uint32", "unsigned")),
-    )
-    for name in names
-}
 
 
 @dataclass(frozen=True)
@@ -348,7 +332,7 @@ def new_texts(targets: Sequence[Target], r: Rounded) -> list[Written]:
             Edit(
                 target.number.start,
                 target.number.end,
-                _text(target, r, target.part.where in floats),
+                _text(target, r, target.part.where in floats, tuple(sources.values())),
             )
             for target in own
         ]
@@ -375,8 +359,9 @@ def _alone(targets: Sequence[Target], r: Rounded) -> list[Target]:
     return list(found.values())
 
 
-def _text(target: Target, r: Rounded, as_float: bool) -> str:
-    """The new text of a number; the old one if the value is the same."""
+def _text(target: Target, r: Rounded, as_float: bool, sources: tuple[SourceText, ...]) -> str:
+    """The new text of a number; the old one if the value is the same. `sources` may have the
+    typedef of its type."""
     number, at = target.number, target.source.at(target.number.start)
     old = target.source.text[number.start : number.end]
     if number.value == target.value:
@@ -386,13 +371,15 @@ def _text(target: Target, r: Rounded, as_float: bool) -> str:
             f"{at}: {target.label} is the whole number {old} there, expected a float for --decimals"
             f" {r.decimals}"
         )
-    for word in target.part.types:
-        low, high = RANGES.get(word, (target.value, target.value))
-        if not low <= target.value <= high:
-            raise InputError(
-                f"{at}: {target.label} is {r.text(target.value)}, but the type {word} of"
-                f" {target.part.where} ends at {low if target.value < low else high}"
-            )
+    limits = None
+    if not as_float:
+        limits = limits_at(number, target.source, target.part.types, sources)
+    if limits and not limits.low <= target.value <= limits.high:
+        end = limits.low if target.value < limits.low else limits.high
+        raise InputError(
+            f"{at}: {target.label} is {r.text(target.value)}, but the type {limits.type} of"
+            f" {target.part.where} ends at {end}"
+        )
     if number.is_unsigned and target.value < 0:
         raise InputError(
             f"{at}: {target.label} is {r.text(target.value)}, but {old} there is unsigned"
@@ -407,7 +394,13 @@ def _require_same(
     syntax tree."""
     again = SourceText(source.path, text, source.language)
     trees = [NUMBER_NODE.sub("number", str(tree.root)) for tree in (source, again)]
-    if _around(source.text, old) != _around(text, new) or trees[0] != trees[1]:
+    same = _around(source.text, old) == _around(text, new)
+    if same and trees[0] != trees[1] and any(text[start] == "-" for start, _ in new):
+        raise InputError(
+            f"{source.path}: a number that becomes negative would be read as a difference, as in"
+            " `(Type) -7`; write the number in parentheses, or without its cast"
+        )
+    if not same or trees[0] != trees[1]:
         raise AssertionError(f"{source.path}: more than numbers would have changed")
 
 
