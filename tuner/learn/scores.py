@@ -17,6 +17,7 @@ from tuner.datasets.files import ArrayWriter
 from tuner.fit.setup import make_problem
 from tuner.learn.build import NothingLeft, selected
 from tuner.learn.methods import fitting_of
+from tuner.learn.score_check import remarks_on
 from tuner.learn.searches import Making
 from tuner.learn.targets import Read, ScoreScale, Targets
 from tuner.learn.teacher import Teacher
@@ -99,6 +100,8 @@ class Scores(Targets):
         elif lambda_ < 1 or most is not None:
             scale = fit_score_scale(scores, results, games, self._what)
             lines.append(scale_line(scale, self._what))
+        if not options.own_scores and self._made.start.parameters.weights.any():
+            lines += remarks_on(scores, self._evaluations(data))
         if unknown:
             lines.append(f"{plural(unknown, 'position')} without a score left out")
         if scale and most is not None:
