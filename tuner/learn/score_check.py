@@ -13,7 +13,7 @@ FOLLOWS, AGAINST = (
 )  # correlations with evaluations: of sound scores, and of another side's
 PAWNS = 0.05  # slope of scores on evaluations below which scores are in pawns
 LARGEST, LOWEST_CAP = 5000.0, 2000.0  # centipawns: no search scores as high; caps are lower
-FEW_LARGE = 0.001  # share of such scores
+FEW_LARGE = 0.02  # share of such scores; tables of endings make a few
 
 
 def remarks_on(scores: np.ndarray, evaluations: np.ndarray) -> list[str]:
@@ -35,8 +35,8 @@ def remarks_on(scores: np.ndarray, evaluations: np.ndarray) -> list[str]:
     large = size >= LARGEST
     if large.mean() >= FEW_LARGE:
         lines.append(
-            f"{large.mean():.1%} of the scores are {LARGEST:,.0f} centipawns or more: mates that"
-            " are written as centipawns are learned from as scores"
+            f"{large.mean():.1%} of the scores are {LARGEST:,.0f} centipawns or more: wins that"
+            " are written as numbers, not as mates, are learned from as scores"
         )
     rest = ~zero & ~large
     found, static, size = found[rest], static[rest], size[rest]

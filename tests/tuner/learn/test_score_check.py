@@ -26,7 +26,7 @@ FAULTS = {
     "the side to move": (lambda s, dice: s * dice.choice([-1, 1], SIZE), "or of the side to move"),
     "other positions": (lambda s, dice: dice.permutation(s), "do not follow"),
     "capped": (lambda s, dice: np.clip(s, -200, 200), "they are capped"),
-    "mates": (lambda s, dice: np.where(np.isinf(s), 9_990, s), "written as centipawns"),
+    "mates": (lambda s, dice: np.where(np.isinf(s), 9_990, s), "written as numbers"),
     "mostly zeros": (lambda s, dice: np.where(dice.random(SIZE) < 0.9, 0, s), "scores are 0"),
 }
 
