@@ -284,23 +284,26 @@ def _of_sources(arguments: Arguments) -> dict:
     definitions = definitions_in(sources)
     if not arguments.output:
         require_writable(names, EXPORT, arguments.sources)
-        proposed = proposals(definitions, stages)
+        proposed, left_out = proposals(definitions, stages)
         if not proposed:
             raise InputError(
                 f"{', '.join(arguments.sources)}: no definition with numbers; expected the sources"
                 " of an evaluation"
             )
-        replace_file(names, "".join(f"{each.line()}\n" for each in proposed))
-        empty = [str(path) for path in sources if not proposals(definitions_in([path]), stages)]
+        lines = [each.line() for each in proposed]
+        lines += ["", "# left out:", *(f"#   {text}" for text in left_out)] if left_out else []
+        replace_file(names, "".join(f"{line}\n" for line in lines))
+        empty = [str(path) for path in sources if not proposals(definitions_in([path]), stages)[0]]
         if empty:
             print(f"{', '.join(empty)}: no definition with numbers", file=sys.stderr)
         if not arguments.json:
             print(
-                f"wrote {shlex.quote(str(names))}: {plural(len(proposed), 'definition')}\n"
+                f"wrote {shlex.quote(str(names))}: {plural(len(proposed), 'definition')}"
+                f"{f', {len(left_out)} left out with their reasons' if left_out else ''}\n"
                 "next: delete the lines that are no parameters of the evaluation, change names as"
                 " you like, and run the command again with -o start.yaml"
             )
-        return {"map": str(names), "definitions": len(proposed)}
+        return {"map": str(names), "definitions": len(proposed), "left_out": left_out}
     output = Path(arguments.output)
     require_writable(output, LEARNED, (*arguments.sources, arguments.map))
     root = read_tree(names).value

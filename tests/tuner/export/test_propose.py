@@ -3,6 +3,8 @@ both stages, and numbers that C leaves out."""
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import yaml
@@ -129,6 +131,53 @@ def test_a_number_without_a_place_in_the_source_is_refused(files):
 def test_other_short_lists_are_refused(tmp_path, text, shape):
     with pytest.raises(InputError, match="Bonus"):
         into(tmp_path, "a.h", text, parameters({"bonus.bonus": shape}))
+
+
+STAGES = """#define PAWN_VAL 85
+#define EG_PAWN_VAL 115
+#define KNIGHT_VAL_MG 350
+#define KNIGHT_VAL 400
+const int ShelterMg[4] = { 0, 5, 10, 15 };
+const int PassedEg[4] = { 0, 2, 5, 10 };
+const int Rook = 500, RookMg = 1, RookEg = 2;
+const int Bishop = 3 * PAWN_VAL + 20;
+const int Queens[2] = { 9 * PAWN_VAL, 950 };
+const int Hex = 0x1F;
+const int Squares[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+enum { LIMIT = 7 };
+const int Name = KNIGHT_VAL;
+"""
+
+
+def test_names_of_one_stage_are_in_the_map_and_what_is_left_out_has_its_reason(tmp_path):
+    source, names, start = (tmp_path / name for name in ("a.c", "names.yaml", "start.yaml"))
+    source.write_text(STAGES)
+    command = ("params", "--new", "--from", source, "--map", names)
+    found = json.loads(done(*command, "--json").out)
+    assert yaml.safe_load(names.read_text()) == {
+        "pawn.val": {"mg": "PAWN_VAL", "eg": "EG_PAWN_VAL"},
+        "knight.val": {"mg": "KNIGHT_VAL_MG", "eg": "KNIGHT_VAL"},
+        "shelter.shelter": {"mg": "ShelterMg", "eg": None},
+        "passed.passed": {"mg": None, "eg": "PassedEg"},
+        "rook.rook": "Rook",
+        "rook.rook_too": {"mg": "RookMg", "eg": "RookEg"},
+    }
+    assert [text.replace(f"{source}:", "") for text in found["left_out"]] == [
+        "Bishop, 8: an expression; give it a number of its own",
+        "Queens, 9: an expression; give it a number of its own",
+        "Hex, 10: a number that cannot be replaced: 0x1F is not decimal; give it a number of its own",
+        "Squares, 11: counts up from 0, as lists of squares do",
+        "LIMIT, 12: of an enum",
+    ]
+    assert names.read_text().count("#   ") == 5
+    done(*command, "-o", start)  # what was written is accepted as it is
+    p = load_parameters(start)
+    own = {place.path: p.weights[:, place.columns].tolist() for place in p.layout.places}
+    assert own["pawn.val"] == [[85], [115]] and own["knight.val"] == [[350], [400]]
+    assert own["shelter.shelter"] == [[0, 5, 10, 15], [0] * 4]
+    assert "passed.passed.mg" in p.fixed and own["rook.rook_too"] == [[1], [2]]
+    out = done("export", start, "--into", source, "--map", names, "--check").out
+    assert out.startswith(f"{source}: all ")
 
 
 PAIRS = """enum { OPENING, ENDGAME, PHASES };

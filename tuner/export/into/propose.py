@@ -33,8 +33,8 @@ MAX_SHOWN = 40  # characters of a definition
 
 @dataclass(frozen=True)
 class Proposal:
-    """A parameter: its name, its references by stage, or under None for all, and its numbers as the
-    source has them."""
+    """A parameter: its name, its references by stage, empty for a stage that the source lacks, or
+    under None for all, and its numbers as the source has them."""
 
     name: str
     references: Mapping[str | None, str]
@@ -42,7 +42,7 @@ class Proposal:
 
     def line(self) -> str:
         """The line of a map."""
-        own = {stage: f"'{text}'" for stage, text in self.references.items()}
+        own = {s: f"'{text}'" if text else "null" for s, text in self.references.items()}
         value = own.get(None) or "{" + ", ".join(f"{s}: {text}" for s, text in own.items()) + "}"
         return f"{self.name}: {value}  # {self.shown}"
 
@@ -51,45 +51,99 @@ def definitions_in(paths: Sequence[Path]) -> list[Definition]:
     return [d for path in paths for d in definitions_of(read_source_file(path))]
 
 
-def proposals(definitions: Sequence[Definition], stages: Sequence[str]) -> list[Proposal]:
-    """Return a parameter for each definition that may be one: with numbers that are not all 0, as
-    where a sum begins, or a constant or a list of zeros; alone of its name, and no list of
-    squares."""
+def proposals(
+    definitions: Sequence[Definition], stages: Sequence[str]
+) -> tuple[list[Proposal], list[str]]:
+    """Return a parameter for each definition that may be one, and a line with the reason for each
+    other definition that has a number.
+
+    Parameters have numbers that are not all 0, as where a sum begins, or are constants or lists of
+    zeros. Names that differ by the word of a stage are one parameter; a name without such a word
+    belongs to the stage that the others lack."""
     names = [d.name for d in definitions]
-    found: dict[str, Proposal] = {}
     by_base: dict[str, dict[str, Definition]] = {}
+    left_out = []
     for d in definitions:
-        values = sorted(number.value for number in numbers_in(d.node))
-        if (
-            not (_tells(d.node) or values and _is_constant(d))
-            or names.count(d.name) > 1
-            or _holds_others(d.node)
-        ):
+        if reason := _reason_against(d, names.count(d.name)):
+            left_out.append(f"{d.name}, {d.source.at(d.start)}: {reason}")
+        if reason is not None:
             continue
-        if len(values) > 7 and values == list(range(len(values))):
-            continue
-        words = [word.lower() for word in WORDS.findall(d.name)]
-        stage = next((s for s in stages for k in (0, -1) if words[k] in stage_words(s)), None)
-        if len(stages) > 1 and len(words) > 1 and stage is not None:
-            rest = words[1:] if words[0] in stage_words(stage) else words[:-1]
-            by_base.setdefault("_".join(rest), {})[stage] = d
-        elif d.kind != ENUM:
-            by_base.setdefault("_".join(words), {})[""] = d
+        base, stage = _base_of(d, stages)
+        by_base.setdefault(base, {})[stage] = d
+    found: dict[str, Proposal] = {}
     for base, own in by_base.items():
-        if "" not in own and set(own) != set(stages):
-            continue
-        whole = {None: own[""]} if "" in own else {stage: own[stage] for stage in stages}
-        node = next(iter(whole.values())).node
-        types = next(iter(whole.values())).types
-        for step, part in _items(node, stages if "" in own else stages[:1], types):
-            words = [*base.split("_"), *re.findall(r"\w+", step.lower())]
-            last = "_".join(words[1:])
-            name = f"{words[0]}.{last if last[:1].isalpha() else '_'.join((words[0], *words[1:]))}"
-            references = {stage: d.name + step for stage, d in whole.items()}
-            found.setdefault(
-                name, Proposal(name, references, _shown(next(iter(whole.values())), part))
-            )
-    return list(found.values())
+        for each in _pairs(own, stages):
+            if ENUM in {d.kind for d in each.values()} and len(each) < len(stages):
+                left_out += [f"{d.name}, {d.source.at(d.start)}: of an enum" for d in each.values()]
+                continue
+            whole = next(iter(each.values()))
+            of_all = stages if None in each else stages[:1]
+            for step, part in _items(whole.node, of_all, whole.types):
+                words = [*base.split("_"), *re.findall(r"\w+", step.lower())]
+                last = "_".join(words[1:])
+                last = last if last[:1].isalpha() else "_".join((words[0], *words[1:]))
+                name = f"{words[0]}.{last}"
+                while name in found:
+                    name += "_too"
+                references = {stage: d.name + step for stage, d in each.items()}
+                if None not in references:
+                    references = {stage: references.get(stage, "") for stage in stages}
+                found[name] = Proposal(name, references, _shown(whole, part))
+    return list(found.values()), left_out
+
+
+def _reason_against(d: Definition, times: int) -> str | None:
+    """Return why a definition is no parameter; empty if it has no number to speak of, None if it
+    may be one."""
+    values = sorted(number.value for number in numbers_in(d.node))
+    if _holds_others(d.node):
+        text = _shown(d, d.node)
+        constant = d.kind == OUTER and not CONSTANT.isdisjoint(d.types)
+        other = _first_other(d.node)
+        has_number = any(values) or constant and re.search(r"(?<![\w.])\d", text)
+        return f"{other.reason}; give it a number of its own" if other and has_number else ""
+    if not (_tells(d.node) or values and _is_constant(d)):
+        return ""
+    if times > 1:
+        return f"one of {times} definitions of this name; {d.name}@1 is the first"
+    if len(values) > 7 and values == list(range(len(values))):
+        return "counts up from 0, as lists of squares do"
+    return None
+
+
+def _base_of(d: Definition, stages: Sequence[str]) -> tuple[str, str]:
+    """Return the name of a definition in lower case without the word of a stage, and that stage,
+    empty if it has none."""
+    words = [word.lower() for word in WORDS.findall(d.name)]
+    stage = next((s for s in stages for k in (0, -1) if words[k] in stage_words(s)), None)
+    if len(stages) < 2 or len(words) < 2 or stage is None:
+        return "_".join(words), ""
+    return "_".join(words[1:] if words[0] in stage_words(stage) else words[:-1]), stage
+
+
+def _pairs(
+    own: Mapping[str, Definition], stages: Sequence[str]
+) -> Iterator[dict[str | None, Definition]]:
+    """Yield the definitions of one name by stage, or under None for all stages."""
+    apart: dict[str | None, Definition] = {s: own[s] for s in stages if s in own}
+    if "" not in own:
+        yield apart
+        return
+    missing = [s for s in stages if s not in own]
+    if apart and len(missing) == 1:  # PAWN_VAL and EG_PAWN_VAL
+        yield {s: own.get(s, own[""]) for s in stages}
+        return
+    yield {None: own[""]}
+    if apart:
+        yield apart
+
+
+def _first_other(node: Node) -> Other | None:
+    """Return the first value that is no number."""
+    if isinstance(node, Other):
+        return node
+    values = node.values if isinstance(node, Items) else ()
+    return next(filter(None, map(_first_other, values)), None)
 
 
 def _tells(node: Node) -> bool:
