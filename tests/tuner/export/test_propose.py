@@ -165,7 +165,8 @@ def test_names_of_one_stage_are_in_the_map_and_what_is_left_out_has_its_reason(t
     assert [text.replace(f"{source}:", "") for text in found["left_out"]] == [
         "Bishop, 8: an expression; give it a number of its own",
         "Queens, 9: an expression; give it a number of its own",
-        "Hex, 10: a number that cannot be replaced: 0x1F is not decimal; give it a number of its own",
+        "Hex, 10: a number that cannot be replaced: 0x1F is not decimal; give it a number of its"
+        " own",
         "Squares, 11: counts up from 0, as lists of squares do",
         "LIMIT, 12: of an enum",
     ]
