@@ -20,7 +20,7 @@ from tests.tuner.core.support import put, read_records, write_records
 from tuner.evaluation.loading import load_parameters
 from tuner.findings.findings import findings
 from tuner.io.files import LEARNED, require_writable
-from tuner.io.run_folder import MOVED
+from tuner.io.run_folder import MOVED, mark_of
 from tuner.parameters.writer import write_parameters
 
 CHESS = "--depth 1 --plies 6 --random-plies 0"
@@ -378,7 +378,7 @@ def test_files_of_the_user_are_neither_changed_nor_removed(here, kind):
                 Path("begun").mkdir()
                 write_records(Path("begun"), [])
                 Path("begun", "b.yaml").write_text("half")
-                moved = {"b.yaml": os.stat("begun/b.yaml").st_ino}
+                moved = {"b.yaml": mark_of(Path("begun", "b.yaml"))}
                 put(Path("begun"), MOVED, json.dumps(moved).encode())
             for name in names:
                 Path("begun", name).parent.mkdir(parents=True, exist_ok=True)
@@ -407,7 +407,7 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_is_taken_again(here,
             Path("begun", path).parent.mkdir(exist_ok=True)
             Path("begun", path).write_text("half")
         if left:
-            moved = {each: os.stat(Path("begun", each)).st_ino for each in (name, "games")}
+            moved = {each: mark_of(Path("begun", each)) for each in (name, "games")}
             write_records(Path("begun"), [{"left": 1}])
             put(Path("begun"), MOVED, json.dumps(moved).encode())
         else:

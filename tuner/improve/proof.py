@@ -27,7 +27,7 @@ DECIDED = 1000.0  # centipawns; scores beyond are of mates and won endings
 DEEPEST = 4  # plies; some engines print no exact score at depth 1
 MOVED = 3.0  # centipawns by which an evaluation changes, so that rounding does not hide it
 FOLLOWS = 0.5  # correlation of scores and evaluations from which on scores follow them
-SAME = 0.95  # share of unchanged scores that shows the weights of before
+SAME = 0.95  # share of unchanged scores that shows the previous weights
 NEAR_ONE = (0.7, 1.3)  # slopes that need no remark
 
 
@@ -54,9 +54,9 @@ def compare(
     after: np.ndarray,
 ) -> dict:
     """Return what evaluations of the rows of two versions, `old` and `new` (n,), and scores of
-    their searches, `before` and `after` (n,), say of n positions: the `slope` of the change of
-    scores with its `error`, or a `remark` on why there is none or a strange one; `stale` if the
-    scores are those of before."""
+    their searches, `before` and `after` (n,), say of n positions, all in centipawns of the first
+    player's view: the `slope` of the change of scores with its `error`, or a `remark` on why there
+    is none or a strange one; `stale` if the scores are unchanged."""
     used = np.isfinite(old) & np.isfinite(new) & (np.abs(before) < DECIDED)
     used &= (np.abs(after) < DECIDED) & ((before != 0) | (after != 0))  # 0 may be no score at all
     old, new, before, after = (each[used] for each in (old, new, before, after))
@@ -87,8 +87,8 @@ def compare(
 
 def require_weights(version: Version, before: Version) -> dict:
     """Return what scores of the player and evaluations of the rows say of the weights of a version,
-    see `compare`, judged by the previous version. InputError if the player still has the weights of
-    before."""
+    see `compare`, judged by the previous version. InputError if the player still has the previous
+    weights."""
     parameters, named = load_parameters(version.params), understood(version.player)
     game = find(parameters.game)
     if version.programs("plays") == version.programs("rows"):
@@ -105,7 +105,7 @@ def require_weights(version: Version, before: Version) -> dict:
     if found.pop("stale", False):
         raise InputError(
             f"{version.plan.plays} does not play with the new weights: its scores at depth {depth}"
-            " are those of before, where the evaluations of its rows are not; does"
+            " are unchanged where the evaluations of its rows changed; does"
             f" `{version.plan.build}` build everything that depends on"
             f" {', '.join(version.plan.source.files)}? Use `make clean && make`"
         )

@@ -210,6 +210,13 @@ def require_fresh(folder: Path, command: str | None = None, begun: bytes | None 
         )
 
 
+def mark_of(path: Path) -> list[int]:
+    """Return the inode of a file and when it was changed, in nanoseconds: it keeps both as it
+    moves, and another file of its name has others."""
+    found = path.lstat()
+    return [found.st_ino, found.st_mtime_ns]
+
+
 def _list_made(folder: Path) -> list[str]:
     """Return the names of what a run made in its folder and may remove: WORK, and the files that
     came from there, which are still the same ones."""
@@ -218,9 +225,9 @@ def _list_made(folder: Path) -> list[str]:
     except ValueError as problem:
         raise InputError(f"{folder / DATABASE}: {MOVED}: {problem}; {RESTORE}") from None
     made = [WORK] if (folder / WORK).is_dir() and not (folder / WORK).is_symlink() else []
-    for name, number in moved.items():
+    for name, mark in moved.items():
         path = folder / name
-        if path.name == name and os.path.lexists(path) and path.lstat().st_ino == number:
+        if path.name == name and os.path.lexists(path) and mark_of(path) == mark:
             made.append(name)
     return made
 
@@ -279,8 +286,7 @@ def make_files(store: Store) -> Iterator[Path]:
     for name in names:
         if os.path.lexists(store.folder / name):
             raise InputError(f"{store.folder / name}: is new in the folder of this run")
-    # a file keeps its number as it moves; no other one has it
-    moved = {name: (work / name).lstat().st_ino for name in names}
+    moved = {name: mark_of(work / name) for name in names}
     store.put(MOVED, json.dumps(moved).encode())
     for name in names:
         os.rename(work / name, store.folder / name)

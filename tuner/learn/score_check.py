@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 FEWEST = 200  # scores, below which nothing is said
-FAR, WON = 100.0, 1500.0  # centipawns of evaluations that are not even, and of those left out
-ZEROS, CAPPED = 0.1, 0.02  # shares of scores that are 0 where they should not be, or the largest
-FOLLOWS, AGAINST = (
-    0.1,
-    -0.2,
-)  # correlations with evaluations: of sound scores, and of another side's
+FAR, WON = 100.0, 1500.0  # centipawns: of positions that are not even, and of those left out
+ZEROS, CAPPED = 0.1, 0.02  # shares: of scores 0 where positions are not even, of the largest score
+# correlations with evaluations: the least of sound scores, the largest of the other side's scores
+FOLLOWS, AGAINST = 0.1, -0.2
 PAWNS = 0.05  # slope of scores on evaluations below which scores are in pawns
 LARGEST, LOWEST_CAP = 5000.0, 2000.0  # centipawns: no search scores as high; caps are lower
 FEW_LARGE = 0.02  # share of such scores; tables of endings make a few

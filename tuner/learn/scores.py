@@ -100,12 +100,15 @@ class Scores(Targets):
         elif lambda_ < 1 or most is not None:
             scale = fit_score_scale(scores, results, games, self._what)
             lines.append(scale_line(scale, self._what))
-        if not options.own_scores and self._made.start.parameters.weights.any():
-            lines += remarks_on(scores, self._evaluations(data))
+        judged = lambda_ < 1 and not options.own_scores  # by evaluations, if there are any
+        judged = judged and bool(self._made.start.parameters.weights.any())
+        static = self._evaluations(data) if judged or most is not None else None
+        if judged and static is not None:
+            lines += remarks_on(scores, static)
         if unknown:
             lines.append(f"{plural(unknown, 'position')} without a score left out")
-        if scale and most is not None:
-            near = close(scores, self._evaluations(data), scale.value, most)
+        if scale and most is not None and static is not None:
+            near = close(scores, static, scale.value, most)
             far = int((keep & ~near).sum())
             keep &= near
             lines.append(

@@ -13,7 +13,7 @@ import pytest
 from games.streams import InputError
 from tuner.core.store import Store, is_ours, open_database, read_records, using
 from tuner.io.files import is_run
-from tuner.io.run_folder import begin_folder
+from tuner.io.run_folder import begin_folder, mark_of
 
 SCHEMA = "CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"
 WRITER = f"""
@@ -198,9 +198,10 @@ def test_files_that_a_store_names_are_removed_only_if_the_run_made_them(tmp_path
     precious.write_text("mine")
     run.mkdir()
     (run / "own.txt").write_text("mine")
-    numbers = {name: precious.stat().st_ino for name in ("../precious", str(precious), "own.txt")}
+    marks = {name: mark_of(precious) for name in ("../precious", str(precious))}
+    marks["own.txt"] = [(run / "own.txt").stat().st_ino, 1]  # the inode of a removed file again
     with Store(run) as store:
-        store.put("files", json.dumps(numbers).encode())
+        store.put("files", json.dumps(marks).encode())
     with pytest.raises(InputError, match=r"contains unrelated files \(own.txt\)"):
         begin_folder(run)
     assert precious.exists() and (run / "own.txt").exists()
