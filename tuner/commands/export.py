@@ -195,6 +195,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         plain_differences,
         require_places,
         require_sources,
+        width_remarks,
         write_sources,
         written_lines,
     )
@@ -233,6 +234,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         raise Ended(1, result)
     written = new_texts(targets, r)
     write_sources(written)
+    remarks = width_remarks(targets, r)
     if not arguments.json:
         scaled = [
             line for line in heading(r, path, tables=False) if line.startswith("multiplied by")
@@ -240,6 +242,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         lines = [line for one in written for line in written_lines(one, different, r)] + [
             rounding_line(r),
             *scaled,
+            *remarks,
         ]
         if different:
             lines += [
@@ -253,6 +256,7 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
         "numbers": len(targets),
         **rounding_errors(r),
         "changed": len(different),
+        "remarks": remarks,
         "lines": {one.source.path: list(one.lines) for one in written},
     }
 

@@ -4,6 +4,7 @@ nothing else changes."""
 import random
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from games.streams import InputError
 from tests.tuner.export.support import HOSTILE, into, parameters
 from tests.tuner.trace.support import ENGINES, NUMBERS
 from tuner.evaluation.loading import load_parameters
+from tuner.export.into.plan import plan
 from tuner.export.into.source import load_parser
+from tuner.export.into.write import width_remarks
+from tuner.export.numbers import rounded
 
 KNIGHT, TEMPO, TABLE = {"mobility.knight": (3,)}, {"tempo.tempo": ()}, {"piece_square.king": (2, 3)}
 
@@ -474,3 +478,37 @@ def test_a_mutated_source_is_refused_in_one_line_or_nothing_but_its_numbers_chan
         assert re.sub(number, "", after) == re.sub(number, "", before) and after != before
         written += 1
     assert 0 < written < count
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.h", "typedef uint32_t Score;\nconstexpr Score Tempo = E(-3, -8);"),
+        ("a.rs", "const TEMPO: u32 = s!(-3, -8);"),
+    ],
+)
+def test_the_type_of_a_declaration_does_not_limit_what_a_call_is_given(tmp_path, name, text):
+    p = parameters({"tempo.tempo": ()}, start=-7)
+    assert into(tmp_path, name, text, p) == text.replace("-3, -8", "-7, -6")
+
+
+@pytest.mark.parametrize(
+    ("text", "remarked"),
+    [
+        ("Value Bonus[2] = {1, 2};", True),
+        ("int Bonus[2] = {1, 2};", False),
+        ("Score Bonus[2] = {S(1, 2), S(3, 4)};", False),
+        ("typedef int Value;\nValue Bonus[2] = {1, 2};", False),
+        ("Value Bonus[2] = {1, 400};", False),
+    ],
+)
+def test_a_list_of_an_unknown_type_that_leaves_eight_bits_is_named(tmp_path, text, remarked):
+    p = parameters({"bonus.bonus": (2,)}, start=0)
+    p = p.with_weights(np.array([[1.0, 300.0]] * 2))
+    if "S(" not in text:
+        p = replace(p, tied=("bonus.bonus",))
+    path = tmp_path / "a.h"
+    path.write_text(text)
+    r = rounded(p)
+    lines = width_remarks(plan(r, [path]), r)
+    assert len(lines) == remarked and all("bonus.bonus[1]" in line for line in lines)

@@ -221,3 +221,117 @@ def test_pairs_with_labels_and_constants_of_zero_are_parameters(tmp_path):
         0,
         0,
     ]
+
+
+def mapped(folder, name: str, text: str) -> tuple[dict, list[str]]:
+    """The map of a source, which is accepted as written, and what it leaves out."""
+    source, names, start = folder / name, folder / "names.yaml", folder / "start.yaml"
+    source.write_text(text)
+    command = ("params", "--new", "--from", source, "--map", names)
+    left_out = json.loads(done(*command, "--json").out)["left_out"]
+    done(*command, "-o", start)
+    out = done("export", start, "--into", source, "--map", names, "--check").out
+    assert out.startswith(f"{source}: all ")
+    return yaml.safe_load(names.read_text()), [line.replace(f"{source}:", "") for line in left_out]
+
+
+KINDS = [
+    (  # the rows of a table of C are as long as the table says
+        "a.c",
+        "const int Mob[2][N - 1][4] = { { {}, { 1, 2 } }, { {}, { 3, 4, 5 } } };",
+        {"mob.mob_0": "Mob[0]", "mob.mob_1": "Mob[1]"},
+        [],
+    ),
+    ("a.c", "int Own[2][2] = { { 0}, { 5, 0} };", {"own.own": "Own"}, []),
+    (  # squares alone in a list, and a 0 in place of a pair
+        "A.java",
+        "class A { static final int[] OUTPOST = { 0, oe(7, 7), oe(5, 5) }; }",
+        {"outpost.outpost": "OUTPOST"},
+        [],
+    ),
+    (
+        "a.rs",
+        "const PST: [[S; 64]; 2] = [[" + "s!(1, 2), " * 64 + "], [" + "s!(3, 4), " * 64 + "]];",
+        {"pst.pst_0": "PST[0]", "pst.pst_1": "PST[1]"},
+        [],
+    ),
+    ("a.h", "int Big = 30000, Small = 5;", {"small.small": "Small"}, ["Big, 1: "]),
+    (
+        "a.h",
+        "namespace A { int Bonus = 5; }\nnamespace B { int Bonus = 7; }",
+        {"bonus.bonus": "Bonus@1", "bonus.bonus_too": "Bonus@2"},
+        [],
+    ),
+    (
+        "A.cs",
+        "class A { int Pawn = 100; void F() { this.Pawn = 2 * x; } }",
+        {"pawn.pawn": "Pawn@1"},
+        [],
+    ),
+    (
+        "a.go",
+        "package a\nconst kingOpening, kingEndGame = 1, 5\nvar knight = Score{ one * 4, 8 }\n",
+        {"king.king": {"mg": "kingOpening", "eg": "kingEndGame"}},
+        ["knight, 3: an expression; give it a number of its own"],
+    ),
+    (
+        "a.go",
+        "package a\nvar (\n\tFILE_MG = S(20, 10)\n\tBytes = []uint8{uint8(3), 4}\n)\n",
+        {"file.mg": "FILE_MG", "bytes.bytes": "Bytes"},
+        [],
+    ),
+    (
+        "a.cpp",
+        "void init() { SetVal(P_MID, 90, 50, 150); SetVal(P_END, 110, 50, 150); f(x, 3); }",
+        {"p.p": {"mg": "P_MID", "eg": "P_END"}},
+        [],
+    ),
+    (
+        "a.c",
+        "int Bonus[3] __attribute__((aligned(16))) = {1, 2, 3};\n#if 0\nint Bonus = 5;\n#endif\n",
+        {"bonus.bonus": "Bonus"},
+        [],
+    ),
+    (
+        "a.rs",
+        "#[cfg(test)]\nmod tests { const V: i32 = 5; }\n#[cfg(test)]\n#[allow(x)]\n// of tests\n"
+        "const V: i32 = 5;\nconst V: i32 = 6;\n",
+        {"v.v": "V"},
+        [],
+    ),
+    (
+        "a.c",
+        "#define Tempo 1\\\n0\nint Rook = 5;\n",
+        {"rook.rook": "Rook"},
+        ["Tempo, 1: a number that a backslash divides; give it a number of its own"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "wanted", "left_out"), KINDS)
+def test_maps_of_these_kinds_are_accepted_as_they_are_written(
+    tmp_path, name, text, wanted, left_out
+):
+    found, others = mapped(tmp_path, name, text)
+    assert found == wanted and len(others) == len(left_out)
+    assert all(map(str.startswith, others, left_out))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.c", "struct { int eg, mg; } tempo = {5, 1};"),
+        ("a.c", "typedef struct { int eg; int mg; } P;\nP tempo = {5, 1};"),
+        ("a.cpp", "struct P { int eg, mg; };\nP tempo{5, 1};"),
+        ("a.go", "package a\ntype P struct { Eg, Mg int }\nvar tempo = P{5, 1}\n"),
+    ],
+)
+def test_fields_of_structs_are_in_their_own_order(tmp_path, name, text):
+    mapped(tmp_path, name, text)
+    assert load_parameters(tmp_path / "start.yaml").weights.tolist() == [[1], [5]]
+
+
+def test_a_function_with_the_middlegame_first_is_read_so(tmp_path):
+    text = "struct P { int eg, mg; P(int m, int e) : eg(e), mg(m) {} };\nP tempo(5, 1), x{5, 1};"
+    mapped(tmp_path, "a.cpp", text)
+    assert load_parameters(tmp_path / "start.yaml").weights.tolist() == [[5, 5], [1, 1]]

@@ -47,8 +47,8 @@ def parts_of(node: Node, path: str) -> Node:
     if not isinstance(node, Items):
         raise ShapeError(f"has no item {match[0]}: it is {_kind(node)}", node.start)
     if step == "*":
-        return Items(
-            tuple(parts_of(value, rest) for value in node.values), node.labels, False, node.start
+        return replace(
+            node, values=tuple(parts_of(value, rest) for value in node.values), called=False
         )
     if step in node.labels:
         return parts_of(node.values[node.labels.index(step)], rest)
@@ -62,30 +62,37 @@ def parts_of(node: Node, path: str) -> Node:
 
 
 def numbers_of(
-    node: Node, stages: Sequence[str], shape: tuple[int, ...], types: Sequence[str] = ()
+    node: Node, stages: Sequence[str], shape: tuple[int, ...], sizes: Sequence[int | None] = ()
 ) -> list[list[Number | None]]:
     """Return the numbers of a value for each stage, row after row: the same for all stages if it
-    has numbers for one, None where a 0 replaces a list, or a list is shorter than the sizes in
-    its `types`. ShapeError if it has different ones, or if their order is open."""
+    has numbers for one, None where a 0 replaces a list, or a list is shorter than its declared
+    `sizes`. ShapeError if it has different ones, or if their order is open."""
     try:
         return _complete(node, stages, shape)
     except ShapeError:
-        sizes = [size for size in declared_sizes(types) if size != 0]
         n = len(stages)
-        forms = {(*shape, n): -1, (n, *shape): 0, shape: None} if n > 1 else {shape: None}
-        for form, stage_axis in forms.items():
-            found = _filled(node, form, sizes)
-            if found is not None and any(found):
-                places = np.arange(len(found)).reshape(form)
-                rows = np.tile(places.ravel(), (n, 1))  # one number for all stages
-                if stage_axis is not None:
-                    rows = np.moveaxis(places, stage_axis, 0).reshape(n, -1)
-                return [[found[k] for k in row] for row in rows.tolist()]
+        for form in _forms(shape):
+            axes = {(*form, n): -1, (n, *form): 0, form: None} if n > 1 else {form: None}
+            for dims, stage_axis in axes.items():
+                found = _filled(node, dims, sizes)
+                if found is not None and any(found):
+                    places = np.arange(len(found)).reshape(dims)
+                    rows = np.tile(places.ravel(), (n, 1))  # one number for all stages
+                    if stage_axis is not None:
+                        rows = np.moveaxis(places, stage_axis, 0).reshape(n, -1)
+                    return [[found[k] for k in row] for row in rows.tolist()]
         raise
 
 
+def _forms(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return a shape, and those in which its last axes are one: a source may have the 64 squares of
+    a board in one list."""
+    return [(*shape[:k], math.prod(shape[k:])) for k in range(len(shape) - 1, -1, -1)] or [()]
+
+
 def declared_sizes(types: Sequence[str]) -> list[int | None]:
-    """Return the sizes in square brackets of a definition of C: None for a name, 0 for none."""
+    """Return the sizes in square brackets of a definition of C: None for a name or an expression,
+    0 for none."""
     sizes: list[int | None] = []
     for k, word in enumerate(types[:-1]):
         if word == "[":
@@ -127,7 +134,7 @@ def _complete(
         orders = [0]
     else:
         orders = [0] if len(stages) == 1 else [-1] if pairs else [0, -1]
-    wanted = {tuple(n for n in form if n > 1) for form in (shape, (math.prod(shape),))}
+    wanted = {tuple(n for n in form if n > 1) for form in _forms(shape)}
     found = []
     for order in orders:
         moved = places[None] if len(stages) == 1 else _with_stage_first(places, order, len(stages))
@@ -255,6 +262,7 @@ class Items:
     labels: tuple[str | None, ...]
     called: bool
     start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -263,6 +271,7 @@ class Other:
 
     reason: str
     start: int
+    end: int
 
 
 Node = Number | Items | Other
@@ -294,6 +303,11 @@ class Definition:
     def where(self) -> str:
         """Name, file and line as text."""
         return f"{self.name} ({self.source.at(self.start)})"
+
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """The sizes that its lists are declared with, where they say more than the lists do."""
+        return tuple(declared_sizes(self.types)) if self.source.language.pads_lists else ()
 
 
 # Types of nodes of the grammars for C, C++, Rust, C#, Java and Go.
@@ -355,10 +369,54 @@ WORD = re.compile(r"\w+|[^\w\s]")
 DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
 NUMERALS = tuple("0123456789.")
 ARRAY = re.compile(r"[\[<]")
+DIVIDED = re.compile(r"\\\r?\n[\w.]")
+NEVER = ("0", "false")  # conditions of `#if` around text that is not compiled
+TEST_ONLY = re.compile(r"#\[cfg\(test\)\]")
+# calls that name a number, `TUNABLE(KNIGHT_VALUE, 325, 250, 400);`, and the name
+STATEMENT_CALLS = {"call_expression", "invocation_expression", "method_invocation"}
+NAMED = re.compile(r"[A-Z][A-Z0-9_]+")
+# structs without functions: a name before or behind, and the fields
+STRUCT = re.compile(r"(?:type\s+(\w+)\s+)?struct\s*(\w*)\s*\{([^{}()]*)\}\s*(\w*)")
 
 
-def definitions_of(source: SourceText) -> list[Definition]:
-    """Return the definitions of a source in their order."""
+def definitions_of(sources: Sequence[SourceText]) -> list[Definition]:
+    """Return the definitions of sources in their order."""
+    reversed_types = {name for source in sources for name in _types_with_endgame_first(source)}
+    found = []
+    for d in (d for source in sources for d in _definitions_of(source)):
+        begin = d.node.start if isinstance(d.node, Items) else d.start
+        words = {*d.types, *WORD.findall(d.source.text[d.start : begin])}
+        if not reversed_types.isdisjoint(words):
+            d = replace(d, node=_with_fields(d.node, ("eg", "mg"), d.source))
+        found.append(d)
+    return found
+
+
+def _types_with_endgame_first(source: SourceText) -> Iterator[str]:
+    """Yield the names of structs, and of what is defined with one, whose fields are a number of the
+    endgame and then one of the middlegame."""
+    middlegame, endgame = STAGE_NAMES
+    for go_name, name, body, after in STRUCT.findall(source.code):
+        fields = [word for word in re.findall(r"\w+", body.lower()) if word in middlegame | endgame]
+        if len(fields) == 2 and fields[0] in endgame and fields[1] in middlegame:
+            yield from filter(None, (go_name, name, after))
+
+
+def _with_fields(node: Node, fields: tuple[str, ...], source: SourceText) -> Node:
+    """Return a value in which lists in braces with a number for each field have their names."""
+    if not isinstance(node, Items):
+        return node
+    values = tuple(_with_fields(value, fields, source) for value in node.values)
+    of_fields = (
+        source.text[node.start] == "{"
+        and len(values) == len(fields)
+        and not any(node.labels)
+        and all(isinstance(value, Number) for value in values)
+    )
+    return replace(node, values=values, labels=fields if of_fields else node.labels)
+
+
+def _definitions_of(source: SourceText) -> list[Definition]:
     found: list[Definition] = []
     waiting = [_Place(source.root, OUTER, (), "")]
     while waiting:  # no recursion: code may be nested more deeply than the stack
@@ -372,6 +430,8 @@ def definitions_of(source: SourceText) -> list[Definition]:
                 kind, scopes = LIST, (*scopes, own[-1].name)
         elif node.type == "token_tree":
             found += _defined_in_macro(source, place)
+        elif node.type in STATEMENT_CALLS:
+            found += _defined_by_call(source, place)
         if node.type in BODIES:
             kind = FUNCTION
         elif node.type in ENUMS:
@@ -390,8 +450,26 @@ def definitions_of(source: SourceText) -> list[Definition]:
                 text = source.text[node.start_byte : first.start_byte]
                 head = place.head + text[-LONGEST_HEAD:]
         if node.type != "macro_definition":
-            waiting += [_Place(c, kind, scopes, head) for c in reversed(node.named_children)]
+            parts = reversed(_compiled_parts(source, node))
+            waiting += [_Place(c, kind, scopes, head) for c in parts]
     return sorted(found, key=lambda d: d.start)
+
+
+def _compiled_parts(source: SourceText, node: SyntaxNode) -> list[SyntaxNode]:
+    """Return the named children of a node without what is never part of the engine: text in `#if
+    0`, and what Rust compiles for tests alone."""
+    condition = node.child_by_field_name("condition") if node.type == "preproc_if" else None
+    if condition is not None and _text(source, condition) in NEVER:
+        return node.children_by_field_name("alternative")
+    found, is_test = [], False
+    for child in node.named_children:
+        if child.type == "attribute_item":
+            is_test = is_test or TEST_ONLY.match(_text(source, child)) is not None
+            continue
+        if not is_test:
+            found.append(child)
+        is_test = is_test and "comment" in child.type
+    return found
 
 
 @dataclass(frozen=True)
@@ -423,7 +501,7 @@ def _named_values(node: SyntaxNode) -> Iterator[tuple[SyntaxNode, SyntaxNode]]:
             if field == value_field and name is not None:
                 yield name, child
         return
-    names = node.children_by_field_name(name_field)
+    names = [name for name in node.children_by_field_name(name_field) if name.is_named]
     values = node.children_by_field_name(value_field)
     if names and not values and any(c.type in ("=", ":") for c in node.children):
         values = node.named_children[-1:]
@@ -484,6 +562,24 @@ def _defined_in_macro(source: SourceText, place: _Place) -> Iterator[Definition]
         )
 
 
+def _defined_by_call(source: SourceText, place: _Place) -> Iterator[Definition]:
+    """Yield `NAME, value` from a statement such as `TUNABLE(NAME, value, low, high);`."""
+    node, around = place.node, place.node.parent
+    arguments = node.child_by_field_name("arguments")
+    if around is None or around.type != "expression_statement" or arguments is None:
+        return
+    if len(arguments.named_children) < 2:
+        return
+    name, second = arguments.named_children[:2]
+    if not NAMED.fullmatch(_text(source, name)):
+        return
+    value = value_of(source, second)
+    if isinstance(value, Number):
+        yield Definition(
+            _text(source, name), name.start_byte, value, source, place.scopes, FUNCTION, ()
+        )
+
+
 def value_of(source: SourceText, node: SyntaxNode, shift: int = 0, depth: int = 0) -> Node:
     """Return the value that a node of a syntax tree is; `shift`: from its positions to those of
     the source; `depth`: how many nodes of values are around it."""
@@ -492,7 +588,8 @@ def value_of(source: SourceText, node: SyntaxNode, shift: int = 0, depth: int = 
         text = source.text[start : node.end_byte + shift]
         is_divided = DIRECTIVE.search(text) is not None
         reason = "a preprocessor line" if is_divided else f"what is not {source.language.name}"
-        return Other(f"a list with {reason}" if is_divided else reason, start)
+        end = node.end_byte + shift
+        return Other(f"a list with {reason}" if is_divided else reason, start, end)
     return _Values(source, shift).value(node, depth)
 
 
@@ -503,7 +600,7 @@ def _value_of_fragment(source: SourceText, start: int, end: int, depth: int = 0)
         if node.type in DEFINITIONS:
             for _, value in _named_values(node):
                 return value_of(source, value, shift, depth)
-    return Other("an expression", start)
+    return Other("an expression", start, end)
 
 
 @dataclass(frozen=True)
@@ -517,7 +614,7 @@ class _Values:
         text, kind = self.source.text[start:end], node.type
         parts = [child for child in node.named_children if "comment" not in child.type]
         if depth > DEEPEST_VALUE:
-            return Other(f"values nested deeper than {DEEPEST_VALUE}", start)
+            return Other(f"values nested deeper than {DEEPEST_VALUE}", start, end)
         if kind in ("preproc_arg", "token_tree"):
             return _value_of_fragment(self.source, start, end, depth + 1)
         if kind.endswith("literal") and text.lstrip("+-")[:1] in NUMERALS:
@@ -539,15 +636,18 @@ class _Values:
             return replace(whole, called=not is_array) if isinstance(whole, Items) else whole
         if kind in LISTS:
             if any(child.type == ";" for child in node.children):
-                return Other("a list of the form [value; count]", start)
+                return Other("a list of the form [value; count]", start, end)
             items = [self.item(part, depth + 1) for part in parts]
             values, labels = (
                 (tuple(column) for column in zip(*items, strict=True)) if items else ((), ())
             )
-            return Items(values, labels, text[0] == "(", start)
+            if text[0] == "(" and len(values) == 1 and isinstance(values[0], Number):
+                return values[0]  # uint8(5), (5)
+            return Items(values, labels, text[0] == "(", start, end)
         if "string" in kind or "char" in kind:
-            return Other("a string", start)
-        return Other(f"the name {text}" if kind.endswith("identifier") else "an expression", start)
+            return Other("a string", start, end)
+        is_name = kind.endswith("identifier")
+        return Other(f"the name {text}" if is_name else "an expression", start, end)
 
     def number(self, text: str, start: int, end: int) -> Node:
         """Return a number, or why it cannot be replaced."""
@@ -555,7 +655,9 @@ class _Values:
         digits = text.removeprefix(sign).lstrip(" \t")
         found = number_of(digits, sign, start, end, self.source.language.octal)
         if isinstance(found, str):
-            return Other(f"a number that cannot be replaced: {found}", start)
+            return Other(f"a number that cannot be replaced: {found}", start, end)
+        if DIVIDED.match(self.source.text, end):
+            return Other("a number that a backslash divides", start, end)
         return found
 
     def item(self, node: SyntaxNode, depth: int) -> tuple[Node, str | None]:
@@ -563,8 +665,9 @@ class _Values:
         pairs = list(_named_values(node)) if node.type in PAIRS else []
         if not pairs:
             several = node.type in PAIRS and node.type != "argument"  # [A][B] = 1
-            start = node.start_byte + self.shift
-            return Other("an expression", start) if several else self.value(node, depth), None
+            start, end = node.start_byte + self.shift, node.end_byte + self.shift
+            other = Other("an expression", start, end)
+            return other if several else self.value(node, depth), None
         label, value = pairs[0]
         text = self.source.text[label.start_byte + self.shift : label.end_byte + self.shift].strip()
         own = text[1:-1].strip() if text[0] == "[" else re.split(r"\W+", text)[-1]
@@ -589,7 +692,7 @@ def values_on_line(source: SourceText, position: int) -> Node:
     as a list."""
     beginning = list(_beginning_at(source.root, position))
     if not beginning:  # a bracket
-        return Other("no number", position)
+        return Other("no number", position, position)
     first = beginning[-1]
     line, parent = source.line(position), first.parent
     nodes = (
@@ -602,7 +705,9 @@ def values_on_line(source: SourceText, position: int) -> Node:
         ]
     )
     values = tuple(value_of(source, node) for node in nodes)
-    return values[0] if len(values) == 1 else Items(values, (None,) * len(values), False, position)
+    if len(values) == 1:
+        return values[0]
+    return Items(values, (None,) * len(values), False, position, nodes[-1].end_byte)
 
 
 def _beginning_at(root: SyntaxNode, position: int) -> Iterator[SyntaxNode]:

@@ -17,6 +17,7 @@ from tuner.core.text import listed
 from tuner.export.into.definitions import (
     ENUM,
     FUNCTION,
+    STEP,
     Definition,
     Node,
     Other,
@@ -213,12 +214,20 @@ MARKER = re.compile(r"evaltune:\s*([\w.]+)")
 @dataclass(frozen=True)
 class Part:
     """A value of a source that holds a parameter, or one of its stages; `where` for errors, `types`
-    as in its definition."""
+    as in its definition, `sizes`: those that its lists are declared with."""
 
     node: Node
     source: SourceText
     where: str
     types: tuple[str, ...] = ()
+    sizes: tuple[int | None, ...] = ()
+
+    def numbers(self, stages: Sequence[str], shape: tuple[int, ...]) -> list[list[Number | None]]:
+        """Return its numbers as `numbers_of` does; ShapeError with its place if it has others."""
+        try:
+            return numbers_of(self.node, stages, shape, self.sizes)
+        except ShapeError as problem:
+            raise ShapeError(f"{self.where} {problem}", problem.start) from None
 
 
 Parts = dict[str | None, Part]  # by stage, or under None for all stages
@@ -266,42 +275,53 @@ def read_map(
 
 
 def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) -> Part:
-    """The part of a definition that a map names."""
-    text = entry.value
-    match = REFERENCE.fullmatch(text) if isinstance(text, str) else None
+    """The part of a definition that an entry of a map names."""
+    try:
+        return part_named(entry.value if isinstance(entry.value, str) else "", definitions)
+    except MatchError as problem:
+        raise InputError(f"{path}:{entry.line}: {problem}") from None
+
+
+def part_named(text: str, definitions: Sequence[Definition]) -> Part:
+    """Return the part of a definition that a text such as `Bonus@2[3]` names; MatchError if it
+    names none, or several."""
+    match = REFERENCE.fullmatch(text)
     if match is None:
-        raise InputError(
-            f"{path}:{entry.line}: {text if isinstance(text, str) else 'a list'} is not the name of"
-            " a definition, expected for example Bonus, Bonus[2], Eval.tempo or Bonus@2"
+        raise MatchError(
+            f"{text or 'a list'} is not the name of a definition, expected for example Bonus,"
+            " Bonus[2], Eval.tempo or Bonus@2"
         )
-    named = [d for d in definitions if d.name == match[1]]
-    steps = match[3]
-    if not named:  # e.VALUE[PAWN] = 100; is a definition of VALUE[PAWN]
-        named, steps = [d for d in definitions if d.name == match[1] + match[3]], ""
+    # e.VALUE[PAWN] = 100; is a definition of VALUE[PAWN]
+    named, steps = [d for d in definitions if d.name == match[1] + match[3]], ""
     if not named:
-        raise InputError(f"{path}:{entry.line}: {match[1]} is defined nowhere in the source")
+        named, steps = [d for d in definitions if d.name == match[1]], match[3]
+    if not named:
+        raise MatchError(f"{match[1]} is defined nowhere in the source")
     if match[2] is None and len(named) > 1:
-        raise InputError(
-            f"{path}:{entry.line}: {match[1]} has {len(named)} definitions: "
-            f"{definitions_listed(named)}; write {match[1]}@1 for "
-            "the first"
+        raise MatchError(
+            f"{match[1]} has {len(named)} definitions: {definitions_listed(named)}; write"
+            f" {match[1]}@1 for the first"
         )
     if int(match[2] or 1) > len(named):
-        raise InputError(
-            f"{path}:{entry.line}: {text}: {match[1]} has {len(named)} definitions:"
-            f" {definitions_listed(named)}"
+        raise MatchError(
+            f"{text}: {match[1]} has {len(named)} definitions: {definitions_listed(named)}"
         )
     definition = named[int(match[2] or 1) - 1]
     try:
         node = parts_of(definition.node, steps)
     except ShapeError as problem:
-        raise InputError(f"{path}:{entry.line}: {definition.where} {problem}") from None
-    return Part(
-        node,
-        definition.source,
-        f"{text} ({definition.source.at(definition.start)})",
-        definition.types,
-    )
+        raise MatchError(f"{definition.where} {problem}") from None
+    where = f"{text} ({definition.source.at(definition.start)})"
+    return _part(definition, node, where, steps)
+
+
+def _part(definition: Definition, node: Node, where: str, steps: str = "") -> Part:
+    """A part of a definition, reached by these steps."""
+    sizes = list(definition.sizes)
+    for k, step in reversed(list(enumerate(STEP.findall(steps)))):
+        if step[0] != "*":
+            del sizes[k : k + 1]
+    return Part(node, definition.source, where, definition.types, tuple(sizes))
 
 
 def read_markers(
@@ -435,7 +455,7 @@ def plan(
     that is not found, or is not there alone."""
     places, stages = r.parameters.layout.places, r.stages
     sources = [read_source_file(path) for path in paths]
-    definitions = [d for source in sources for d in definitions_of(source)]
+    definitions = definitions_of(sources)
     named = {} if map_path is None else read_map(map_path, places, stages, definitions)
     marked: dict[str, Parts] = {}
     for source in sources:
@@ -477,7 +497,7 @@ def plan(
 
 def _by_name(matcher: Matcher, place: Place, stages: Sequence[str], similar: bool) -> Parts:
     """The definitions with the name of a parameter; MatchError if there are none, or too many."""
-    parts = [Part(d.node, d.source, d.where, d.types) for d in matcher.find(place, similar)]
+    parts = [_part(d, d.node, d.where) for d in matcher.find(place, similar)]
     return {None: parts[0]} if len(parts) == 1 else dict(zip(stages, parts, strict=True))
 
 
@@ -492,14 +512,11 @@ def _targets(r: Rounded, place: Place, parts: Parts) -> list[Target]:
     for stage, part in parts.items():
         at = range(len(stages)) if stage is None else [stages.index(stage)]
         try:
-            types = part.types if part.source.language.pads_lists else ()
-            numbers = numbers_of(part.node, [stages[s] for s in at], place.shape, types)
+            numbers = part.numbers([stages[s] for s in at], place.shape)
         except ShapeError as problem:
-            line = part.source.line(problem.start)
-            raise InputError(
-                f"{part.source.path}:{line}: {place.path}{'' if stage is None else '.' + stage}:"
-                f" {part.where} {problem}"
-            ) from None
+            where = part.source.at(problem.start)
+            name = place.path if stage is None else f"{place.path}.{stage}"
+            raise InputError(f"{where}: {name}: {problem}") from None
         for s, row in zip(at, numbers, strict=True):
             end = f".{stages[s]}" if len(stages) > 1 else ""
             found += [

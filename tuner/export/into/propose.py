@@ -4,8 +4,9 @@ map that `--map` reads, and the shapes that its definitions have."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from tuner.export.into.definitions import (
@@ -15,15 +16,15 @@ from tuner.export.into.definitions import (
     Items,
     Node,
     Other,
-    declared_sizes,
+    ShapeError,
     definitions_of,
     numbers_in,
     stage_order,
     stage_words,
 )
-from tuner.export.into.plan import Parts, read_map, read_source_file
+from tuner.export.into.plan import MatchError, Part, part_named, read_map, read_source_file
 from tuner.export.into.source import Number
-from tuner.parameters.parameters import Place
+from tuner.parameters.parameters import LARGEST_WEIGHT, Place
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
 CONSTANT = {"const", "constexpr", "final", "define"}
@@ -48,7 +49,7 @@ class Proposal:
 
 
 def definitions_in(paths: Sequence[Path]) -> list[Definition]:
-    return [d for path in paths for d in definitions_of(read_source_file(path))]
+    return definitions_of([read_source_file(path) for path in paths])
 
 
 def proposals(
@@ -58,54 +59,106 @@ def proposals(
     other definition that has a number.
 
     Parameters have numbers that are not all 0, as where a sum begins, or are constants or lists of
-    zeros. Names that differ by the word of a stage are one parameter; a name without such a word
-    belongs to the stage that the others lack."""
-    names = [d.name for d in definitions]
-    by_base: dict[str, dict[str, Definition]] = {}
+    zeros, and can be read with `--map` as they are proposed. Names that differ by the word of a
+    stage are one parameter; a name without such a word belongs to the stage that the others
+    lack."""
+    by_base: dict[str, dict[str, list[Definition]]] = {}
     left_out = []
     for d in definitions:
-        if reason := _reason_against(d, names.count(d.name)):
-            left_out.append(f"{d.name}, {d.source.at(d.start)}: {reason}")
+        if reason := _reason_against(d):
+            left_out.append(_left_out(d, d.name, reason))
         if reason is not None:
             continue
         base, stage = _base_of(d, stages)
-        by_base.setdefault(base, {})[stage] = d
+        by_base.setdefault(base, {}).setdefault(stage, []).append(d)
     found: dict[str, Proposal] = {}
+    taken: set[tuple[str, int]] = set()  # numbers that have a parameter, as those of a whole list
     for base, own in by_base.items():
         for each in _pairs(own, stages):
             if ENUM in {d.kind for d in each.values()} and len(each) < len(stages):
-                left_out += [f"{d.name}, {d.source.at(d.start)}: of an enum" for d in each.values()]
+                left_out += [_left_out(d, d.name, "of an enum") for d in each.values()]
                 continue
+            names = {stage: _reference(d, definitions) for stage, d in each.items()}
             whole = next(iter(each.values()))
-            of_all = stages if None in each else stages[:1]
-            for step, part in _items(whole.node, of_all, whole.types):
-                words = [*base.split("_"), *re.findall(r"\w+", step.lower())]
-                last = "_".join(words[1:])
-                last = last if last[:1].isalpha() else "_".join((words[0], *words[1:]))
-                name = f"{words[0]}.{last}"
-                while name in found:
-                    name += "_too"
-                references = {stage: d.name + step for stage, d in each.items()}
-                if None not in references:
-                    references = {stage: references.get(stage, "") for stage in stages}
-                found[name] = Proposal(name, references, _shown(whole, part))
+            waiting: list[tuple[str, Node]] = [("", whole.node)]
+            while waiting:
+                step, part = waiting.pop(0)
+                references = {stage: name + step for stage, name in names.items()}
+                places = {(whole.source.path, number.start) for number in numbers_in(part)}
+                if places and places <= taken:
+                    continue
+                items = _items(part, stages if None in each else stages[:1], whole)
+                fault = None if items else _fault(references, stages, definitions)
+                if fault and isinstance(part, Items) and not part.called:
+                    items = _items_of(part)
+                if items:
+                    waiting[:0] = [(step + own_step, item) for own_step, item in items]
+                elif fault:
+                    left_out.append(_left_out(whole, next(iter(references.values())), fault))
+                else:
+                    name = _free_name(base, step, found)
+                    if None not in references:
+                        references = {stage: references.get(stage, "") for stage in stages}
+                    found[name] = Proposal(name, references, _shown(whole, part))
+                    taken |= places
     return list(found.values()), left_out
 
 
-def _reason_against(d: Definition, times: int) -> str | None:
+def _left_out(d: Definition, name: str, reason: str) -> str:
+    return f"{name}, {d.source.at(d.start)}: {reason}"
+
+
+def _reference(d: Definition, definitions: Sequence[Definition]) -> str:
+    """Return the name of a definition as a map has it: `Bonus@2` for the second of this name."""
+    alike = [other for other in definitions if other.name == d.name]
+    if len(alike) == 1:
+        return d.name
+    name, bracket, steps = d.name.partition("[")
+    return f"{name}@{next(k for k, other in enumerate(alike, 1) if other is d)}{bracket}{steps}"
+
+
+def _free_name(base: str, step: str, taken: Container[str]) -> str:
+    """Return a name for a parameter that no other has."""
+    words = [*base.split("_"), *re.findall(r"\w+", step.lower())]
+    last = "_".join(words[1:])
+    last = last if last[:1].isalpha() else "_".join((words[0], *words[1:]))
+    name = f"{words[0]}.{last}"
+    while name in taken:
+        name += "_too"
+    return name
+
+
+def _fault(
+    references: Mapping[str | None, str], stages: Sequence[str], definitions: Sequence[Definition]
+) -> str | None:
+    """Return why a map with these references would be refused; None if it would not."""
+    try:
+        parts = {stage: part_named(text, definitions) for stage, text in references.items()}
+        shape = _shape_of(parts, stages, definitions)
+        rows = [
+            row
+            for stage, part in parts.items()
+            for row in part.numbers(stages if stage is None else [stage], shape)
+        ]
+    except (MatchError, ShapeError) as problem:
+        return str(problem)
+    largest = max((abs(n.value) for row in rows for n in row if n is not None), default=0)
+    if largest > LARGEST_WEIGHT:
+        return f"{largest:g} is beyond {LARGEST_WEIGHT:g} centipawns"
+    return None
+
+
+def _reason_against(d: Definition) -> str | None:
     """Return why a definition is no parameter; empty if it has no number to speak of, None if it
     may be one."""
     values = sorted(number.value for number in numbers_in(d.node))
     if _holds_others(d.node):
-        text = _shown(d, d.node)
-        constant = d.kind == OUTER and not CONSTANT.isdisjoint(d.types)
         other = _first_other(d.node)
-        has_number = any(values) or constant and re.search(r"(?<![\w.])\d", text)
+        text = d.source.text[d.node.start : d.node.end]
+        has_number = any(values) or d.kind == OUTER and re.search(r"(?<![\w.])\d", text)
         return f"{other.reason}; give it a number of its own" if other and has_number else ""
     if not (_tells(d.node) or values and _is_constant(d)):
         return ""
-    if times > 1:
-        return f"one of {times} definitions of this name; {d.name}@1 is the first"
     if len(values) > 7 and values == list(range(len(values))):
         return "counts up from 0, as lists of squares do"
     return None
@@ -113,29 +166,34 @@ def _reason_against(d: Definition, times: int) -> str | None:
 
 def _base_of(d: Definition, stages: Sequence[str]) -> tuple[str, str]:
     """Return the name of a definition in lower case without the word of a stage, and that stage,
-    empty if it has none."""
+    empty if it has none, or if its numbers are of all stages."""
     words = [word.lower() for word in WORDS.findall(d.name)]
-    stage = next((s for s in stages for k in (0, -1) if words[k] in stage_words(s)), None)
-    if len(stages) < 2 or len(words) < 2 or stage is None:
-        return "_".join(words), ""
-    return "_".join(words[1:] if words[0] in stage_words(stage) else words[:-1]), stage
+    dims = _dims(d.node, len(stages), d.source.language.pads_lists)
+    if len(stages) > 1 and not (dims and dims[-1] == -1):
+        for n in (1, 2):  # PAWN_EG, pawnEndGame
+            for own, rest in ((words[:n], words[n:]), (words[-n:], words[:-n])):
+                stage = next((s for s in stages if "".join(own) in stage_words(s)), None)
+                if rest and stage is not None:
+                    return "_".join(rest), stage
+    return "_".join(words), ""
 
 
 def _pairs(
-    own: Mapping[str, Definition], stages: Sequence[str]
+    own: Mapping[str, Sequence[Definition]], stages: Sequence[str]
 ) -> Iterator[dict[str | None, Definition]]:
-    """Yield the definitions of one name by stage, or under None for all stages."""
-    apart: dict[str | None, Definition] = {s: own[s] for s in stages if s in own}
-    if "" not in own:
-        yield apart
-        return
-    missing = [s for s in stages if s not in own]
-    if apart and len(missing) == 1:  # PAWN_VAL and EG_PAWN_VAL
-        yield {s: own.get(s, own[""]) for s in stages}
-        return
-    yield {None: own[""]}
-    if apart:
-        yield apart
+    """Yield the definitions of one name by stage, or under None for all stages: the first of each
+    stage, then the second ones."""
+    for of_names in zip_longest(*own.values()):
+        each = {s: d for s, d in zip(own, of_names, strict=True) if d is not None}
+        apart: dict[str | None, Definition] = {s: each[s] for s in stages if s in each}
+        missing = [s for s in stages if s not in each]
+        if "" in each and apart and len(missing) == 1:  # PAWN_VAL and EG_PAWN_VAL
+            yield {s: each.get(s, each[""]) for s in stages}
+            continue
+        if "" in each:
+            yield {None: each[""]}
+        if apart:
+            yield apart
 
 
 def _first_other(node: Node) -> Other | None:
@@ -164,28 +222,35 @@ def _holds_others(node: Node) -> bool:
     )
 
 
-def _items(node: Node, stages: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, Node]]:
-    """Yield the parts of a definition that are lists or tables of a board, each with its step."""
-    if isinstance(node, Items) and len(stages) > 1 and stage_order(node, stages) is not None:
-        yield "", node
-        return
-    shape = _shape(node, stages, types)
+def _items(node: Node, stages: Sequence[str], whole: Definition) -> list[tuple[str, Node]] | None:
+    """Return the items of a list of lists that are not boards, each with its step; None if a value
+    may be one parameter."""
+    if not isinstance(node, Items) or len(stages) > 1 and stage_order(node, stages) is not None:
+        return None
+    sizes = whole.sizes if node is whole.node else ()
+    shape = _shape(node, stages, sizes, whole.source.language.pads_lists)
     deep = shape is not None and len(shape) > 1 and (shape[-2:] != (8, 8) or len(shape) > 2)
-    if not isinstance(node, Items) or shape is not None and not deep and not any(node.labels):
-        yield "", node
-        return
-    for k, (value, label) in enumerate(zip(node.values, node.labels, strict=True)):
-        if _tells(value):
-            yield f"[{label if label is not None else k}]", value
+    return _items_of(node) if shape is None or deep or any(node.labels) else None
 
 
-def _shape(node: Node, stages: Sequence[str], types: Sequence[str]) -> tuple[int, ...] | None:
+def _items_of(node: Items) -> list[tuple[str, Node]]:
+    """Return the items of a list that have numbers, each with its step."""
+    return [
+        (f"[{label if label is not None else k}]", value)
+        for k, (value, label) in enumerate(zip(node.values, node.labels, strict=True))
+        if _tells(value)
+    ]
+
+
+def _shape(
+    node: Node, stages: Sequence[str], sizes: Sequence[int | None], pads: bool
+) -> tuple[int, ...] | None:
     """Return the sizes of a value without its stages, a board as 8 x 8; None if its lists have
-    different lengths. Sizes in the `types` of a definition of C count, since lists may be short."""
-    dims = _dims(node, len(stages))
+    different lengths. The `sizes` that it is declared with count, since lists of C may be short
+    (`pads`)."""
+    dims = _dims(node, len(stages), pads)
     if dims is None:
         return None
-    sizes = declared_sizes(types)
     if len(sizes) == len([size for size in dims if size != -1]):
         dims = (
             tuple(own or size for own, size in zip(sizes, dims, strict=False)) + dims[len(sizes) :]
@@ -198,7 +263,7 @@ def _shape(node: Node, stages: Sequence[str], types: Sequence[str]) -> tuple[int
     return (*dims[:-1], 8, 8) if dims and dims[-1] == BOARD else dims
 
 
-def _dims(node: Node, stages: int) -> tuple[int, ...] | None:
+def _dims(node: Node, stages: int, pads: bool) -> tuple[int, ...] | None:
     """Return the lengths of nested lists, -1 for a call with a number for each stage."""
     if isinstance(node, Number):
         return ()
@@ -206,20 +271,39 @@ def _dims(node: Node, stages: int) -> tuple[int, ...] | None:
         return None
     if node.called and len(node.values) == stages > 1:
         return (-1,)
-    inner = {
-        _dims(value, stages)
-        for value in node.values
-        if not (isinstance(value, Number) and value.value == 0)
-    } or {()}
-    (first, *more) = inner
-    return None if more or first is None else (len(node.values), *first)
+    inner = {_dims(value, stages, pads) for value in node.values if not _is_nothing(value)} or {()}
+    first, *more = inner
+    if first is None or None in more:
+        return None
+    if more:
+        alike = pads and len({len(dims or ()) for dims in inner}) == 1 and -1 not in first
+        if not alike:
+            return None
+        first = tuple(max(sizes) for sizes in zip(*(dims or () for dims in inner), strict=True))
+    return (len(node.values), *first)
+
+
+def _is_nothing(node: Node) -> bool:
+    """Return whether a value is a 0, or a list without items, in place of a list."""
+    return not node.values if isinstance(node, Items) else getattr(node, "value", 1) == 0
 
 
 def _shown(definition: Definition, node: Node) -> str:
     """Return the beginning of a value, on one line."""
-    end = node.end if isinstance(node, Number) else node.start + 4 * MAX_SHOWN
-    text = " ".join(definition.source.text[node.start : end].split(";")[0].split())
+    text = " ".join(definition.source.text[node.start : node.end].split())
     return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
+
+
+def _shape_of(
+    parts: Mapping[str | None, Part], stages: Sequence[str], definitions: Sequence[Definition]
+) -> tuple[int, ...]:
+    """Return the shape of what these parts hold. A list of a table is as long as it is written:
+    others of the table may be longer."""
+    part = next(iter(parts.values()))
+    is_whole = any(d.node is part.node for d in definitions)
+    sizes = part.sizes if is_whole or len(part.sizes) > 1 else ()
+    pads = part.source.language.pads_lists
+    return _shape(part.node, stages if None in parts else stages[:1], sizes, pads) or ()
 
 
 def shapes_of(
@@ -228,15 +312,9 @@ def shapes_of(
     """Return the parameters of a map as `term.name[8][8]`, with the shapes of what it names."""
     term_names = [name.partition(".")[::2] for name in names]
     places = [Place(term, name, (), 0) for term, name in term_names]
-    found: dict[str, Parts] = read_map(path, places, stages, definitions)
-    specs = []
-    for name in names:
-        parts = found.get(name)
-        if not parts:
-            continue
-        whole = None in parts
-        part = next(iter(parts.values()))
-        types = next((d.types for d in definitions if d.node is part.node), ())
-        shape = _shape(part.node, stages if whole else stages[:1], types) or ()
-        specs.append(name + "".join(f"[{size}]" for size in shape))
-    return specs
+    found = read_map(path, places, stages, definitions)
+    return [
+        name + "".join(f"[{size}]" for size in _shape_of(found[name], stages, definitions))
+        for name in names
+        if found.get(name)
+    ]

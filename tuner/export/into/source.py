@@ -216,8 +216,13 @@ class SourceText:
         return f"{self.path}:{self.line(position)}"
 
 
+# attributes of GCC, which the grammars do not know behind a name
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+
+
 def parse(text: str, language: Language) -> SyntaxNode:
     """Return the root of the syntax tree of a text with one character a byte."""
+    text = ATTRIBUTE.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
     content = text.replace(BOM, " " * len(BOM), 1).encode("latin-1")
     try:
         content.decode()

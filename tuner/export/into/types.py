@@ -29,8 +29,13 @@ OTHERS = {
 # the same of words that mean different types, by language; C's if the language has no own
 SIGNED = {"byte": {"Java": (False, 8), "": (True, 8)}}
 SIGNED["char"] = {"Java": (True, 16), "C#": (True, 16), "": (False, 8)}
+# types that hold every weight, and words in whose place there may be one
+WIDE = {
+    *("int", "long", "auto", "var", "let", "define", "enum", "i128", "i64", "isize", "int64"),
+    *("float", "double", "decimal", "f32", "f64", "float32", "float64"),
+}
 CAST = re.compile(r"\(\s*((?:[\w:]+\s*)+)\)\s*$")  # in front of a number
-ELEMENTS = re.compile(r"\[\w*\]\s*(\w+)\s*\{")  # of a list of Go: []int8{
+ELEMENTS = re.compile(r"\[[\w.]*\]\s*(\w+)\s*\{")  # of a list of Go: []int8{
 NEAR = 20_000  # characters in front of a number in which its list may begin
 
 
@@ -57,7 +62,8 @@ def limits_of(words: Sequence[str], language: str) -> Limits | None:
 
 def words_beside(number: Number, source: SourceText, types: Sequence[str]) -> Iterator[list[str]]:
     """Yield the words of the types that stand with a number, the innermost first: its suffix, a
-    cast, the elements of its list, and the `types` of its declaration."""
+    cast, the elements of its list, and the `types` of its declaration, which say nothing of what a
+    call is given: `Score tempo = S(-5, 3);`."""
     yield [number.suffix.lstrip("_")]
     before = source.code[max(0, number.start - NEAR) : number.start]
     if cast := CAST.search(before[-80:]):
@@ -65,7 +71,25 @@ def words_beside(number: Number, source: SourceText, types: Sequence[str]) -> It
     lists = list(ELEMENTS.finditer(before)) if source.language.name == "Go" else []
     if lists and before.count("{", lists[-1].start()) > before.count("}", lists[-1].start()):
         yield [lists[-1][1]]
-    yield list(types)
+    called = _called_with(before)
+    if called is None or called in types:  # `uint8_t tempo(5);` is no call
+        yield list(types)
+    else:
+        yield [called]
+
+
+def _called_with(before: str) -> str | None:
+    """Return the name in front of the innermost parenthesis that is open at the end of a text; None
+    if there is none in its statement."""
+    depth = 0
+    for at in range(len(before) - 1, -1, -1):
+        depth += (before[at] == ")") - (before[at] == "(")
+        if depth < 0:
+            name = re.search(r"(\w+)!?\s*$", before[:at])
+            return name[1] if name else None
+        if before[at] == ";" and not depth:
+            return None
+    return None
 
 
 @cache
@@ -90,3 +114,14 @@ def limits_at(
         if found := limits_of(meant, language):
             return found
     return None
+
+
+def is_unknown(
+    number: Number, source: SourceText, types: Sequence[str], sources: tuple[SourceText, ...]
+) -> bool:
+    """Return whether a number is of a declared type of which nothing is known."""
+    *_, words = words_beside(number, source, types)
+    meant = {target for word in words for target in target_of(word, sources) or [word]}
+    of_declaration = words == list(types) and len(words) > 0
+    limits = limits_at(number, source, types, sources)
+    return of_declaration and limits is None and WIDE.isdisjoint(meant)

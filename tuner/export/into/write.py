@@ -15,7 +15,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.export.into.plan import Target
 from tuner.export.into.source import SourceText, spelled
-from tuner.export.into.types import limits_at
+from tuner.export.into.types import is_unknown, limits_at
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
@@ -385,6 +385,31 @@ def _text(target: Target, r: Rounded, as_float: bool, sources: tuple[SourceText,
             f"{at}: {target.label} is {r.text(target.value)}, but {old} there is unsigned"
         )
     return spelled(number, target.value, r.decimals, as_float)
+
+
+def width_remarks(targets: Sequence[Target], r: Rounded) -> list[str]:
+    """Return a line for each list of a type that is not known whose numbers were of 8 bits, and are
+    no longer."""
+    sources = tuple({target.source.path: target.source for target in targets}.values())
+    lists: dict[tuple[str, str], list[Target]] = {}
+    for target in targets:
+        lists.setdefault((target.source.path, target.part.where), []).append(target)
+    found = []
+    for own in lists.values():
+        first = own[0]
+        if not is_unknown(first.number, first.source, first.part.types, sources):
+            continue
+        for low, high in ((0, 255), (-128, 127)):
+            out = [target for target in own if not low <= target.value <= high]
+            if len(own) > 1 and out and all(low <= t.number.value <= high for t in own):
+                t = out[0]
+                found.append(
+                    f"{t.source.at(t.number.start)}: {t.label} is {r.text(t.value)}, and all"
+                    f" numbers of {t.part.where} were from {low} to {high}: make sure that its type"
+                    " holds more"
+                )
+                break
+    return found
 
 
 def _require_same(
