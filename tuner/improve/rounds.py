@@ -32,6 +32,7 @@ from tuner.improve.versions import (
     require_new_program,
     require_own,
     require_players,
+    state_of,
     touch_sources,
     untouched,
 )
@@ -61,6 +62,7 @@ PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
 GAMES_SHARE, MATCH_SHARE, POOL_SHARE = 0.5, 0.5, 0.25  # of what is left of the time of a round
 MIN_GAMES = (40, 20, 10)  # own games, games with the previous version and of the pool, at least
 FEWEST_JUDGED = 20  # games of the verdict
+FEWEST_TOLD = 100  # games of a match that tells a round's gain: a standard error of 30 Elo
 SHORTEST = 1e-3  # seconds of a game
 WHOLE, HALF = "whole", "half"
 LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
@@ -100,6 +102,7 @@ class Steps:
         self.folder, self._store = store.folder, store
         self.done: dict[tuple[int, str], LoopStep] = {}
         self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
+        self.source = ""  # the state of the sources that steps are done with, once it is known
         for number, plain in enumerate(read_records(self.folder)):
             with naming(self.folder, number):
                 step = _step_of(plain)
@@ -109,16 +112,23 @@ class Steps:
         """Do a step of a round unless it was done; return what it found."""
         if (number, name) not in self.done:
             self.display.note(f"{self._place(number)}, {name}{self._left(number)}: {command}")
+            self.display.begin(f"{self._place(number)}, {name}")
             begun = time.monotonic()
             try:
                 found = do()
             except InputError as problem:
                 place, again = f"{self._place(number)}, {name}", self._again(number)
                 raise InputError(f"{place}: {problem}; {again}") from None
+            found |= {"source": self.source} if self.source else {}
             step = LoopStep(number, name, round(time.monotonic() - begun, 1), command, found)
             self._store.append(asdict(step))
             self.done[number, name] = step
         return self.done[number, name].found
+
+    def is_stale(self, number: int, name: str) -> bool:
+        """Return whether a step was done with sources that were changed since."""
+        step = self.done.get((number, name))
+        return step is not None and step.found.get("source", self.source) != self.source
 
     def command(
         self,
@@ -290,7 +300,10 @@ class ImproveRun(Run):
                 break
 
     def _best(self, versions: list[Version]) -> Version:
-        return best_of(joint_ratings(self.matches), versions) if self.matches else versions[0]
+        """Return the version that is rated highest, or one since then that no match has judged."""
+        if not any(versions[-1].name in (match.a, match.b) for match in self.matches):
+            return versions[-1]
+        return best_of(joint_ratings(self.matches), versions)
 
     def _first(self) -> Version:
         """Copy, build and check the engine as it is."""
@@ -302,6 +315,7 @@ class ImproveRun(Run):
             return {}
 
         self.steps.once(0, "copy", f"{place} to {source}", copy)
+        self.steps.source = state_of(source)
         first = Version("the first version", self.root / FIRST, plan)
         self._built(0, "", first, None, None)
         return first
@@ -378,25 +392,26 @@ class ImproveRun(Run):
             GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
         )
         free = load_parameters(before.params).weights.size
-        if 2 * count < free:
-            self.display.note(
-                f"{count:,} games a round for {free:,} numbers: expect noise; at least a game for"
-                " every two numbers is better"
-            )
+        if 2 * count < free and (number, "games") not in self.steps.done:
+            text = f"{count:,} games a round for {free:,} numbers: expect noise"
+            self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
         words = self._games(number, before, games, count)
         keep = ("games", "repeated", "unfinished", "outcomes")
         self._resumable(number, "games", games, words, keep)
+        run = place / "learn"
+        played = any(
+            each == number and (" match " in step or step.endswith(" taken"))
+            for each, step in self.steps.done
+        )
+        if self.steps.is_stale(number, "rows") and not played:
+            for name in ("rows", "learn"):
+                self.steps.done.pop((number, name), None)
+            shutil.rmtree(run, ignore_errors=True)
         words = self._rows(before, games, rows[-1])
         self.steps.command(number, "rows", words, ("games", "positions", "row_check"))
-        run = place / "learn"
-        if (number, "learn") not in self.steps.done:
-            shutil.rmtree(run, ignore_errors=True)
-        self.steps.command(
-            number,
-            "learn",
-            self._learn(before, rows, run),
-            ("positions", "loss_before", "loss_after", "held_out", "noise"),
-        )
+        words = self._resumed(number, "learn", run, self._learn(before, rows, run))
+        found = ("positions", "loss_before", "loss_after", "held_out", "noise")
+        self.steps.command(number, "learn", words, found)
         for share in (WHOLE, HALF):
             numbers = learned if share == WHOLE else self._half(number, before, learned)
             version = Version(
@@ -404,7 +419,17 @@ class ImproveRun(Run):
             )
             if not self._built(number, share, version, numbers, before, games):
                 return None, f"round {number}: no weight changed, so no match was played"
-            verdict = self._judge(number, share, version, before, first)
+            games, each = self.plan.match.games, self._seconds_a_game()
+            most = self._in_time(MATCH_SHARE, games, number, each, MIN_GAMES[1])
+            if not self._tells(number, share, version, most):
+                text = (
+                    f"round {number}: {most} games would not tell its gain, so all of the step is"
+                    " taken, and the final match decides; more minutes let rounds be judged"
+                )
+                taken = {"version": version.name, "kept": True, "remark": text}
+                self.steps.once(number, f"{share} taken", "no match", taken.copy)
+                return version, text
+            verdict = self._judge(number, share, version, before, first, most)
             said = f"{version.name}: {verdict} against the previous version by all matches"
             if verdict.los >= LIKELY:
                 return version, f"{said}, so it is likely better"
@@ -498,8 +523,9 @@ class ImproveRun(Run):
             return {"changed": changed}
 
         last = "check" if before is None else PROOF
-        if (number, f"{prefix}{last}") not in self.steps.done:  # corrected sources are built again
-            for step in ("build", "numbers", "check"):
+        is_stale = self.steps.is_stale(number, f"{prefix}build")  # corrected sources, since then
+        if is_stale or (number, f"{prefix}{last}") not in self.steps.done:
+            for step in ("build", "numbers", "check", PROOF):
                 self.steps.done.pop((number, f"{prefix}{step}"), None)
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
         if not found["changed"]:
@@ -541,13 +567,25 @@ class ImproveRun(Run):
                 self.steps.display.note(f"{version.name}: {found['remark']}")
         return True
 
+    def _tells(self, number: int, share: str, version: Version, most: int) -> bool:
+        """Return whether a round is judged by a match of at most `most` games: if the plan names
+        numbers of games, if they are enough, or if it has begun."""
+        begun = kind_of(version.folder / "match-before")
+        done = (number, f"{share} match before") in self.steps.done
+        return self.plan.minutes is None or most >= FEWEST_TOLD or begun is not None or done
+
     def _judge(
-        self, number: int, share: str, version: Version, before: Version, first: Version
+        self,
+        number: int,
+        share: str,
+        version: Version,
+        before: Version,
+        first: Version,
+        most: int,
     ) -> Judgement:
-        """Play against the pool and judge by all matches so far."""
+        """Play against the pool and judge by all matches so far; `most` games with the previous
+        version."""
         match, pool = self.plan.match, [(first.name, first.player)] if before != first else []
-        each = self._seconds_a_game()
-        most = self._in_time(MATCH_SHARE, match.games, number, each, MIN_GAMES[1])
         test = ["--sprt", *(f"{bound:g}" for bound in match.sprt), "--games", str(most)]
         self._match(number, f"{share} match before", version, before.name, before.player, test)
         players = len(pool) + len(self.plan.against) * (2 if before == first else 1)
@@ -655,12 +693,23 @@ class ImproveRun(Run):
         require: Callable[[dict], None] = lambda found: None,
     ) -> dict:
         """Perform a command whose run can be resumed in its folder."""
-        if (number, name) not in self.steps.done:
-            if kind_of(folder):
-                words = [words[0], "--resume", str(folder)]
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
+        words = self._resumed(number, name, folder, words)
         return self.steps.command(number, name, [*words, *self._cluster], keep, require)
+
+    def _resumed(self, number: int, name: str, folder: Path, words: list[str]) -> list[str]:
+        """Return the command that goes on with a run in its folder; the given one if there is none,
+        or if it was begun with other options, which a plan that was corrected has. The number of
+        games is no such option: it follows from the time."""
+        if (number, name) in self.steps.done:
+            return words
+        begun = folder.with_name(f"{folder.name}.command")
+        options = [w for k, w in enumerate(words) if "--games" not in (w, words[k - 1])]
+        text = shlex.join(options)
+        if kind_of(folder) and (not begun.exists() or begun.read_text() == text):
+            return [words[0], "--resume", str(folder)]
+        shutil.rmtree(folder, ignore_errors=True)
+        begun.write_text(text)
+        return words
 
     def _write(self, best: Version) -> None:
         """Write the patch to a version, and its numbers with the standard errors of what was
@@ -697,10 +746,10 @@ class ImproveRun(Run):
             "steps": [asdict(step) for step in steps],
         }
         if best == first:
-            lines.append(
-                "no version is rated above the first one: the numbers of"
-                f" {plan.source.folder} stay as they are"
+            said = (
+                "no version is rated above the first one" if self.matches else "no version differs"
             )
+            lines.append(f"{said}: the numbers of {plan.source.folder} stay as they are")
             return lines, plain
         if verdict is None:
             lines.append(f"{best.name} is rated highest; the final match has not been played")

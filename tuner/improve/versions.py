@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import os
 import shutil
 import stat
@@ -243,6 +244,12 @@ def _contents(folder: Path) -> dict[str, tuple[int, str]]:
             )
             found[path] = (mode, content)
     return found
+
+
+def state_of(folder: Path) -> str:
+    """Return a hash of what is in a folder."""
+    found = sorted((os.path.relpath(path, folder), *of) for path, of in _contents(folder).items())
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
 
 
 def _last_line(log: Path) -> str:

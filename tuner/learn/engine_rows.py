@@ -88,6 +88,8 @@ def build_engine_rows(
         )
     if engine.without_row:
         note(f"skipped {plural(engine.without_row, 'position')} without a row: {engine.reason}")
+    if engine.wrong:
+        note(f"left out {plural(engine.wrong, 'row')} that cannot be, the first: {engine.fault}")
     return data, check, totals, report
 
 
@@ -108,9 +110,9 @@ def _rows(
     def first() -> Iterator[RowBatch]:
         batch, texts = waiting.popleft()
         if batch is None:
-            before = engine.without_row
+            before = engine.without_row, engine.wrong
             again = _answers(engine.rows(texts, lambda answered: None), len(texts))
-            engine.without_row = before
+            engine.without_row, engine.wrong = before
             engine.answered -= len(texts)
             _require_same(engine.command, texts, answers, again, layout)
             return

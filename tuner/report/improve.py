@@ -97,6 +97,11 @@ def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
     return [step for step in steps if step.step.endswith(" verdict")]
 
 
+def _taken(steps: list[StepLine]) -> list[StepLine]:
+    """The steps that say whether a version was taken: by matches, or without."""
+    return [step for step in steps if step.step.endswith((" verdict", " taken"))]
+
+
 def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
     """Return the verdict of the final match."""
     names = (folder.name, "the first version")
@@ -128,7 +133,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
     """The rounds as a table: games, matches and versions kept."""
     by = {(step.round, step.step): step.found for step in steps}
     rows = []
-    for judged in _verdicts_of(steps):
+    for judged in _taken(steps):
         share = judged.step.partition(" ")[0]
         learned = by.get((judged.round, "learn"), StepFound())
         matches = [
@@ -144,8 +149,10 @@ def _rounds(steps: list[StepLine]) -> Section | None:
                 "losses": (learned.loss_before, learned.loss_after),
                 "noise": learned.noise.elo if learned.noise else None,
                 "matches": [_match_text(rival, found) for rival, found in matches],
-                "rating": f"{signed(judged.found.difference, 0) or '0'} ±"
-                f" {number(NORMAL * (judged.found.error or 0.0), 0)}",
+                "rating": "not played"
+                if judged.found.error is None
+                else f"{signed(judged.found.difference, 0) or '0'} ±"
+                f" {number(NORMAL * judged.found.error, 0)}",
                 "los": judged.found.los,
                 "kept": judged.found.kept,
             }
@@ -226,7 +233,7 @@ def _steps(steps: list[StepLine]) -> Section:
 
 
 def _tiles(steps: list[StepLine]) -> list[Tile]:
-    judged = _verdicts_of(steps)
+    judged = _taken(steps)
     games = sum(
         step.found.games or 0 for step in steps if step.step == "games" or " match " in step.step
     )

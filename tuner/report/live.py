@@ -10,7 +10,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -137,7 +137,11 @@ class LivePage:
         playing = (
             step for step in steps if step.state == RUNNING and time.time() - step.written <= SILENT
         )
-        return RUNNING, max(playing, key=lambda now: now.began, default=own)
+        inner = max(playing, key=lambda now: now.began, default=None)
+        if inner is None:
+            return RUNNING, own
+        step = ": ".join(filter(None, (own.step, inner.step)))
+        return RUNNING, replace(inner, step=step, note=own.note or inner.note)
 
     def _made_now(self) -> Answer:
         state, now = self._state()
@@ -204,7 +208,7 @@ def now_section(folder: Path, state: str, now: Now | None, report: str) -> Secti
         if now.done is not None and now.total:
             data["progress"] = min(1.0, now.done / now.total)
         data["games"] = [_drawn(game, i) for i, game in enumerate(now.games)] if running else []
-        data["playing"] = running and now.step == "playing"
+        data["playing"] = running and now.step.endswith("playing")
     return Section("now", "Now", "now", data)
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.tuner.core.support import write_settings
 from tests.tuner.improve.support import BEST, BUILD, Commands, improve, pairs_of, write_engine
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
+from tuner.report.page import read_page, render
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -164,8 +166,62 @@ def test_sources_that_were_corrected_are_built_again(tmp_path):
     with pytest.raises(InputError, match="does this step again"):
         improve(write_engine(tmp_path), run, Wrong())
     (run / "source" / "notes.txt").write_text("corrected")
-    improve(None, run, Commands())
-    assert (run / "round-1" / "whole" / "engine" / "notes.txt").read_text() == "corrected"
+    commands = Commands()
+    improve(None, run, commands)
+    for version in ("first", "round-1/whole"):
+        assert (run / version / "engine" / "notes.txt").read_text() == "corrected"
+    # the rows of the round are of the corrected sources, too, and so is what is learned from them
+    done = [words[0] for words in commands.words if "round-1/" in " ".join(words)]
+    assert done[:3] == ["dataset", "tune", "export"]
+    assert not any(str(run / "round-1" / "games") in words[3:4] for words in commands.words)
+
+
+def test_learning_that_was_interrupted_goes_on_unless_the_plan_was_corrected(tmp_path):
+    class Killed(Commands):
+        def perform(self, words):
+            if words[0] == "tune":
+                run = Path(words[words.index("--run") + 1])
+                run.mkdir()
+                write_settings(run, "tune", {})
+                raise KeyboardInterrupt
+            return super().perform(words)
+
+    class Resumed(Commands):
+        def perform(self, words):
+            if words[:2] == ["tune", "--resume"]:
+                self.words.append(list(words))
+                raise KeyboardInterrupt
+            return super().perform(words)
+
+    run, again = tmp_path / "run", Resumed()
+    improve(write_engine(tmp_path), run, Killed())
+    assert improve(None, run, again).interrupted
+    assert again.words == [["tune", "--resume", str(run / "round-1" / "learn")]]
+    (run / "round-1" / "learn.command").write_text("tune other.yaml")
+    again = Resumed()
+    improve(None, run, again)
+    assert [words[0] for words in again.words[:1]] == ["tune"] and "--run" in again.words[0]
+
+
+def test_a_round_whose_match_cannot_tell_leaves_the_games_to_the_final_one(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("tuner.improve.rounds.time.monotonic", lambda: now[0])
+
+    class Slow(Commands):
+        def perform(self, words):
+            found = super().perform(words)
+            games = int(words[words.index("--games") + 1]) if "--games" in words else 1
+            now[0] += 10.0 * games
+            return found | ({"games": games} if words[0] in ("games", "match") else {})
+
+    plan = write_engine(tmp_path, minutes=30, rounds=None, games=None, match={})
+    result = improve(plan, tmp_path / "run", Slow())
+    steps = {step["step"]: step for step in result.plain["steps"]}
+    assert "whole taken" in steps and "whole match before" not in steps
+    assert "would not tell its gain" in result.lines[0]
+    assert result.plain["kept"] == "round 1" and steps["final match first"]["found"]["games"] >= 20
+    page = render(read_page(tmp_path / "run"))[0]
+    assert "not played" in page and "round 1, taken" in page
 
 
 def test_an_interruption_writes_nothing_that_no_match_has_decided(tmp_path):

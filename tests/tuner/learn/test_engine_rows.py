@@ -255,6 +255,23 @@ def test_a_bad_row_is_named_by_its_line(build, tmp_path, how, words):
     assert words in refused(build, tmp_path, how).removeprefix(f"answers of {FAKE} {how}: ")
 
 
+@pytest.mark.parametrize("how", ["phase 30", "name 0", "cut 200"])
+def test_a_few_rows_that_cannot_be_are_left_out_and_counted(build, tmp_path, how):
+    (tmp_path / "games.pgn").write_bytes(b"".join(b"[Event " + game for game in _sample_games(40)))
+    options = ReadOptions(per_game=7, skip_start=12)
+    whole, *_ = build(source=tmp_path / "games.pgn", options=options)
+    build.notes.clear()
+    data, check, totals, _ = build(how, source=tmp_path / "games.pgn", options=options)
+    at = int(how.split()[1])
+    kept = np.delete(np.arange(whole.positions), at)
+    assert totals.rows == data.positions == whole.positions - 1 > 200 and check.fits
+    assert data.texts(np.arange(data.positions)) == whole.texts(kept)
+    assert np.array_equal(data.outcome, whole.outcome[kept])
+    (note,) = build.notes
+    assert note.startswith("left out 1 row that cannot be, the first: ")
+    assert note.endswith(f"; it is of {whole.texts(np.array([at]))[0]}")
+
+
 def test_rows_with_a_phase_above_the_largest_are_left_out_and_counted(build):
     data, check, totals, _ = build("above 1")
     assert (totals.rows, totals.above, totals.largest) == (4, 1, 99) and data.positions == 3

@@ -83,11 +83,14 @@ def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
     match.mkdir(parents=True)
     write(match, now("ended", began=2.0, step="playing"))
     assert "Round 1 of 4, whole build (2 s so far)." in LivePage(tmp_path).now().html
+    own = {"step": "round 1 of 4, whole match before", "note": "at most about 12 min left"}
+    write(tmp_path, now(began=1.0, **own))
     write(match, now(began=2.0, step="playing", games=[CHESS]))
-    answer = LivePage(tmp_path).now()
-    assert "Playing." in answer.html and "<svg" in answer.html
+    html = LivePage(tmp_path).now().html
+    assert "Round 1 of 4, whole match before: playing." in html and "<svg" in html
+    assert own["note"] in html
     write(match, now(began=2.0, written=time.time() - 100, step="playing"))
-    assert "whole build" in LivePage(tmp_path).now().html
+    assert "whole match before." in LivePage(tmp_path).now().html
 
 
 @pytest.mark.parametrize("name", ["params.yaml", "run.db"])

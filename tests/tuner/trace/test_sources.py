@@ -44,6 +44,7 @@ MARKS_C = (
     "EVALTUNE_ROW(tempo_tempo, 0, us); EVALTUNE_ROWN(mobility_knight_moves, 2, us, 0.5);"
     " EVALTUNE_ROW2(king_table, 1, 2, WHITE); EVALTUNE_ROW2N(king_table, 0, 3, us, 2);"
     " EVALTUNE_ROW(king_table, 7, us != BLACK); EVALTUNE_REST(-sum); EVALTUNE_SCALE(i * 0.5);"
+    " EVALTUNE_FACTOR(0.25);"
 )
 PROGRAM_RUST = """mod tracerows;
 #[allow(unused_imports)] use tracerows::row;
@@ -64,11 +65,13 @@ MARKS_RUST = (
     "row!(TEMPO_TEMPO, 0, us); row!(MOBILITY_KNIGHT_MOVES, 2i32, us, 0.5); row!(KING_TABLE, [1, 2],"
     " Side::White); row!(KING_TABLE, [0, 3], us, 2); row!(KING_TABLE, 7u8, us != Side::Black);"
     " tracerows::rest(-sum); tracerows::scale(i as f64 * 0.5);"
+    " tracerows::factor(0.25);"
 )
 PRINTED = (
     '{"fen":"a'
-    ' \\"b\\\\","eval":0,"phase":24,"scale":31.5,"counts":{"tempo.tempo":-64,"mobility.knight'
-    ' moves[2]":-32,"king.table[0][3]":-128,"king.table[1][2]":64,"king.table[1][3]":64}}\n'
+    ' \\"b\\\\","eval":0,"phase":24,"scale":31.5,"factor":0.25,"counts":{"tempo.tempo":-64,'
+    '"mobility.knight moves[2]":-32,"king.table[0][3]":-128,"king.table[1][2]":64,'
+    '"king.table[1][3]":64}}\n'
 )
 
 

@@ -42,6 +42,7 @@ NUMBERS = {
     "phase": math.nan,
     "rest": 0.0,
     "scale": 1.0,
+    "factor": 1.0,
 }
 BLOCK = 1 << 22
 MOST_ROWS = 1 << 13  # of a batch
@@ -191,6 +192,8 @@ class _Rows:
                     if any(abs(value) > 1e300 for value in counts.values())
                 )
                 self._refuse_count(next(large))
+            count = (count * np.repeat(fields["factor"], sizes)).astype(np.float32)
+            fields["rest"] = fields["rest"] * fields["factor"]
             rest, scale, evaluation, score = (
                 fields[name].astype(np.float32) for name in ("rest", "scale", "eval", "score")
             )
@@ -221,7 +224,7 @@ class _Rows:
             found = np.array(
                 [math.inf if abs(value) > 1e300 else value for value in values], np.float64
             )
-        if name in ("rest", "scale") or not np.isnan(found).any():
+        if name in ("rest", "scale", "factor") or not np.isnan(found).any():
             return found
         if any(isinstance(row.get(name), float) and math.isnan(row[name]) for row in self.found):
             at = next(
@@ -308,12 +311,17 @@ class RowReader:
     fault, counted from 1."""
 
     def __init__(self, source: str, expected: ExpectedRows) -> None:
-        self._rows, self._lines = _Rows(source, expected, Names(expected.layout)), 0
+        self._rows, self.line = _Rows(source, expected, Names(expected.layout)), 0
+
+    def begin_at(self, line: int) -> None:
+        """Forget rows that were read in part; the next line follows this one."""
+        self._rows.clear()
+        self.line = line
 
     def batches(self, block: bytes) -> Iterator[RowBatch]:
         """Yield the rows of the next block."""
         rows = self._rows
-        for found, counts, line in _objects(rows.source, [block], self._lines):
+        for found, counts, line in _objects(rows.source, [block], self.line):
             rows.found.append(found)
             rows.counts.append(counts)
             rows.lines.append(line)
@@ -321,7 +329,7 @@ class RowReader:
                 yield rows.batch()
         if rows.found:
             yield rows.batch()
-        self._lines += block.count(b"\n")
+        self.line += block.count(b"\n")
 
 
 def read(source: str, expected: ExpectedRows) -> Iterator[RowBatch]:

@@ -21,6 +21,7 @@ from tuner.datasets.rows.values import ExpectedRows, RowBatch, shown
 PATIENCE = 60.0  # seconds of silence
 MOST_GREETINGS = 1000  # lines before the first answer
 FIELDS = 4  # of a FEN without the clocks
+MOST_WRONG, FEWEST = 0.01, 1000  # share of rows that are left out, of at least this many answers
 WHAT = "an engine that prints rows"
 
 
@@ -42,8 +43,9 @@ class RowEngine:
         self._before = 0  # answers before theirs
         # lines before the first answer, and the last of them
         self._greetings, self._greeting = 0, ""
-        self.answered = self.without_row = 0
+        self.answered = self.without_row = self.wrong = 0
         self.reason = ""  # of the first position without a row
+        self.fault = ""  # of the first wrong row
 
     def __enter__(self) -> RowEngine:
         return self
@@ -72,7 +74,8 @@ class RowEngine:
         """Wait for the answers to the positions that were sent first; yield rows, and which (k,) of
         the positions they are of.
 
-        `progress` is called with the number of positions that have been answered.
+        Wrong rows are left out if they are few. `progress` is called with the number of positions
+        that have been answered.
         """
         self._asked, self._before = texts, self.answered
         lines = self._answers(len(texts), progress)
@@ -84,7 +87,15 @@ class RowEngine:
                 self.reason = self.reason or error
             self.without_row += len(errors)
             block, places = b"\n".join([*lines, b""]), np.delete(places, list(errors))
-        for batch in self._reader.batches(block):
+        try:
+            batches = list(self._reader.batches(block))
+        except InputError:
+            wrong = self._wrong(lines, texts)
+            for i in wrong:
+                lines[i] = b"#"
+            places = np.setdiff1d(places, wrong)
+            batches = list(self._reader.batches(b"\n".join([*lines, b""])))
+        for batch in batches:
             some = places[begin : begin + len(batch.phase)]
             begin += len(some)
             asked = [texts[i] for i in some.tolist()]
@@ -93,8 +104,33 @@ class RowEngine:
                     self._compare(about, i)
             yield batch._replace(text=asked), some
 
+    def _wrong(self, lines: list[bytes], texts: list[str]) -> list[int]:
+        """Return the places of wrong rows; InputError if they are too many."""
+        found, begun = [], self._reader.line
+        for i, line in enumerate(lines):
+            self._reader.begin_at(begun + i)
+            try:
+                for _ in self._reader.batches(line + b"\n"):
+                    pass
+            except InputError as problem:
+                found.append(i)
+                self.fault = self.fault or f"{problem}; it is of {texts[i]}"
+        self._reader.begin_at(begun)
+        self.wrong += len(found)
+        self._require_few(FEWEST)
+        return found
+
+    def _require_few(self, fewest: int = 0) -> None:
+        if self.wrong > MOST_WRONG * max(self.answered, fewest):
+            raise InputError(
+                f"{self.fault}; {self.wrong:,} of {plural(self.answered, 'row')} cannot be,"
+                f" expected at most {MOST_WRONG:.0%}"
+            )
+
     def finish(self) -> None:
-        """InputError if the engine prints answers to positions that were not asked."""
+        """InputError if too many rows were wrong, or if the engine prints answers to positions that
+        were not asked."""
+        self._require_few()
         try:
             while not self._lines:
                 self._read()

@@ -65,7 +65,7 @@ class FoundRows:
         return zeros(game, self.layout, stages or usual, phases or usual_phases(self.phases or 0))
 
 
-FIELDS = ("fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale")
+FIELDS = ("fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale", "factor")
 DEFAULT_TERM = "rows"  # of names without a term, where there is no parameter file
 LABEL = re.compile(r"(?:(\w+)\.)?(\w+)((?:\[\d{1,6}\])*)")
 MOST_COLUMNS = 1 << 20  # of a layout that is made from rows

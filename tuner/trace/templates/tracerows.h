@@ -19,6 +19,7 @@
  *   EVALTUNE_ROW2N(name, row, column, us, n)
  *   EVALTUNE_REST(cp)                     adds centipawns of White's view that are not tuned
  *   EVALTUNE_SCALE(f)                     the factor of the last stage, if it is not 1
+ *   EVALTUNE_FACTOR(f)                    a factor on the whole evaluation, with its rest, if it is not 1
  *   EVALTUNE_END(fen, eval, phase)        prints the row: `eval` of White's view, `phase` in steps of the first stage, or as the
  *                                         parameter file gives each stage its phases; a bucket is a phase
  *   evaltune_serve(one)                   calls one(fen) for each line of standard input (only with EVALTUNE_TRACE)
@@ -50,6 +51,7 @@ enum {
 #define EVALTUNE_BEGIN() ((void)0)
 #define EVALTUNE_REST(cp) ((void)sizeof((int)(cp)))
 #define EVALTUNE_SCALE(f) ((void)sizeof((int)(f)))
+#define EVALTUNE_FACTOR(f) ((void)sizeof((int)(f)))
 #define EVALTUNE_END(fen, eval, phase) ((void)sizeof(*(fen) + (int)(eval) + (int)(phase)))
 
 #else
@@ -66,9 +68,10 @@ enum {
 #define EVALTUNE_BEGIN() evaltune_begin()
 #define EVALTUNE_REST(cp) ((void)(evaltune_here()->rest += (double)(cp)))
 #define EVALTUNE_SCALE(f) ((void)(evaltune_here()->scale = (double)(f)))
+#define EVALTUNE_FACTOR(f) ((void)(evaltune_here()->factor = (double)(f)))
 #define EVALTUNE_END(fen, eval, phase) evaltune_end((fen), (double)(eval), (int)(phase))
 
-struct evaltune_buffer { double count[EVALTUNE_COLUMNS], rest, scale; long rows; };
+struct evaltune_buffer { double count[EVALTUNE_COLUMNS], rest, scale, factor; long rows; };
 struct evaltune_parameter { const char *name; int first, rows, columns; }; /* 0 rows: a list; 0 columns: one number */
 
 #if defined(__cplusplus)
@@ -108,7 +111,7 @@ EVALTUNE_API void evaltune_begin(void) {
     struct evaltune_buffer *b = evaltune_here();
     memset(b->count, 0, sizeof b->count);
     b->rest = 0.0;
-    b->scale = 1.0;
+    b->scale = b->factor = 1.0;
 }
 
 EVALTUNE_API void evaltune_add(int parameter, int row, int index, int us, double n, const char *file, int line) {
@@ -145,6 +148,7 @@ EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase) {
     printf(",\"eval\":%.9g,\"phase\":%d", eval, phase);
     if (b->rest != 0.0) printf(",\"rest\":%.9g", b->rest);
     if (b->scale != 1.0) printf(",\"scale\":%.9g", b->scale);
+    if (b->factor != 1.0) printf(",\"factor\":%.9g", b->factor);
     printf(",\"counts\":{");
     for (k = 0; k < EVALTUNE_PARAMETERS; k++) {
         const struct evaltune_parameter *p = evaltune_parameters() + k;

@@ -17,6 +17,7 @@
 //!   row!(NAME, [row, column], us)      a table; row 0 is nearest to the owner. row!(NAME, 8 * row + column, us) is the same
 //!   tracerows::rest(cp)                adds centipawns of White's view that are not tuned
 //!   tracerows::scale(f)                the factor of the last stage, if it is not 1
+//!   tracerows::factor(f)               a factor on the whole evaluation, with its rest, if it is not 1
 //!   tracerows::end(fen, eval, phase)   prints the row: `eval` of White's view, `phase` in steps of the first stage
 //!   tracerows::serve(|fen| ...)        calls a function for each line of standard input
 //!
@@ -39,10 +40,10 @@ const PARAMETERS: [&Parameter; @COUNT@] = [
 @TABLE@
 ];
 
-struct Buffer { count: [f64; COLUMNS], rest: f64, scale: f64, rows: usize }
+struct Buffer { count: [f64; COLUMNS], rest: f64, scale: f64, factor: f64, rows: usize }
 
 thread_local! {
-    static HERE: RefCell<Buffer> = const { RefCell::new(Buffer { count: [0.0; COLUMNS], rest: 0.0, scale: 1.0, rows: 0 }) };
+    static HERE: RefCell<Buffer> = const { RefCell::new(Buffer { count: [0.0; COLUMNS], rest: 0.0, scale: 1.0, factor: 1.0, rows: 0 }) };
 }
 
 macro_rules! row {
@@ -68,7 +69,7 @@ pub fn begin() {
     if TRACE {
         HERE.with(|b| {
             let mut b = b.borrow_mut();
-            (b.count, b.rest, b.scale) = ([0.0; COLUMNS], 0.0, 1.0);
+            (b.count, b.rest, b.scale, b.factor) = ([0.0; COLUMNS], 0.0, 1.0, 1.0);
         });
     }
 }
@@ -81,6 +82,11 @@ pub fn rest(cp: impl Into<f64>) {
 #[inline(always)]
 pub fn scale(f: impl Into<f64>) {
     if TRACE { HERE.with(|b| b.borrow_mut().scale = f.into()); }
+}
+
+#[inline(always)]
+pub fn factor(f: impl Into<f64>) {
+    if TRACE { HERE.with(|b| b.borrow_mut().factor = f.into()); }
 }
 
 pub fn add(p: &Parameter, row: Option<usize>, index: usize, us: usize, n: f64, file: &str, line: u32) {
@@ -106,6 +112,7 @@ fn print(fen: &str, eval: f64, phase: i32) {
         let mut text = format!("{{\"fen\":{},\"eval\":{eval},\"phase\":{phase}", quoted(fen));
         if b.rest != 0.0 { write!(text, ",\"rest\":{}", b.rest).unwrap(); }
         if b.scale != 1.0 { write!(text, ",\"scale\":{}", b.scale).unwrap(); }
+        if b.factor != 1.0 { write!(text, ",\"factor\":{}", b.factor).unwrap(); }
         text.push_str(",\"counts\":{");
         let mut comma = "";
         for p in PARAMETERS {

@@ -9,8 +9,8 @@ import pytest
 from games.streams import InputError
 from tests.tuner.datasets.rows.files import error, read, same, text_file, write
 from tests.tuner.datasets.rows.support import PHASES, SMALL, batch_of, joined, random_rows
-from tuner.datasets.rows import formats
-from tuner.datasets.rows.values import Names, game_of
+from tuner.datasets.rows import formats, jsonl
+from tuner.datasets.rows.values import ExpectedRows, Names, game_of, layout_of_names
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -225,3 +225,16 @@ def test_single_numbers_have_an_index_and_tables_are_counted_through():
     assert columns["queen[0]"] == columns["material.queen"]
     assert columns["squares.pawn[4]"] == columns["squares.pawn[1][1]"]
     assert "mobility.knight[4]" not in columns and "pawn[0]" not in columns
+
+
+def test_a_factor_applies_to_counts_and_rest(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        '{"result": 1, "phase": 24, "rest": 8, "factor": 0.25, "counts": {"a.x": 4, "a.y": -2}}\n'
+        '{"result": 1, "phase": 24, "rest": 8, "counts": {"a.x": 4}}\n'
+    )
+    (batch,) = jsonl.read(str(rows), ExpectedRows(layout_of_names(["a.x", "a.y"], "rows")))
+    assert batch.count.tolist() == [1.0, -0.5, 4.0] and batch.rest.tolist() == [2.0, 8.0]
+    rows.write_text('{"result": 1, "phase": 24, "factor": "half", "counts": {"a.x": 4}}\n')
+    with pytest.raises(InputError, match="line 1: factor is half; expected a number"):
+        list(jsonl.read(str(rows), ExpectedRows(layout_of_names(["a.x"], "rows"))))
