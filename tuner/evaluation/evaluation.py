@@ -217,11 +217,12 @@ class WeightsEvaluation(NamedTuple):
         self.engine.bind(searcher, self.parameters)
 
     def free(self, fixed: Sequence[str]) -> np.ndarray:
-        if self.parameters.tied:
-            raise InputError(
-                f"`tied` names {self.parameters.tied[0]}, but self-play learns a number for each"
-                " stage; delete `tied`, or learn from games with `tuner tune`"
-            )
+        for what in ("tied", "symmetric"):
+            for name in getattr(self.parameters, what):
+                raise InputError(
+                    f"`{what}` names {name}, but self-play learns each number alone; delete"
+                    f" `{what}`, or learn from games with `tuner tune`"
+                )
         found = ~self.parameters.mask((*self.parameters.fixed, *fixed))
         if not found.any():
             raise InputError(

@@ -164,8 +164,9 @@ def squared_distances(shape: tuple[int, ...]) -> np.ndarray:
     found = []
     for folded in (False, True):
         at = np.indices(shape).reshape(len(shape), -1)
-        if folded and axes == 2 and shape[-2] == shape[-1] in BOARDS.values():
-            at[-1] = np.minimum(at[-1], shape[-1] - 1 - at[-1])
+        files = shape[-2] if axes == 2 else 0  # of boards, and of tables of 8 x 16 (0x88)
+        if folded and files in BOARDS.values() and shape[-1] in (files, 2 * files):
+            at[-1] = np.minimum(at[-1], np.abs(files - 1 - at[-1]))
         squares = (at[:, :, None] - at[:, None]) ** 2.0
         found.append(np.where(squares[:-axes].any(axis=0), np.inf, squares[-axes:].sum(axis=0)))
     return np.stack(found)

@@ -116,6 +116,9 @@ def _diagnosed(
     null_space = find_null_space(problem, matrix, data.layout.places)
     undecided = find_null_space(problem, matrix, data.layout.places, prior=True)
     weights = undecided.restore(problem, weights)
+    # no position says anything of these, and a smooth prior moves them with their neighbours
+    unused = problem.free & (matrix.diagonal().reshape(weights.shape) == 0)
+    weights = np.where(unused, np.clip(problem.start, problem.low, problem.high), weights)
     uncertainty = (
         standard_errors(problem, weights, matrix, undecided) if options.errors or play else None
     )

@@ -15,7 +15,7 @@ from tuner.fit.device.cpu.device import CPU
 from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import Problem, diagonal
-from tuner.fit.tied import TiedDevice
+from tuner.fit.tied import free_leaders, tied_device
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
@@ -67,10 +67,9 @@ def make_problem(
     free[:, :columns] = ~parameters.mask((*parameters.fixed, *options.fixed))
     if options.only:
         free[:, :columns] &= parameters.mask(options.only)
-    tied = np.zeros(start.shape[1], np.bool_)
-    tied[:columns] = parameters.mask(parameters.tied).all(axis=0)
-    free[0, tied] = free[:, tied].all(axis=0)
-    free[1:, tied] = False
+    leaders = np.arange(start.size).reshape(start.shape)
+    leaders[:, :columns] = leaders[:, :columns].ravel()[parameters.leaders()]
+    free = free_leaders(free, leaders)
     free[:, columns] = options.intercept
     low, high = np.full(start.shape, -LARGEST_WEIGHT), np.full(start.shape, LARGEST_WEIGHT)
     low[:, :columns], high[:, :columns] = parameters.limits()
@@ -96,7 +95,7 @@ def make_problem(
         high,
         mean,
         diagonal(np.where(free, precision, 0.0)),
-        device=TiedDevice(options.device, tied) if tied.any() else options.device,
+        device=tied_device(options.device, leaders),
         progress=options.progress,
     )
 

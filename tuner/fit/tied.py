@@ -1,5 +1,6 @@
-"""Parameters with one number for all stages, such as `const int Tempo = 18;`: a device whose passes
-take the weight of the first stage for the rest, and add their derivatives to its own."""
+"""Weights that are equal: those of parameters with one number for all stages, such as `const int
+Tempo = 18;`, and those of symmetric tables. A device whose passes take the weight of a leader for
+those that are equal to it, and add their derivatives to its own."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from tuner.fit.device.base import Device, Model
 
 @dataclass(frozen=True)
 class TiedDevice:
-    """Another device's passes; `tied` (columns + 1 or 2,) marks the weights that stages share, of
-    which only the first stage may be free."""
+    """Another device's passes; `leaders` (stages, columns + 1 or 2) are the indices, in the
+    flattened weights, of those that the weights are equal to, which alone may be free."""
 
     device: Device
-    tied: np.ndarray
+    leaders: np.ndarray
 
     @property
     def name(self) -> str:
@@ -28,20 +29,24 @@ class TiedDevice:
         return self.device.workers
 
     def whole(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights or errors (stages, width) with the first stage copied to all stages."""
-        return np.where(self.tied, weights[0], weights)
+        """Return weights or errors (stages, width) with those of the leaders for all."""
+        return weights.ravel()[self.leaders]
 
     def folded(self, sums: np.ndarray) -> np.ndarray:
         """Return derivatives (..., stages, columns or width) by the weights that are free."""
-        found, tied = sums.copy(), self.tied[: sums.shape[-1]]
-        found[..., 0, tied] = found[..., tied].sum(axis=-2)
-        found[..., 1:, tied] = 0.0
-        return found
+        stages, columns = sums.shape[-2:]
+        stage, column = np.divmod(self.leaders[:, :columns].ravel(), self.leaders.shape[1])
+        leaders = stage * columns + column
+        others = np.flatnonzero(leaders != np.arange(len(leaders)))
+        found = sums.reshape(-1, stages * columns).T.copy()
+        np.add.at(found, leaders[others], found[others])
+        found[others] = 0.0
+        return found.T.reshape(sums.shape)
 
     def _products(self, matrix: np.ndarray) -> np.ndarray:
         """Fold both axes of a matrix (d, d)."""
         for _ in range(2):
-            rows = matrix.reshape(len(matrix), -1, len(self.tied))
+            rows = matrix.reshape(len(matrix), *self.leaders.shape)
             matrix = self.folded(rows).reshape(matrix.shape).T
         return matrix
 
@@ -56,24 +61,17 @@ class TiedDevice:
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         found = self.device.score_squares(model, self.whole(weights))
-        own = np.flatnonzero(
-            np.tile(self.tied, model.stages)
-            & np.repeat(np.arange(model.stages) == 0, len(self.tied))
-        )
+        own = np.flatnonzero(np.bincount(self.leaders.ravel()) > 1)
         found[own] = np.diag(self.score_products(model, weights, own)[0])
         return found
 
     def score_products(
         self, model: Model, weights: np.ndarray, chosen: np.ndarray
     ) -> tuple[np.ndarray, int]:
-        width = len(self.tied)
-        own = chosen[(chosen < width) & self.tied[chosen % width]]
-        others = [own + stage * width for stage in range(1, model.stages)]
-        wanted = np.unique(np.concatenate([chosen, *others]))
+        leaders = self.leaders.ravel()
+        wanted = np.flatnonzero(np.isin(leaders, chosen))
         products, groups = self.device.score_products(model, self.whole(weights), wanted)
-        into = (wanted[:, None] == chosen).astype(np.float64)
-        for other in others:
-            into += (wanted[:, None] == other) @ (own[:, None] == chosen)
+        into = (leaders[wanted][:, None] == chosen).astype(np.float64)
         return into.T @ products @ into, groups
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
@@ -92,3 +90,16 @@ class TiedDevice:
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
     ) -> np.ndarray:
         return self._products(self.device.equation_matrix(model, self.whole(weights), games, exact))
+
+
+def tied_device(device: Device, leaders: np.ndarray) -> Device:
+    """Return a device for these leaders; the device itself if each weight is its own."""
+    is_plain = (leaders.ravel() == np.arange(leaders.size)).all()
+    return device if is_plain else TiedDevice(device, leaders)
+
+
+def free_leaders(free: np.ndarray, leaders: np.ndarray) -> np.ndarray:
+    """Return which weights are free: leaders of which all that are equal to them are."""
+    held = np.bincount(leaders.ravel(), ~free.ravel(), free.size).reshape(free.shape) > 0
+    is_leader = leaders == np.arange(leaders.size).reshape(leaders.shape)
+    return is_leader & ~held

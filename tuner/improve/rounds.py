@@ -18,9 +18,12 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tuner.core.records import Amount, Count, InputError, Number, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.core.text import duration, plural
+from tuner.datasets.reader import open_dataset
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
@@ -53,7 +56,7 @@ Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, return
 LIKELY = 0.75
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
-PACE, ROWS, FINAL, PROOF = "pace", "rows.ds", "final", "player"
+PACE, ROWS, CHECK, FINAL, PROOF = "pace", "rows.ds", "check.ds", "final", "player"
 FINAL_MATCH = f"{FINAL} match first"
 RESULT = ("games", "wins", "losses", "draws", "pentanomial")
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
@@ -202,6 +205,16 @@ def best_of(ratings: JointRatings, versions: Sequence[Version]) -> Version:
     """Return the version that is rated highest; the first of the versions is the author's."""
     first = versions[0].name
     return max(versions, key=lambda version: ratings.difference(version.name, first)[0])
+
+
+def _numbers_to_learn(version: Version) -> int:
+    """Return how many numbers of a version are free, and occur in the rows of its check."""
+    p, rows = load_parameters(version.params), version.folder / CHECK
+    free = ~p.mask(p.fixed)
+    free[1:] &= ~p.mask(p.tied)[1:]
+    if rows.exists():
+        free &= np.isin(np.arange(p.layout.size), open_dataset(rows, check=False).index)
+    return int(free.sum())
 
 
 def begin_again(folder: Path) -> None:
@@ -391,7 +404,7 @@ class ImproveRun(Run):
         count = self._in_time(
             GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
         )
-        free = load_parameters(before.params).weights.size
+        free = _numbers_to_learn(before)
         if 2 * count < free and (number, "games") not in self.steps.done:
             text = f"{count:,} games a round for {free:,} numbers: expect noise"
             self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
@@ -537,7 +550,7 @@ class ImproveRun(Run):
             ["export", plan.params, *sources, "-o", str(version.params), *version.numbers],
             ("numbers",),
         )
-        check = version.folder / "check.ds"
+        check = version.folder / CHECK
 
         def require_rows(found: dict) -> None:
             if not (found["row_check"] and found["row_check"]["fits"]):

@@ -75,13 +75,14 @@ class Version:
         return words_of({"map": source.map, "flip": source.flip})
 
     def programs(self, key: str) -> list[Path]:
-        """The files of the copy that the command `plays` or `rows` names, at least its program.
-        InputError if one is not there."""
+        """The files of the copy that the command `plays` or `rows` names, at least its program; of
+        folders, such as those of classes, all files. InputError if one is not there."""
         command = self.rows if key == "rows" else self.player.partition(":")[2]
         words = split(command)
-        files = [Path(word) for word in words if word.startswith(f"{self.tree}{os.sep}")]
+        named = [Path(word) for word in words if word.startswith(f"{self.tree}{os.sep}")]
+        files = [file for path in named for file in _files_at(path)]
         first = shutil.which(words[0])
-        if first is None or not all(path.is_file() for path in files):
+        if first is None or not all(map(_files_at, named)):
             is_file = Path(words[0]).is_file()
             raise InputError(
                 f"{key}: {getattr(self.plan, key)}:"
@@ -89,6 +90,11 @@ class Version:
                 f" `{self.plan.build}` in {self.tree}; its output is in {self.folder / LOG}"
             )
         return files or [Path(first)]
+
+
+def _files_at(path: Path) -> list[Path]:
+    """Return the file at a path, or all files in the folder there."""
+    return [file for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
 
 
 def copy_folder(folder: Path, into: Path) -> None:

@@ -104,8 +104,12 @@ class Layout:
     def matching(self, pattern: str, stages: Sequence[str]) -> np.ndarray:
         """(stages, size) bool: the weights that a name or glob matches.
 
-        It is matched against `term.name`, `term.name.stage`, `term` and each number's own label.
+        It is matched against `term.name`, `term.name.stage`, `term` and each number's own label,
+        which a stage may follow.
         """
+        label, _, last = pattern.rpartition(".")
+        of_stage = last in stages and "[" in label
+        rows = [stages.index(last)] if of_stage else list(range(len(stages)))
         found = np.zeros((len(stages), self.size), np.bool_)
         for place in self.places:
             whole = fnmatch.fnmatchcase(place.path, pattern) or pattern == place.term
@@ -113,8 +117,8 @@ class Layout:
                 if whole or fnmatch.fnmatchcase(f"{place.path}.{stage}", pattern):
                     found[s, place.columns] = True
             if "[" in pattern and not whole:
-                for i, label in enumerate(place.labels()):
-                    found[:, place.first + i] |= label == pattern
+                for i, own in enumerate(place.labels()):
+                    found[rows, place.first + i] |= own == (label if of_stage else pattern)
         return found
 
 
@@ -219,7 +223,8 @@ class Parameters:
 
     `weights` and `standard_errors` have shape (stages, columns), in centipawns. v = tanh(scale *
     centipawns) is the value of a position, p = (1 + v) / 2 the probability of winning. `fixed` are
-    names or globs held constant, `tied` those with one number for all stages, `bounds` pairs of
+    names or globs held constant, `tied` those with one number for all stages, `symmetric` tables
+    whose right half mirrors the left one, `bounds` pairs of
     name and (low, high), `prior` pairs of name and (mean or None for the starting value, standard
     deviation). The standard errors belong to `optimum` (stages, columns) if the weights went only
     part of the way to it, as with `--prior play`. `learned` is plain data about the fit, `comments`
@@ -241,6 +246,7 @@ class Parameters:
     comments: tuple[Comment, ...] = ()
     phases: int | None = None
     tied: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
     spans: Spans = ()
     optimum: np.ndarray | None = None
 
@@ -283,6 +289,23 @@ class Parameters:
             found |= self.layout.matching(pattern, self.stages)
         return found
 
+    def leaders(self) -> np.ndarray:
+        """Return for each weight (stages, columns) the index, in the flattened weights, of the one
+        that it is equal to: that of the first stage for those with one number for all stages, that
+        of the left half of the board for symmetric tables; else its own."""
+        found = np.arange(self.weights.size).reshape(self.weights.shape)
+        tied = np.flatnonzero(self.mask(self.tied).all(axis=0))
+        found[:, tied] = found[0, tied]
+        chosen = self.mask(self.symmetric)
+        for place in self.layout.places:
+            if is_board(place.shape) and chosen[:, place.columns].all():
+                table = found[:, place.columns].reshape(len(found), *place.shape)
+                files = place.shape[-2]
+                right = np.arange((files + 1) // 2, files)
+                table[..., right] = table[..., files - 1 - right]
+                found[:, place.columns] = table.reshape(len(found), -1)
+        return found
+
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest weights (stages, columns) that the bounds allow."""
         low, high = (
@@ -306,6 +329,12 @@ class Parameters:
         return replace(self, weights=weights, **{"optimum": None, **changes})
 
 
+def is_board(shape: tuple[int, ...]) -> bool:
+    """Return whether the last indices of a parameter are ranks and files: of 8 x 8, of 9 x 9, or of
+    8 x 16, whose right half is no part of the board (0x88)."""
+    return shape[-2:] in ((8, 8), (9, 9), (8, 16))
+
+
 def steps_of(game: str) -> int:
     """Return the steps of the phase of a game; PHASES for one whose terms are not known."""
     if game not in available():
@@ -314,8 +343,9 @@ def steps_of(game: str) -> int:
 
 
 def require_names(p: Parameters, file: str, why: str) -> None:
-    """InputError if fixed, bounds, prior or tied name a stage that the parameters do not have."""
-    for what in ("fixed", "bounds", "prior", "tied"):
+    """InputError if fixed, bounds, prior, tied or symmetric name a stage that the parameters do not
+    have."""
+    for what in ("fixed", "bounds", "prior", "tied", "symmetric"):
         for name in dict(getattr(p, what)) if what in ("bounds", "prior") else getattr(p, what):
             if not p.mask((name,)).any():
                 raise InputError(

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,6 +164,7 @@ KEYS = (
     "weights",
     "fixed",
     "tied",
+    "symmetric",
     "bounds",
     "prior",
     "standard_errors",
@@ -542,6 +544,7 @@ class _Reader(Checks):
             () if self.path.is_relative_to(BUNDLED) else comments_of(source),
             phases,
             tied,
+            self.names(top.get("symmetric"), "symmetric", stages),
             spans,
             beside.get("optimum"),
         )
@@ -554,6 +557,14 @@ class _Reader(Checks):
                     top["tied"],
                     f"tied: {name} does not have the same numbers in all stages, expected a"
                     " parameter with one number for them",
+                )
+        for name in found.symmetric:
+            leaders = replace(found, symmetric=(name,), tied=()).leaders()
+            is_none = (leaders.ravel() == np.arange(leaders.size)).all()
+            if is_none or (weights.ravel()[leaders] != weights).any():
+                self.fail(
+                    top["symmetric"],
+                    f"symmetric: {name} is no table whose right half mirrors the left one",
                 )
         if "prior" in top:
             self._check_priors(found, top["prior"])

@@ -70,8 +70,9 @@ def _lines(p: Parameters, folder: Path | None) -> Iterator[tuple[ValuePlace, str
             )
     if p.fixed:
         yield ("fixed",), "fixed: [" + ", ".join(_quoted(name) for name in p.fixed) + "]"
-    if p.tied:
-        yield ("tied",), "tied: [" + ", ".join(_quoted(name) for name in p.tied) + "]"
+    for what in ("tied", "symmetric"):
+        if names := getattr(p, what):
+            yield (what,), f"{what}: [" + ", ".join(map(_quoted, names)) + "]"
     if p.bounds:
         yield ("bounds",), "bounds:"
         for name, (low, high) in p.bounds:

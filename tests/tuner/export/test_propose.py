@@ -335,3 +335,31 @@ def test_a_function_with_the_middlegame_first_is_read_so(tmp_path):
     text = "struct P { int eg, mg; P(int m, int e) : eg(e), mg(m) {} };\nP tempo(5, 1), x{5, 1};"
     mapped(tmp_path, "a.cpp", text)
     assert load_parameters(tmp_path / "start.yaml").weights.tolist() == [[5, 5], [1, 1]]
+
+
+def board(text: str, wide: bool = False) -> str:
+    """Eight equal rows of a table; `wide`: with eight columns beyond the board."""
+    return ", ".join([text + (", 0" * 8 if wide else "")] * 8)
+
+
+@pytest.mark.parametrize(
+    ("row", "wide", "symmetric"),
+    [
+        ("1, 2, 3, 4, 4, 3, 2, 1", False, True),
+        ("1, 2, 3, 4, 4, 3, 2, 1", True, True),
+        ("1, 2, 3, 4, 4, 3, 2, 0", False, False),
+        ("5, 5, 5, 5, 5, 5, 5, 5", False, False),
+    ],
+)
+def test_tables_that_are_symmetric_stay_so(tmp_path, row, wide, symmetric):
+    size = 128 if wide else 64
+    mapped(tmp_path, "a.c", f"int pst[{size}] = {{ {board(row, wide)} }};")
+    p = load_parameters(tmp_path / "start.yaml")
+    assert p.layout.places[0].shape == (8, size // 8)
+    assert p.symmetric == (("pst.pst",) if symmetric else ())
+    assert ('symmetric: ["pst.pst"]' in (tmp_path / "start.yaml").read_text()) == symmetric
+
+
+def test_a_list_of_128_with_numbers_everywhere_is_a_list(tmp_path):
+    mapped(tmp_path, "a.c", f"int curve[128] = {{ {', '.join(map(str, range(5, 133)))} }};")
+    assert load_parameters(tmp_path / "start.yaml").layout.places[0].shape == (128,)

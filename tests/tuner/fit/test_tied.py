@@ -128,3 +128,52 @@ def test_a_stage_that_is_held_holds_the_number_of_both(sample):
     held = replace(parameters(), fixed=("side.tempo.eg",))
     problem = make_problem(sample.data, held, FitOptions(prior=None), np.arange(10), SCALE)
     assert not problem.free[:, 1].any() and problem.free[0, 2:6].all()
+
+
+def test_a_symmetric_table_is_learned_as_its_left_half(tmp_path):
+    random, n = np.random.default_rng(5), 4000
+    counts = random_coefficients(random, n, 64)
+    outcome, phase = random.choice([-1, 0, 1], n), random.integers(0, PHASES + 1, n)
+    left = (counts.reshape(n, 8, 8) + counts.reshape(n, 8, 8)[:, :, ::-1])[:, :, :4].reshape(n, 32)
+    found = []
+    for name, coefficients, shape, symmetric in (
+        ("whole", counts, (8, 8), ("table.square",)),
+        ("half", left, (8, 4), ()),
+    ):
+        layout = Layout((Place("table", "square", shape, 0),))
+        games = np.full(n // 10, 10)
+        some = write_sample(
+            tmp_path / name, coefficients, outcome, games, phase=phase, layout=layout
+        )
+        start = Parameters(
+            "chess", layout, ("mg", "eg"), np.zeros((2, layout.size)), SCALE, symmetric=symmetric
+        )
+        options = FitOptions(prior=None, held_out=0.0, fit_scale=False)
+        found.append(fit(some.data, start, options).parameters)
+    whole, half = found
+    table = whole.weights.reshape(2, 8, 8)
+    assert (table == table[:, :, ::-1]).all() and np.abs(table).max() > 5
+    np.testing.assert_allclose(table[:, :, :4].reshape(2, 32), half.weights, atol=1e-3)
+    errors = whole.standard_errors.reshape(2, 8, 8)[:, :, :4].reshape(2, 32)
+    np.testing.assert_allclose(errors, half.standard_errors, rtol=1e-4)
+
+
+def test_weights_that_no_position_has_keep_their_value(tmp_path):
+    """A smooth prior moves them with their neighbours."""
+    random, n = np.random.default_rng(6), 3000
+    counts = random_coefficients(random, n, 8)
+    counts[:, 3] = 0
+    layout = Layout((Place("list", "eight", (8,), 0),))
+    outcome = np.sign(counts.sum(axis=1) + random.normal(0, 1, n))
+    some = write_sample(
+        tmp_path / "data",
+        counts,
+        outcome,
+        np.full(n // 10, 10),
+        phase=np.full(n, PHASES),
+        layout=layout,
+    )
+    start = Parameters("chess", layout, ("mg", "eg"), np.full((2, 8), 7.0), SCALE)
+    learned = fit(some.data, start, FitOptions(prior=20.0, fit_scale=False)).parameters.weights
+    assert learned[0, 3] == 7 and (learned[1] == 7).all()  # the second stage has no position
+    assert (np.abs(learned[0, [2, 4]] - 7) > 1).all()

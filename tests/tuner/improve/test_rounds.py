@@ -12,7 +12,10 @@ import pytest
 from games.streams import InputError
 from tests.tuner.core.support import write_settings
 from tests.tuner.improve.support import BEST, BUILD, Commands, improve, pairs_of, write_engine
+from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
+from tuner.improve.plan import LoopPlan, read_plan
+from tuner.improve.versions import Version
 from tuner.parameters.writer import write_parameters
 from tuner.report.page import read_page, render
 
@@ -345,3 +348,13 @@ def test_rows_that_are_not_the_evaluation_end_the_loop(tmp_path):
 
     with pytest.raises(InputError, match="rows of the first version are not its evaluation"):
         improve(write_engine(tmp_path), tmp_path / "run", Wrong())
+
+
+def test_a_program_may_be_a_folder_of_classes(tmp_path):
+    plan = write_engine(tmp_path, plays="sh -cp ./build Main")
+    version = Version("", tmp_path, convert(read_plan(plan), LoopPlan, "plan"))
+    (tmp_path / "engine" / "build").mkdir()
+    with pytest.raises(InputError, match="no such program after"):
+        version.programs("plays")
+    (tmp_path / "engine" / "build" / "Eval.class").touch()
+    assert version.programs("plays") == [tmp_path / "engine" / "build" / "Eval.class"]

@@ -193,3 +193,32 @@ def test_tied_parameters_have_one_number_and_stay_tied(tmp_path):
         path.write_text(text.format(f"tied: [{names}]\n", eg))
         with pytest.raises(InputError, match=said):
             load_parameters(path)
+
+
+def test_one_stage_of_one_number_can_be_named():
+    layout = Layout((Place("a", "b", (2, 3), 0), Place("a", "c", (), 6)))
+    for name, places in (
+        ("a.b[1][2].eg", [(1, 5)]),
+        ("a.b[1][2]", [(0, 5), (1, 5)]),
+        ("a.c.mg", [(0, 6)]),
+        ("a.b[1][2].xx", []),
+    ):
+        found = np.argwhere(layout.matching(name, ("mg", "eg")))
+        assert [tuple(place) for place in found.tolist()] == places
+
+
+def test_symmetric_tables_mirror_their_left_half_and_stay_so(tmp_path):
+    layout = Layout((Place("a", "board", (8, 8), 0), Place("a", "list", (8,), 64)))
+    row = [1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0]
+    weights = np.tile([*(row * 8), *range(8)], (2, 1))
+    p = Parameters("othello", layout, ("mg", "eg"), weights, phases=24, symmetric=("a.board",))
+    write_parameters(tmp_path / "a.yaml", p)
+    assert load_parameters(tmp_path / "a.yaml").symmetric == ("a.board",)
+    text = (tmp_path / "a.yaml").read_text()
+    for wrong in (
+        text.replace('"a.board', '"a.list'),
+        text.replace("4, 3, 2, 1]", "4, 3, 2, 0]", 1),
+    ):
+        (tmp_path / "b.yaml").write_text(wrong)
+        with pytest.raises(InputError, match=r"symmetric: a\.\w+ is no table whose right half"):
+            load_parameters(tmp_path / "b.yaml")

@@ -229,7 +229,8 @@ def _items(node: Node, stages: Sequence[str], whole: Definition) -> list[tuple[s
         return None
     sizes = whole.sizes if node is whole.node else ()
     shape = _shape(node, stages, sizes, whole.source.language.pads_lists)
-    deep = shape is not None and len(shape) > 1 and (shape[-2:] != (8, 8) or len(shape) > 2)
+    boards = ((8, 8), (8, 16))
+    deep = shape is not None and len(shape) > 1 and (shape[-2:] not in boards or len(shape) > 2)
     return _items_of(node) if shape is None or deep or any(node.labels) else None
 
 
@@ -245,9 +246,9 @@ def _items_of(node: Items) -> list[tuple[str, Node]]:
 def _shape(
     node: Node, stages: Sequence[str], sizes: Sequence[int | None], pads: bool
 ) -> tuple[int, ...] | None:
-    """Return the sizes of a value without its stages, a board as 8 x 8; None if its lists have
-    different lengths. The `sizes` that it is declared with count, since lists of C may be short
-    (`pads`)."""
+    """Return the sizes of a value without its stages, a board as 8 x 8 or 8 x 16; None if its lists
+    have different lengths. The `sizes` that it is declared with count, since lists of C may be
+    short (`pads`)."""
     dims = _dims(node, len(stages), pads)
     if dims is None:
         return None
@@ -260,7 +261,18 @@ def _shape(
             dims[:-1] if dims[-1] == len(stages) else dims[1:] if dims[0] == len(stages) else dims
         )
     dims = tuple(size for size in dims if size != -1)
-    return (*dims[:-1], 8, 8) if dims and dims[-1] == BOARD else dims
+    if dims and (dims[-1] == BOARD or dims[-1] == 2 * BOARD and _is_0x88(node)):
+        return (*dims[:-1], 8, dims[-1] // 8)
+    return dims
+
+
+def _is_0x88(node: Node) -> bool:
+    """Return whether lists of 128 have nothing for the squares beyond the files of a board."""
+    if not isinstance(node, Items):
+        return True
+    if len(node.values) == 2 * BOARD:
+        return not any(_tells(value) for k, value in enumerate(node.values) if k & 8)
+    return all(map(_is_0x88, node.values))
 
 
 def _dims(node: Node, stages: int, pads: bool) -> tuple[int, ...] | None:

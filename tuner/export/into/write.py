@@ -18,7 +18,7 @@ from tuner.export.into.source import SourceText, spelled
 from tuner.export.into.types import is_unknown, limits_at
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
-from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
+from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters, Place, is_board
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text
 
@@ -485,13 +485,24 @@ def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
                 f" {LARGEST_WEIGHT:g}"
             )
         weights[target.stage, target.column] = target.number.value
-    return p.with_weights(
+    found = p.with_weights(
         weights,
         standard_errors=None,
         learned={},
         fixed=tuple(fixed),
         tied=tuple(tied),
+        symmetric=(),
     )
+    names = [place.path for place in p.layout.places if _is_symmetric(found, place)]
+    return replace(found, symmetric=tuple(names))
+
+
+def _is_symmetric(p: Parameters, place: Place) -> bool:
+    """Return whether the right half of a table mirrors the left one, and the table is not flat."""
+    values = p.weights[:, place.columns]
+    leaders = replace(p, symmetric=(place.path,), tied=()).leaders()
+    same = (p.weights.ravel()[leaders] == p.weights).all()
+    return is_board(place.shape) and bool(same and np.ptp(values) > 0)
 
 
 def has_other_numbers_alone(path: Path, p: Parameters) -> bool:
