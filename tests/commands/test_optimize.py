@@ -163,6 +163,19 @@ def test_an_engine_that_crashes_ends_the_run_in_one_line(tmp_path):
     said = ran.err.splitlines()[-1]
     assert ran.status == 2
     assert "20 of 20 games were lost by faults of the engine (crash), expected at most 5 %" in said
+    values = r"; with \w+ -?\d+, .*; its games are in "  # of the last game
+    assert re.search(values + re.escape(f"{tmp_path / 'run' / 'faults.pgn'}; correct it"), said)
+    assert re.search("lost a game by a? ?crash; the run goes on" + values, ran.err)
+
+
+def test_an_engine_without_numbers_to_tune_says_so(tmp_path):
+    script = tmp_path / "engine"
+    script.write_text(
+        "#!/bin/sh\nwhile read line; do case $line in uci) echo option name Ponder type check"
+        " default false; echo uciok;; isready) echo readyok;; quit) exit;; esac; done\n"
+    )
+    script.chmod(0o755)
+    assert "has no option with a range" in refused("optimize", f"uci:{script}", "--list")
 
 
 @pytest.mark.long

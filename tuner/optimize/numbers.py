@@ -297,7 +297,7 @@ def list_text(player: str, terms: Sequence[str]) -> str:
     named = understood(player)
     game = game_of(named)
     if named.kind not in OURS:
-        return _listed(
+        text = _listed(
             Number(
                 option.name,
                 True,
@@ -311,6 +311,12 @@ def list_text(player: str, terms: Sequence[str]) -> str:
             if (low := option.low) is not None and (high := option.high) is not None
             if low < high and "," not in option.name and option.default.lstrip("+-").isdecimal()
         )
+        if not text:
+            raise InputError(
+                f"{player}: has no option with a range (spin) to tune; let the engine have one for"
+                " each number, such as `option name Tempo type spin default 10 min 0 max 50`"
+            )
+        return text
     parameters = _own_parameters(named, terms)
     constants = _listed(
         Number(each.name, True, each.value, each.low, each.high, each.step)

@@ -19,6 +19,7 @@ from games.record import Settable
 from tuner.core import records
 from tuner.core.records import InputError, convert, to_json
 from tuner.core.store import ESTIMATE, Store, naming, read_records
+from tuner.core.text import listed
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
@@ -64,6 +65,14 @@ class TunedPair(NamedTuple):
     def games(self) -> int:
         """The number of games."""
         return 2 if self.other is None else 4
+
+    def at_fault(self, forfeit: str) -> tuple[float, ...] | None:
+        """Return the values with which a game was lost by a fault; None if an opponent lost it."""
+        side, by_opponent = forfeit[0], self.other is not None and forfeit[0] == "b"
+        if by_opponent:
+            return None
+        of_b = side == "b" or self.other is not None and forfeit not in self.line.forfeits
+        return self.b if of_b else self.a
 
     @property
     def forfeits(self) -> list[str]:
@@ -118,6 +127,7 @@ FIRST_TABLE, TABLE_GROWTH = (
 FRESH = 1.05  # growth of the pairs after which what they say is estimated again
 FIRST_ESTIMATE = 50  # pairs
 FEWEST_WITH_FAULTS = 10  # pairs
+MOST_VALUES = 12  # values of a side, in a line
 
 
 class TunedTask(NamedTuple):
@@ -265,8 +275,7 @@ class OptimizeRun(MatchRun):
             for pair in run(playing, self._tasks(method, pairs, so_far.done), interrupted):
                 store.append(pair.to_json())
                 if pair.lost:
-                    name = f"faults{self.game.files.suffixes[0]}"
-                    with open(store.folder / name, "a", encoding="utf-8") as stream:
+                    with open(so_far.faults, "a", encoding="utf-8") as stream:
                         stream.write("\n".join(pair.lost) + "\n")
                 so_far.add(pair)
                 so_far.show()
@@ -292,6 +301,7 @@ class SoFar:
         self._found: Estimate | None = None
         self._estimated, self._next_table = 0, float(FIRST_TABLE)
         self._forfeits: Counter[str] = Counter()
+        self.faults = store.folder / f"faults{owner.game.files.suffixes[0]}"  # games lost by them
         self.done: dict[int, TunedPair] = {}
         self._games = 0
 
@@ -310,13 +320,15 @@ class SoFar:
         for forfeit in last.forfeits:
             if self._forfeits[forfeit] == last.forfeits.count(forfeit):
                 text = first_forfeit_text(forfeit, self._run.legs[0])
-                display.note(text.replace("the match continues", "the run goes on"))
+                text = text.replace("the match continues", "the run goes on")
+                display.note(f"{text}{self._where(last, forfeit)}")
         if n >= FEWEST_WITH_FAULTS:
             sides = "a" if self._run.settings.opponent is not None else "ab"
             try:
                 require_few_faults(faults_by_side(self._forfeits), self._games, sides)
             except InputError as problem:
-                raise InputError(f"{problem}; correct it, and begin another run") from None
+                where = self._where(last, last.forfeits[0]) if last.forfeits else ""
+                raise InputError(f"{problem}{where}; correct it, and begin another run") from None
         if n >= max(FIRST_ESTIMATE, FRESH * self._estimated):
             self._estimate()
         if n >= self._next_table:
@@ -327,6 +339,16 @@ class SoFar:
             self._numbers, self._method.best(), self._found, self._games, self._unit
         )
         display.playing(text, n)
+
+    def _where(self, pair: TunedPair, forfeit: str) -> str:
+        """Return with which values a game was lost by a fault, and where it is."""
+        values = pair.at_fault(forfeit)
+        if values is None:
+            return ""
+        texts = (
+            f"{n.name} {n.text(value)}" for n, value in zip(self._numbers, values, strict=True)
+        )
+        return f"; with {listed(list(texts), MOST_VALUES)}; its games are in {self.faults}"
 
     def _estimate(self) -> Estimate:
         if self._found is None or self._estimated != len(self.done):
