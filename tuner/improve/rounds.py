@@ -432,8 +432,8 @@ class ImproveRun(Run):
             )
             if not self._built(number, share, version, numbers, before, games):
                 return None, f"round {number}: no weight changed, so no match was played"
-            games, each = self.plan.match.games, self._seconds_a_game()
-            most = self._in_time(MATCH_SHARE, games, number, each, MIN_GAMES[1])
+            usual, each = self.plan.match.games, self._seconds_a_game()
+            most = self._in_time(MATCH_SHARE, usual, number, each, MIN_GAMES[1])
             if not self._tells(number, share, version, most):
                 text = (
                     f"round {number}: {most} games would not tell its gain, so all of the step is"

@@ -6,12 +6,13 @@ import numpy as np
 
 FEWEST = 200  # scores, below which nothing is said
 FAR, WON = 100.0, 1500.0  # centipawns: of positions that are not even, and of those left out
-ZEROS, CAPPED = 0.1, 0.02  # shares: of scores 0 where positions are not even, of the largest score
+ZEROS, CAPPED = 0.1, 0.001  # shares: of scores 0 where positions are not even, of the largest score
+FEWEST_CAPPED = 20  # scores that are equal to the largest one
 # correlations with evaluations: the least of sound scores, the largest of the other side's scores
 FOLLOWS, AGAINST = 0.1, -0.2
 PAWNS = 0.05  # slope of scores on evaluations below which scores are in pawns
 LARGEST, LOWEST_CAP = 5000.0, 2000.0  # centipawns: no search scores as high; caps are lower
-FEW_LARGE = 0.02  # share of such scores; tables of endings make a few
+FEW_LARGE = 0.005  # share of such scores; tables of endings make a few
 
 
 def remarks_on(scores: np.ndarray, evaluations: np.ndarray) -> list[str]:
@@ -40,9 +41,11 @@ def remarks_on(scores: np.ndarray, evaluations: np.ndarray) -> list[str]:
     found, static, size = found[rest], static[rest], size[rest]
     if len(found) < FEWEST or not found.std():
         return lines
-    at_top = (size == size.max()).mean()
-    if at_top >= CAPPED and size.max() < LOWEST_CAP:
-        lines.append(f"{at_top:.0%} of the scores are +/-{size.max():g}: they are capped")
+    at_top = int((size == size.max()).sum())
+    if at_top >= max(FEWEST_CAPPED, CAPPED * len(size)) and size.max() < LOWEST_CAP:
+        lines.append(
+            f"{at_top / len(size):.1%} of the scores are +/-{size.max():g}: they are capped"
+        )
     correlation = float(np.corrcoef(found, static)[0, 1])
     slope = float(found @ static / (static @ static))
     if correlation < AGAINST:

@@ -50,6 +50,13 @@ def test_half_of_the_way_is_tried_where_all_of_it_loses(tmp_path):
     )
 
 
+def test_the_rows_of_both_steps_are_checked_on_the_games_of_the_round(tmp_path):
+    commands = Commands(lambda number: 5.0)
+    improve(write_engine(tmp_path, rounds=1), tmp_path / "run", commands)
+    checked = [words[1] for words in commands.words if words[0] == "dataset"]
+    assert checked == ["samples", *3 * [str(tmp_path / "run" / "round-1" / "games")]]
+
+
 def test_nothing_is_written_where_nothing_wins(tmp_path):
     result = improve(write_engine(tmp_path), tmp_path / "run", Commands(lambda number: -1.0))
     assert result.plain["kept"] == "the first version"

@@ -41,7 +41,7 @@ from tuner.parameters.parameters import Layout, Stages
 
 UNKNOWN = "unknown"  # the kind of a fault that none of those looked for explains
 ENOUGH = 0.999  # share of rows within rounding with which the rows fit
-MOSTLY = 0.95  # the same where the rest is off by one centipawn more, as by whole divisions
+MOSTLY = 0.8  # the same where the rest is off by one centipawn more, as by whole divisions
 FEWEST_SIDES = 0.9  # share of the rows whose side to move must be known
 FEW, MOST_WEIGHTS = 3, 8  # changes, and weights alone, that are named together
 CLEAR_CORRELATION = 0.1  # between evaluations and results
