@@ -491,14 +491,16 @@ class Player(Protocol):
         """Release all resources; no further games follow."""
 
 
-# how a game ended; FAULTS are ends that no working player causes
-RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS, TABLES = (
+# how a game ended; FAULTS are ends that no working player causes, TOLD is the end of a game whose
+# result a program was told, with the reason in `detail` if that was told, too
+RULES, PLIES, RESIGN_RULE, DRAW_RULE, RESIGNS, TABLES, TOLD = (
     "rules",
     "plies",
     "resign rule",
     "draw rule",
     "resigns",
     "tables",
+    "told",
 )
 FAULTS = ILLEGAL, CRASH, STALL, TIME, CLAIM = (
     "illegal move",

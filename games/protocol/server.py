@@ -149,9 +149,11 @@ class Watcher(Protocol):
     def searched(self, line: Sequence[np.ndarray], found: Found) -> None:
         """Take a search of the last position of a line."""
 
-    def ended(self, outcome: float | None = None, own: float | None = None) -> bool:
+    def ended(
+        self, outcome: float | None = None, own: float | None = None, reason: str = ""
+    ) -> bool:
         """Learn from the game, with its outcome for the first player, or for the engine's `own`
-        side, if one is known; return whether there was a game."""
+        side, if one is known, and the reason if it was told; return whether there was a game."""
 
 
 class EngineSetting(NamedTuple):

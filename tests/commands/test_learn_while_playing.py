@@ -1,6 +1,7 @@
 """`tuner uci --learn` and `tuner usi --learn`: an engine that learns from the games that it plays,
 driven by python-chess and by lines of the protocol."""
 
+import io
 import random
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 import chess
 import chess.engine
+import chess.pgn
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from tests.commands.support import done, refused
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.play.selfplay.engine import Watcher
 from tuner.play.selfplay.folder import read_history
+from tuner.play.selfplay.weights import texts_of
 
 COMMAND = [sys.executable, "-m", "tuner"]
 
@@ -270,6 +273,61 @@ def test_another_game_ends_the_one_before():
     assert np.isin([0, 6], episode.ply).all()
     watcher.searched([other.line[0]], found(e4))
     assert watcher.ended(own=1.0) and episodes[1].outcome == 1.0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "comment", "termination"),
+    [
+        (1.0, "Black resigns", "Black resigns", "normal"),
+        (0.0, "Draw by agreement", "Draw by agreement", "normal"),
+        (-1.0, "White forfeits on time", "White forfeits on time", "normal"),
+        (-1.0, "", "The reason was not told", "unterminated"),
+        (None, "", "Unfinished after 3 plies", "unterminated"),
+    ],
+)
+def test_the_record_has_the_reason_that_was_told(outcome, reason, comment, termination):
+    board, episodes = Board(), []
+    watcher = Watcher(lambda: board.game, episodes.append)
+    for san in ("e4", "e5"):
+        board.push(san)
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(board.move("Nf3")))
+    watcher.ended(outcome, reason=reason)
+    kept = chess.pgn.read_game(io.StringIO(texts_of(board.game, episodes, "2026.01.01")))
+    assert kept.headers["Termination"] == termination
+    assert kept.headers["Result"] == {1: "1-0", 0: "1/2-1/2", -1: "0-1", None: "*"}[outcome]
+    assert kept.end().comment == comment
+
+
+def test_a_mate_on_the_board_is_one_whatever_is_told():
+    board, episodes = Board(), []
+    watcher = Watcher(lambda: board.game, episodes.append)
+    for san in ("f3", "e5", "g4"):
+        board.push(san)
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(board.move("Qh4#")))
+    watcher.ended(-1.0, reason="checkmate")
+    assert "{Black mates}" in texts_of(board.game, episodes, "2026.01.01")
+
+
+@pytest.mark.parametrize(
+    ("plies", "own", "statement"),
+    [(1, -1.0, "%CHUDAN"), (2, -1.0, "%TORYO"), (2, 1.0, "%CHUDAN"), (1, 0.0, "%HIKIWAKE")],
+)
+def test_shogi_s_records_claim_no_illegal_action(plies, own, statement):
+    """The engine is Black; after its own move it is White's turn."""
+    game, episodes = find("shogi"), []
+    line, watcher = [game.start()], Watcher(lambda: game, episodes.append)
+    for k in range(plies):
+        move = game.legal_moves(line[-1])[k]
+        watcher.placed(list(line))
+        if k == 0:
+            watcher.searched(list(line), found(move))
+        line.append(game.play(line[-1], move))
+    watcher.placed(list(line))
+    watcher.ended(own=own)
+    text = texts_of(game, episodes, "2026.01.01")
+    assert text.splitlines()[-2] == statement
 
 
 @pytest.mark.long

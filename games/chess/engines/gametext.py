@@ -21,6 +21,7 @@ from games.record import (
     STALL,
     TABLES,
     TIME,
+    TOLD,
     Choice,
     PlayedGame,
 )
@@ -53,6 +54,8 @@ def reason(game: PlayedGame) -> str:
     """Return the reason for the end of a game as a short sentence."""
     if game.end == RULES:
         return _by_the_rules(game)
+    if game.end == TOLD:
+        return game.detail or "The reason was not told"
     if game.end in FAULTS and game.loser is not None:
         if not game.outcome:
             return f"Draw: {SIDES[game.loser]} runs out of time against a bare king"
@@ -107,7 +110,8 @@ def text(game: PlayedGame) -> str:
     if (start != START).any():
         tags += [("Variant", "Chess960")] if is_chess960(start) else []
         tags += [("SetUp", "1"), ("FEN", fen(start))]
-    termination = "unterminated" if game.outcome is None else TERMINATIONS.get(game.end, "normal")
+    is_known = game.outcome is not None and (game.end != TOLD or game.detail)
+    termination = TERMINATIONS.get(game.end, "normal") if is_known else "unterminated"
     tags += [
         ("PlyCount", str(len(game.moves))),
         ("Termination", termination),

@@ -131,8 +131,8 @@ class XboardServer:
         self._evaluation.bind(self._searcher)
         self._searcher.clear()
 
-    def _end_game(self, outcome: float | None) -> None:
-        if self._watcher is not None and self._watcher.ended(outcome):
+    def _end_game(self, outcome: float | None, reason: str = "") -> None:
+        if self._watcher is not None and self._watcher.ended(outcome, reason=reason):
             self._relearned()
 
     def _halt(self) -> None:
@@ -275,7 +275,8 @@ class XboardServer:
     def _result(self, words: list[str]) -> None:
         self._halt()
         self._side = None
-        self._end_game(OUTCOMES.get(words[0]) if words else None)
+        reason = " ".join(words[1:]).strip("{}")
+        self._end_game(OUTCOMES.get(words[0]) if words else None, reason)
 
     def _level_of(self, words: list[str]) -> None:
         if len(words) < 3:

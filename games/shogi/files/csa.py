@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from games.record import PLIES, TIME, Choice, PlayedGame
+from games.record import PLIES, TIME, TOLD, Choice, PlayedGame
 from games.shogi.files.gamefile import (
     DECIDED,
     ILLEGAL_KIND,
@@ -300,6 +300,8 @@ def end_of(game: PlayedGame) -> str:
     mover_lost = (game.outcome > 0) == white_to_move(game.line[-1])
     if mover_lost and how != PERPETUAL_CHECK:
         return "%TSUMI" if how == MATE else "%TIME_UP" if game.end == TIME else "%TORYO"
+    if game.end == TOLD and how is None:
+        return "%CHUDAN"  # the moves that decided it are not known
     if how == DECLARATION:
         return "%KACHI"
     return "%-ILLEGAL_ACTION" if game.outcome > 0 else "%+ILLEGAL_ACTION"

@@ -65,7 +65,9 @@ class Watcher:
         if found.pv:
             self._searches.append((line, found))
 
-    def ended(self, outcome: float | None = None, own: float | None = None) -> bool:
+    def ended(
+        self, outcome: float | None = None, own: float | None = None, reason: str = ""
+    ) -> bool:
         """See `games.protocol.server.Watcher`; without a known outcome it is that of the board, if
         the game is over there."""
         line = list(self._line)
@@ -84,8 +86,10 @@ class Watcher:
         if own is not None:
             second = game.second_to_move(line[max(last)])
             outcome = -own if second else own
-        result = game.result(line) if outcome is None else outcome
-        self._learn(episode_of(game, line, last, result))
+        on_board = game.result(line)
+        result = on_board if outcome is None else outcome
+        told = None if result == on_board else reason
+        self._learn(replace(episode_of(game, line, last, result), told=told))
         return True
 
 

@@ -79,6 +79,7 @@ class Episode:
     end: str
     tree: Tree
     side: int | None = None  # the learner's player, 0 or 1; None: both
+    told: str | None = None  # the reason of a result that was told, "" if none was; None: by rules
 
     @property
     def positions(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from games.record import CRASH, PLIES, RULES, Game, PlayedGame, available
+from games.record import CRASH, PLIES, RULES, TOLD, Game, PlayedGame, available
 from games.streams import InputError
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import (
@@ -347,6 +347,7 @@ def _played(episode: Episode, date: str) -> PlayedGame:
         :: -1 if episode.side else 1
     ]
     end = {BROKEN_OFF: PLIES, FORFEITED: CRASH}.get(episode.end, RULES)
+    end = end if episode.told is None else TOLD
     loser = None if not episode.outcome else int(episode.outcome > 0)
     return PlayedGame(
         episode.line,
@@ -357,6 +358,7 @@ def _played(episode: Episode, date: str) -> PlayedGame:
         episode.outcome,
         end,
         loser,
+        episode.told or "",
         players=(first, second),
         round=str(episode.number + 1),
         date=date,
