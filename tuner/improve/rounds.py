@@ -434,13 +434,13 @@ class ImproveRun(Run):
                 return None, f"round {number}: no weight changed, so no match was played"
             usual, each = self.plan.match.games, self._seconds_a_game()
             most = self._in_time(MATCH_SHARE, usual, number, each, MIN_GAMES[1])
-            if not self._tells(number, share, version, most):
+            if share == WHOLE and not self._tells(number, version, most):
                 text = (
                     f"round {number}: {most} games would not tell its gain, so all of the step is"
                     " taken, and the final match decides; more minutes let rounds be judged"
                 )
                 taken = {"version": version.name, "kept": True, "remark": text}
-                self.steps.once(number, f"{share} taken", "no match", taken.copy)
+                self.steps.once(number, f"{WHOLE} taken", "no match", taken.copy)
                 return version, text
             verdict = self._judge(number, share, version, before, first, most)
             said = f"{version.name}: {verdict} against the previous version by all matches"
@@ -580,11 +580,11 @@ class ImproveRun(Run):
                 self.steps.display.note(f"{version.name}: {found['remark']}")
         return True
 
-    def _tells(self, number: int, share: str, version: Version, most: int) -> bool:
-        """Return whether a round is judged by a match of at most `most` games: if the plan names
-        numbers of games, if they are enough, or if it has begun."""
+    def _tells(self, number: int, version: Version, most: int) -> bool:
+        """Return whether all of a step is judged by a match of at most `most` games: if the plan
+        names numbers of games, if they are enough, or if it has begun."""
         begun = kind_of(version.folder / "match-before")
-        done = (number, f"{share} match before") in self.steps.done
+        done = (number, f"{WHOLE} match before") in self.steps.done
         return self.plan.minutes is None or most >= FEWEST_TOLD or begun is not None or done
 
     def _judge(
