@@ -270,7 +270,7 @@ def _of_sources(arguments: Arguments) -> dict:
     from tuner.core.text import plural
     from tuner.export.into.plan import plan
     from tuner.export.into.propose import definitions_in, proposals, shapes_of
-    from tuner.export.into.write import with_numbers
+    from tuner.export.into.write import with_numbers, with_symmetry
     from tuner.export.numbers import rounded
     from tuner.io.files import EXPORT, replace_file
     from tuner.parameters.yaml_tree import read_tree
@@ -311,7 +311,7 @@ def _of_sources(arguments: Arguments) -> dict:
     specs = shapes_of(names, chosen, stages, definitions)
     start = _zeros_of_rows(arguments, of_specs(specs))
     targets = plan(rounded(start, flipped=bool(arguments.flip)), sources, names)
-    parameters = with_numbers(start, targets)
+    parameters = with_symmetry(with_numbers(start, targets))
     write_parameters(output, parameters)
     if not arguments.json:
         print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")

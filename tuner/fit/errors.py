@@ -249,6 +249,16 @@ def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
     return np.array(rows).reshape(-1, problem.start.size)
 
 
+def with_unused_kept(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return weights (stages, columns + 1 or more) in which those of no position have the value
+    that they began with: a smooth prior moves them with their neighbours. `matrix` (d, d) is the
+    Gauss-Newton matrix."""
+    unused = problem.free & (matrix.diagonal().reshape(weights.shape) == 0)
+    used = _occupancy(problem) > 0  # but without a slope where they are
+    unused[:, : used.shape[1]] &= ~used
+    return np.where(unused, np.clip(problem.start, problem.low, problem.high), weights)
+
+
 def _occupancy(problem: Problem) -> np.ndarray:
     """Return how often each weight applies (stages, columns)."""
     return problem.shares @ problem.use[1]

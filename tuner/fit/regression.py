@@ -12,7 +12,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
-from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.errors import find_null_space, standard_errors, with_unused_kept
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
 from tuner.fit.learners.solvers import newton, newton_step
@@ -116,9 +116,7 @@ def _diagnosed(
     null_space = find_null_space(problem, matrix, data.layout.places)
     undecided = find_null_space(problem, matrix, data.layout.places, prior=True)
     weights = undecided.restore(problem, weights)
-    # no position says anything of these, and a smooth prior moves them with their neighbours
-    unused = problem.free & (matrix.diagonal().reshape(weights.shape) == 0)
-    weights = np.where(unused, np.clip(problem.start, problem.low, problem.high), weights)
+    weights = with_unused_kept(problem, weights, matrix)
     uncertainty = (
         standard_errors(problem, weights, matrix, undecided) if options.errors or play else None
     )

@@ -19,6 +19,7 @@ from tuner.fit.errors import (
     correction,
     find_null_space,
     uncertainty_of,
+    with_unused_kept,
 )
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record
@@ -56,7 +57,7 @@ def fit_temporal(
     matrix = regression.gauss_newton(weights)
     null_space = find_null_space(regression, matrix, data.layout.places)
     undecided = find_null_space(regression, matrix, data.layout.places, prior=True)
-    weights = undecided.restore(regression, weights)
+    weights = with_unused_kept(regression, undecided.restore(regression, weights), matrix)
     uncertainty = standard_errors(problem, weights, undecided) if options.errors else None
     weights, _, uncertainty = whole(problem, weights, weights, uncertainty)
     return FitResult(

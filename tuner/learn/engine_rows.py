@@ -89,7 +89,7 @@ def build_engine_rows(
     if engine.without_row:
         note(f"skipped {plural(engine.without_row, 'position')} without a row: {engine.reason}")
     if engine.wrong:
-        note(f"left out {plural(engine.wrong, 'row')} that cannot be, the first: {engine.fault}")
+        note(f"left out {plural(engine.wrong, 'faulty row')}, the first: {engine.fault}")
     return data, check, totals, report
 
 

@@ -363,3 +363,30 @@ def test_tables_that_are_symmetric_stay_so(tmp_path, row, wide, symmetric):
 def test_a_list_of_128_with_numbers_everywhere_is_a_list(tmp_path):
     mapped(tmp_path, "a.c", f"int curve[128] = {{ {', '.join(map(str, range(5, 133)))} }};")
     assert load_parameters(tmp_path / "start.yaml").layout.places[0].shape == (128,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.go", "package a\ntype P struct { Eg, Mg int }\n\nvar pair = [2]int{3, 4}\n"),
+        ("A.cs", "struct P { int eg; int mg; }\nclass A { static int[] pair = {3, 4}; }"),
+    ],
+)
+def test_what_follows_a_struct_is_not_of_its_type(tmp_path, name, text):
+    mapped(tmp_path, name, text)
+    assert load_parameters(tmp_path / "start.yaml").weights.tolist() == [[3], [4]]
+
+
+def test_whether_a_table_is_symmetric_is_up_to_its_file(tmp_path):
+    source = tmp_path / "a.c"
+    mapped(tmp_path, "a.c", f"int pst[64] = {{ {board('1, 2, 3, 4, 4, 3, 2, 1')} }};")
+    start = tmp_path / "start.yaml"
+    command = ("--from", source, "--map", tmp_path / "names.yaml", "-o")
+    done("export", start, *command, tmp_path / "kept.yaml")
+    assert load_parameters(tmp_path / "kept.yaml").symmetric == ("pst.pst",)
+    start.write_text(start.read_text().replace('symmetric: ["pst.pst"]\n', ""))
+    done("export", start, *command, tmp_path / "free.yaml")
+    assert load_parameters(tmp_path / "free.yaml").symmetric == ()
+    source.write_text(source.read_text().replace("2, 1, 1, 2", "2, 9, 1, 2", 1))
+    said = refused("export", tmp_path / "kept.yaml", *command, tmp_path / "b.yaml")
+    assert "the right half of pst.pst does not mirror the left one in the sources" in said

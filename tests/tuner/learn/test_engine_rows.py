@@ -268,7 +268,7 @@ def test_a_few_rows_that_cannot_be_are_left_out_and_counted(build, tmp_path, how
     assert data.texts(np.arange(data.positions)) == whole.texts(kept)
     assert np.array_equal(data.outcome, whole.outcome[kept])
     (note,) = build.notes
-    assert note.startswith("left out 1 row that cannot be, the first: ")
+    assert note.startswith("left out 1 faulty row, the first: ")
     assert note.endswith(f"; it is of {whole.texts(np.array([at]))[0]}")
 
 

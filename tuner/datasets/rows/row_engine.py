@@ -123,8 +123,8 @@ class RowEngine:
     def _require_few(self, fewest: int = 0) -> None:
         if self.wrong > MOST_WRONG * max(self.answered, fewest):
             raise InputError(
-                f"{self.fault}; {self.wrong:,} of {plural(self.answered, 'row')} cannot be,"
-                f" expected at most {MOST_WRONG:.0%}"
+                f"{self.fault}; {self.wrong:,} of {plural(self.answered, 'row')} are faulty,"
+                f" expected at most {100 * MOST_WRONG:g} %"
             )
 
     def finish(self) -> None:

@@ -396,10 +396,11 @@ def _types_with_endgame_first(source: SourceText) -> Iterator[str]:
     """Yield the names of structs, and of what is defined with one, whose fields are a number of the
     endgame and then one of the middlegame."""
     middlegame, endgame = STAGE_NAMES
+    is_c = source.language.pads_lists  # others have no name behind a struct
     for go_name, name, body, after in STRUCT.findall(source.code):
         fields = [word for word in re.findall(r"\w+", body.lower()) if word in middlegame | endgame]
         if len(fields) == 2 and fields[0] in endgame and fields[1] in middlegame:
-            yield from filter(None, (go_name, name, after))
+            yield from filter(None, (go_name, name, after if is_c else ""))
 
 
 def _with_fields(node: Node, fields: tuple[str, ...], source: SourceText) -> Node:

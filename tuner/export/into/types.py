@@ -81,15 +81,12 @@ def words_beside(number: Number, source: SourceText, types: Sequence[str]) -> It
 def _called_with(before: str) -> str | None:
     """Return the name in front of the innermost parenthesis that is open at the end of a text; None
     if there is none in its statement."""
-    depth = 0
-    for at in range(len(before) - 1, -1, -1):
-        depth += (before[at] == ")") - (before[at] == "(")
-        if depth < 0:
-            name = re.search(r"(\w+)!?\s*$", before[:at])
-            return name[1] if name else None
-        if before[at] == ";" and not depth:
-            return None
-    return None
+    statement = before[before.rfind(";") + 1 :]
+    at = statement.rfind("(")
+    while at >= 0 and statement.count("(", at) <= statement.count(")", at):
+        at = statement.rfind("(", 0, at)
+    name = re.search(r"(\w+)!?\s*$", statement[: max(at, 0)])
+    return name[1] if name else None
 
 
 @cache

@@ -18,7 +18,7 @@ from tuner.export.into.source import SourceText, spelled
 from tuner.export.into.types import is_unknown, limits_at
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
-from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters, Place, is_board
+from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters, is_board
 from tuner.parameters.reader import read_parameters
 from tuner.parameters.writer import to_text
 
@@ -491,18 +491,32 @@ def with_numbers(p: Parameters, targets: Sequence[Target]) -> Parameters:
         learned={},
         fixed=tuple(fixed),
         tied=tuple(tied),
-        symmetric=(),
     )
-    names = [place.path for place in p.layout.places if _is_symmetric(found, place)]
-    return replace(found, symmetric=tuple(names))
+    for name in p.symmetric:
+        if not _mirrors(found, name):
+            raise InputError(
+                f"symmetric: the right half of {name} does not mirror the left one in the sources;"
+                " delete it from `symmetric` in the parameter file"
+            )
+    return found
 
 
-def _is_symmetric(p: Parameters, place: Place) -> bool:
-    """Return whether the right half of a table mirrors the left one, and the table is not flat."""
-    values = p.weights[:, place.columns]
-    leaders = replace(p, symmetric=(place.path,), tied=()).leaders()
-    same = (p.weights.ravel()[leaders] == p.weights).all()
-    return is_board(place.shape) and bool(same and np.ptp(values) > 0)
+def with_symmetry(p: Parameters) -> Parameters:
+    """Return the parameters with those tables as symmetric that are, and are not flat."""
+    names = [
+        place.path
+        for place in p.layout.places
+        if is_board(place.shape)
+        and np.ptp(p.weights[:, place.columns]) > 0
+        and _mirrors(p, place.path)
+    ]
+    return replace(p, symmetric=tuple(names))
+
+
+def _mirrors(p: Parameters, name: str) -> bool:
+    """Return whether the right half of the tables of this name mirrors the left one."""
+    leaders = replace(p, symmetric=(name,), tied=()).leaders()
+    return bool((p.weights.ravel()[leaders] == p.weights).all())
 
 
 def has_other_numbers_alone(path: Path, p: Parameters) -> bool:
