@@ -129,7 +129,8 @@ class Result:
     """A fit: its data, method and losses, and the commands to run next. `tuner tune --json`
     prints it, its findings have it, and the learned file what is not about files.
 
-    `play` are share, gain and cost of the step of --prior play, `slopes` its slopes by phase.
+    `play` are the share of the step of --prior play and the centipawns by which it changes
+    evaluations (root mean square), `slopes` its slopes by phase.
     Losses are means per position. What is false is not written."""
 
     command: str = ""

@@ -1,21 +1,21 @@
 """Sampling noise of evaluations, its price in Elo, and `--prior play`: how far to go from the
 starting weights to those that predict results best.
 
-The automatic prior finds a width for each list, by empirical Bayes. Its optimum predicts
-held-out results better than the start and still loses matches, for two reasons. It contains
-sampling noise, whose price matches measured. And weights that predict results are not those that
-win: strong players reach positions that look worse than they are, so a part of what results teach
-is of no use for play. If S is the mean square of what results teach, N that of sampling noise (both
-as differences of evaluations between neighboring positions of a game), u the useful share and P
-the price in Elo, weights that go the share f of the way have
+The automatic prior finds a width for each list, by empirical Bayes. Its optimum predicts held-out
+results better than the start and still loses matches: it contains sampling noise, and weights that
+predict results are not those that win. Strong players reach positions that look worse than they
+are, so a part of what results teach is of no use for play, and held-out games cannot tell which.
+Matches could: with the results of others, evaluations gained most when the step changed them by
+10 to 25 centipawns, whatever the games, their number, the prior and the length of the way, and lost
+from about twice that on; with those of games of the evaluation itself by twice as much (see
+docs/measurements.md). The step is therefore a distance. It is measured on what the author has set:
+where lists are all zero, an evaluation is young, and results teach most of it.
 
-    gain(f) = P (2 u f - f^2) S,    cost(f) = P f^2 N,
-
-and gain - cost is largest at f = u S / (S + N). S + N is measured on the learned weights, N by
-their covariance. Results that say nothing also move weights, towards "every game is a draw": there
-is a step only if the optimum differs from the one for drawn games by more than noise. P and the
-constants below are those of `classic` in chess. A centipawn of another evaluation counts for as
-many of `classic` as it is worth."""
+If S is the mean square of what results teach, and N that of sampling noise, a step goes the share
+S / (S + N) of what it would go without noise. Results that say nothing also move weights, towards
+"every game is a draw": there is a step only if the optimum differs from the one for drawn games by
+more than noise. A centipawn of another evaluation counts for as many of `classic` as it is
+worth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.special import chdtri
 
-from games.streams import InputError
 from tuner.datasets.dataset import positions_at
 from tuner.fit.errors import Uncertainty
 from tuner.fit.learners.solvers import solve
@@ -127,23 +126,19 @@ def deviation(rows: np.ndarray, covariance: np.ndarray) -> float:
 
 
 PLAY: Final = "play"  # a prior
-# least useful share, of changes to a good evaluation: measured by matches, see
-# docs/measurements.md
-USEFUL = 0.25
-OWN_USEFUL = 0.5  # the same for games of the evaluation itself: errors there are its own
-MEASURED = 100.0  # Elo, up to which the price is that of matches
-# centipawns by which weights that predict results differ from those that win: all of a larger
-# change is useful
-MISFIT = 40.0
+# centipawns by which a step changes evaluations (root mean square over positions): measured by
+# matches with results of others, and with those of games of the evaluation itself
+REACH, OWN_REACH = 15.0, 30.0
+LARGEST = 0.5  # share of the way: more did not gain with the results of any games
+MEASURED = 100.0  # Elo, up to which the price of noise is that of matches
 
 
 class PlayStep(NamedTuple):
-    """The `share` of the way to go, and the `gain` and `cost` that are expected then, in Elo if it
-    is known how many centipawns of `classic` one of the evaluation is worth."""
+    """The `share` of the way to go, and by how many centipawns it changes evaluations (root mean
+    square over positions)."""
 
     share: float
-    gain: float
-    cost: float
+    change: float
 
 
 def play_step(
@@ -153,21 +148,15 @@ def play_step(
     found: Uncertainty,
     part: np.ndarray,
     centipawn: float,
-    least: float = USEFUL,
+    reach: float = REACH,
 ) -> PlayStep:
-    """Return the share of the way from the starting weights to the optimum `weights` that maximizes
-    gain - cost, if the weights of `part` (stages, columns + 1 or 2, bool) go it; a centipawn is
-    worth `centipawn` of `classic`, and `least` is the least useful share. `matrix` is the
-    Gauss-Newton matrix of the loss at the optimum."""
-    pairs = neighbours(problem, problem.start)
-    if pairs is None:
-        raise InputError(
-            "--prior play: needs games of which several positions are learned from, to compare"
-            " neighboring ones; use --prior auto"
-        )
-    rows = (pairs[1] - pairs[0])[:, found.coordinates]
+    """Return the share of the way from the starting weights to the optimum `weights` that the
+    weights of `part` (stages, columns + 1 or 2, bool) go; a centipawn is worth `centipawn` of
+    `classic`, in which `reach` is given. `matrix` is the Gauss-Newton matrix of the loss at the
+    optimum."""
+    rows = coefficients(problem, sample_places(problem), problem.start)[:, found.coordinates]
+    rows -= rows.mean(axis=0)
     rows *= centipawn * part.ravel()[found.coordinates]
-    del pairs
     told = beyond_draws(problem, weights, matrix)[found.coordinates]
     spread = rows.T @ rows @ found.noise / len(rows)
     noise = float(np.trace(spread))
@@ -177,7 +166,29 @@ def play_step(
     beyond = float(((rows @ told) ** 2).mean()) - chance
     way = (weights - problem.start).ravel()[found.coordinates]
     moved = float(((rows @ way) ** 2).mean())
-    return best_step(min(moved, noise + beyond), noise, least)
+    was_set = lists_that_are_set(problem).ravel()[found.coordinates]
+    step = step_of(
+        min(moved, noise + beyond), noise, float(((rows @ (was_set * way)) ** 2).mean()), reach
+    )
+    return PlayStep(step, step * moved**0.5 / centipawn)
+
+
+def lists_that_are_set(problem: Problem) -> np.ndarray:
+    """Return which weights (stages, columns + 1 or 2) are in a list or table that is not all zero
+    at the start."""
+    found = np.zeros(problem.start.shape, np.bool_)
+    for place in problem.data.layout.places:
+        columns = slice(place.first, place.first + place.size)
+        found[:, columns] = problem.start[:, columns].any()
+    return found
+
+
+def step_of(moved: float, noise: float, of_set: float, reach: float = REACH) -> float:
+    """Return the share of the way for mean squares in squared centipawns of `classic`: S + N
+    (`moved`), N (`noise`), and that of the change by lists that are set."""
+    if not moved > noise:
+        return 0.0
+    return min(LARGEST, reach / max(of_set, 1e-300) ** 0.5) * (moved - noise) / moved
 
 
 def beyond_draws(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -191,19 +202,6 @@ def beyond_draws(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> n
     part = matrix[np.ix_(free, free)] + problem.precision_of(free)
     found[free] = solve(part, pull.ravel()[free])
     return found
-
-
-def best_step(moved: float, noise: float, least: float = USEFUL) -> PlayStep:
-    """Return the step for the mean squares S + N (`moved`) and N (`noise`), in squared centipawns
-    of chess."""
-    taught = moved - noise
-    if not taught > 0:
-        return PlayStep(0.0, 0.0, 0.0)
-    useful = max(least, 1 - MISFIT**2 / taught)
-    share = useful * taught / (taught + noise)
-    return PlayStep(
-        share, PRICE.elo * (2 * useful * share - share**2) * taught, PRICE.elo * share**2 * noise
-    )
 
 
 def weights_that_step(parameters: Parameters, shape: tuple[int, ...]) -> np.ndarray:
@@ -237,23 +235,14 @@ def go_part_of_the_way(
     )
 
 
-def play_line(step: PlayStep, elo: bool) -> str:
-    """Return a step as a line of text; `elo`: the cost is known in Elo."""
+def play_line(step: PlayStep, unit: str) -> str:
+    """Return a step as a line of text."""
     if step.share == 0:
         return (
             "prior play: what these games teach does not exceed sampling noise; weights move 0 % of"
             " the way to those that predict results best"
         )
-    cost = f"{step.cost:.0f}" if step.cost <= MEASURED else f"more than {MEASURED:g}"
-    expected = (
-        f"sampling noise then costs {cost} Elo"
-        if elo
-        else (
-            "how far is best was measured with `classic` in chess alone: use a match to compare it"
-            " with other priors, such as --prior 5"
-        )
-    )
     return (
         f"prior play: weights move {100 * step.share:.0f} % of the way to the best predictor of"
-        f" results; {expected}"
+        f" results, which changes evaluations by {step.change:.0f} {unit}"
     )

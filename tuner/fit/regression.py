@@ -17,9 +17,9 @@ from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
 from tuner.fit.learners.solvers import newton, newton_step
 from tuner.fit.noise import (
-    OWN_USEFUL,
+    OWN_REACH,
     PLAY,
-    USEFUL,
+    REACH,
     go_part_of_the_way,
     play_line,
     play_step,
@@ -30,7 +30,7 @@ from tuner.fit.problem import Problem
 from tuner.fit.result import Convergence, FitResult, learned, whole
 from tuner.fit.scale import fit_scale, scale_lines
 from tuner.fit.setup import FitOptions, make_problem, with_prior
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters
+from tuner.parameters.parameters import Parameters
 
 WIDTHS = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # centipawns, of priors
 SPLITS, SHARE = 4, 0.2  # of cross-validation
@@ -130,9 +130,9 @@ def _diagnosed(
             uncertainty,
             part,
             options.centipawn_at(scale),
-            OWN_USEFUL if options.own_results else USEFUL,
+            OWN_REACH if options.own_results else REACH,
         )
-        note(play_line(step, options.centipawn is not None and parameters.game == DEFAULT_GAME))
+        note(play_line(step, parameters.wording.unit))
         weights, optimum, uncertainty = go_part_of_the_way(
             problem, weights, uncertainty, part, step.share
         )

@@ -26,7 +26,6 @@ from tuner.findings.findings import (
     reversed_results,
 )
 from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result
-from tuner.fit.noise import PlayStep
 from tuner.fit.prior import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
@@ -138,7 +137,7 @@ def describe(
         never_applied=int((result.problem.use[0].sum(axis=0) == 0).sum()),
         held_out_change=on_own,
         noise=noise,
-        play=_play(step, centipawn) if step else None,
+        play={"share": round(step.share, 3), "change": round(step.change, 1)} if step else None,
         slopes=(
             [round(slope, 6) for slope in slopes.slopes]
             if step and isinstance(slopes, SlopedDataset)
@@ -197,13 +196,6 @@ def _as_given(
     ]
     loss = loss_as_given(result, on_results, scale)
     return None if loss is None or not beside else AsGiven(loss, beside)
-
-
-def _play(step: PlayStep, centipawn: float | None) -> dict[str, float]:
-    """Return the step of --prior play; gain and cost in Elo are known only with the worth of a
-    `centipawn`."""
-    elo = {} if centipawn is None else {"gain": round(step.gain, 1), "cost": round(step.cost, 1)}
-    return {"share": round(step.share, 3), **elo}
 
 
 def _match_command(

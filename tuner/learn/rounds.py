@@ -12,9 +12,8 @@ import numpy as np
 from games.record import ReadReport, points_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
-from tuner.datasets.writing import split_games
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.fit.noise import MIN_PAIRS, PLAY
+from tuner.fit.noise import PLAY
 from tuner.fit.regression import choose_prior
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
@@ -142,16 +141,10 @@ def _with_prior(
     data: Dataset, start: Parameters, options: TuneSettings, fitting: FitOptions, display: Display
 ) -> TuneSettings:
     """Return the options; the width that cross-validation chooses replaces --prior cv, and play
-    replaces auto where it can be used: for results of games with several positions that are won or
-    drawn, and an evaluation to start from."""
+    replaces auto where it can be used: for results of games that are won or drawn, and an
+    evaluation to start from."""
     if options.prior == "auto" and options.method == "logistic" and options.gradient == "analytic":
-        lengths = np.diff(data.first)[split_games(data, options.held_out, options.seed)[0]]
-        pairs = (lengths - 1).clip(0).sum()  # of neighboring positions
-        usable = (
-            start.weights.any()
-            and data.positions > 2 * data.games
-            and (points_of(start.game) == 1 and pairs >= MIN_PAIRS)
-        )
+        usable = start.weights.any() and points_of(start.game) == 1
         return replace(options, prior=PLAY) if usable else options
     if options.prior != "cv":
         return options

@@ -132,7 +132,7 @@ class TuneOptions(Reading):
     prior: Width | None = option(
         "prior width, the standard deviation of what a weight adds to the evaluation, around its"
         " start: centipawns, or hundredths of a point; none; cv (one width, by cross-validation);"
-        " play (for each list and term by empirical Bayes, then the step that gains most in"
+        " play (for each list and term by empirical Bayes, then a step as far as gained in"
         " matches); or auto"
         " (default: play for results of games, also in rows; for rootstrap and for scores of"
         " --own-games alone 20, for recorded scores 5; otherwise by empirical Bayes)",
