@@ -334,3 +334,18 @@ def test_zeros_have_no_evaluation_to_compare_scores_with(recorded, tmp_path):
         "-o",
         tmp_path / "out.yaml",
     )
+
+
+def test_what_the_move_is_worth_is_not_learned_from_another_program(recorded, tmp_path):
+    """Scores that are higher by 20 for the side to move: the tempo is held unless it is named."""
+    turn = np.array([1 if fen.split()[1] == "w" else -1 for fen in fens()])
+    scores = np.rint(UNIT * (evaluations() + 20 * turn)).astype(int)
+    file = labelled(tmp_path, scores, "turn.txt")
+    out, before = tmp_path / "out.yaml", CLASSIC.mask(("space.tempo",))
+    words = ("--method", "scores", "--held-out", 0, "--scale", 0.0025, "--prior", 20, "-o", out)
+    said = "held: space.tempo, since the scores see what the side to move threatens"
+    assert said in done("tune", "classic", file, *words).err
+    assert (load_parameters(str(out)).weights == CLASSIC.weights)[before].all()
+    assert said not in done("tune", "classic", file, "--only", "space.*", *words).err
+    moved = (load_parameters(str(out)).weights - CLASSIC.weights)[before]
+    assert (moved > 5).all()

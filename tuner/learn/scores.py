@@ -11,10 +11,12 @@ from scipy.optimize import minimize_scalar
 
 from games.record import Game, PositionBatch, SearchLimits
 from games.streams import InputError
-from tuner.core.text import plural
+from tuner.core.text import listed, plural
 from tuner.datasets.dataset import BLOCK, Dataset, whole_games
 from tuner.datasets.files import ArrayWriter
-from tuner.fit.setup import make_problem
+from tuner.fit.result import FitResult
+from tuner.fit.setup import FitOptions, make_problem
+from tuner.io.terminal import Display
 from tuner.learn.build import NothingLeft, selected
 from tuner.learn.methods import fitting_of
 from tuner.learn.score_check import remarks_on
@@ -22,6 +24,7 @@ from tuner.learn.searches import Making
 from tuner.learn.targets import Read, ScoreScale, Targets
 from tuner.learn.teacher import Teacher
 from tuner.options.option import no_use
+from tuner.parameters.parameters import Parameters
 from tuner.statistics.intervals import NORMAL
 
 SCORES, TARGETS = "scores.npy", "targets.npy"
@@ -140,6 +143,26 @@ class Scores(Targets):
             scale=scale,
         )
 
+    def fit(
+        self, data: Dataset, start: Parameters, options: FitOptions, display: Display
+    ) -> FitResult:
+        """See `Targets`. Numbers that know only who is to move are held where another program's
+        scores teach: it sees the threats of the side to move, which our search finds by itself."""
+        made, game = self._made.options, self._made.start.game
+        if game is not None and game.searchable and not (made.own_scores or made.own_results):
+            held = [
+                name
+                for name in names_of_the_move(data)
+                if not (made.only and start.mask((name,))[start.mask(made.only)].any())
+            ]
+            options = replace(options, fixed=(*options.fixed, *held))
+            if held:
+                display.note(
+                    f"held: {listed(held)}, since the scores see what the side to move threatens,"
+                    " which a search finds by itself; --only names what is learned all the same"
+                )
+        return super().fit(data, start, options, display)
+
     def _evaluations(self, data: Dataset) -> np.ndarray:
         """Return the static evaluations (n,) of all positions in centipawns, first player's
         view."""
@@ -157,6 +180,21 @@ class Scores(Targets):
         fitting, scale = fitting_of(options, device), start.parameters.scale
         problem = make_problem(data, start.parameters, fitting, every, scale)
         return problem.evaluations(problem.start, whole_games(data, every))
+
+
+def names_of_the_move(data: Dataset) -> list[str]:
+    """Return the parameters that know only who is to move: those with the same count, but for its
+    sign, in each of many positions."""
+    places = np.linspace(0, data.positions - 1, min(COMPARED, data.positions)).astype(np.int64)
+    if len(places) < COMPARED:
+        return []
+    counts = np.zeros((len(places), data.columns))
+    for i, place in enumerate(places):
+        part = slice(*data.row[place : place + 2])
+        np.add.at(counts[i], data.column[data.index[part]], data.count[part])
+    sizes = np.abs(counts)
+    alike = np.flatnonzero((sizes.min(axis=0) > 0) & (sizes == sizes[0]).all(axis=0))
+    return [place.path for place in data.layout.places if place.first in alike and place.size == 1]
 
 
 def blocks_of_games(first: np.ndarray) -> Iterator[np.ndarray]:
@@ -180,6 +218,7 @@ def unscored(game: Game, positions: int) -> Unscored:
 
 
 LOWEST, HIGHEST = 1e-5, 0.1  # plausible scales, as for evaluations
+COMPARED = 500  # positions from which it is seen what a parameter knows
 STEPS = 41  # of the grid on which the fit begins: the sum of squares may have several minima
 FEWEST_GAMES = 20
 CERTAIN = 3.0  # standard errors from zero
