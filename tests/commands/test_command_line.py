@@ -155,6 +155,7 @@ def test_every_name_of_a_file_in_a_usage_is_completed():
         "SD",
         "NAME",
         "SHARE",
+        "MINUTES",
         "CP",
         "P",
         "MB",

@@ -100,7 +100,8 @@ def tune(
     The learned file is written to `output`, if that is given, and everything for a report to the
     folder `run`. The report names the files that it is about, so `run` needs `output`, and a start
     that is in a file. The options are those of `tuner tune`, which `tuner tune --help` explains;
-    `prior` None is --prior none. InputError names a mistake in one line.
+    `prior` None is --prior none. Where `try_` (--try) writes nothing, the numbers are those of the
+    start. InputError names a mistake in one line.
     """
     settings_for_tuning(options, (), what="tune: ")
     sources = sources_of(start, games)
@@ -115,11 +116,12 @@ def tune(
         begun = evaluation.path or str(evaluation.save(Path(folder) / "start.yaml"))
         written = Path(output) if output is not None else Path(folder) / "learned.yaml"
         result = tuning.tune(begun, sources, written, settings, "tuner.tune", notes)
-        learned = load(written, evaluation.terms).parameters
+        kept = begun if result.nothing_written else written
+        learned = load(kept, evaluation.terms).parameters
     if evaluation.path is None:  # neither a temporary name nor commands with it are left
         result = replace(result, start=evaluation.name)
         learned = replace(learned, learned={**learned.learned, "start": evaluation.name})
-        if output is not None:
+        if output is not None and not result.nothing_written:
             write_parameters(written, learned)
     if evaluation.path is None or output is None:
         result = replace(result, compare=None, match=None)

@@ -34,6 +34,7 @@ USAGE = "PARAMS GAMES [GAMES ...] -o OUT [options]\n       tuner tune --resume D
 EXAMPLE = """examples:
   tuner tune classic games.pgn.zst -o learned.yaml
   tuner tune classic games.pgn.zst --dry-run
+  tuner tune classic games.pgn.zst --method logistic --try 10 -o learned.yaml
   tuner tune classic --own-games 6000 -o learned.yaml
   tuner tune my.yaml games/ --method logistic --fixed 'material.pawn.eg' \\
     -o learned.yaml --run run
@@ -62,7 +63,7 @@ TABLE: Table = (
         metavar="DIR",
     ),
     resume("a run", " that was interrupted while it searched: its searches are kept"),
-    *options_in(TuneOptions, "not_linear"),
+    *options_in(TuneOptions, "not_linear try_"),
     TERMS,
     Title("recorded scores"),
     *options_in(TuneOptions, "blend teacher nodes max_difference"),

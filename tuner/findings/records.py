@@ -78,9 +78,10 @@ class PointsError:
 
 @dataclass(frozen=True)
 class RoundMatch:
-    """The match after a round of own games: the score of the learned weights from 0 to 1, and their
-    Elo with half of its 95 % interval, None if all pairs ended alike; how far the round moved
-    values, and the change of the loss of the results of held-out games."""
+    """The match of learned weights against the start, or after a round of own games against those
+    before: their score from 0 to 1, and their Elo with half of its 95 % interval, None if all pairs
+    ended alike; how far the round moved values, and the change of the loss of the results of
+    held-out games; the `share` of the way to the optimum, of a step that is tried."""
 
     games: Amount
     score: Amount
@@ -88,6 +89,17 @@ class RoundMatch:
     error: Amount | None = None
     moved: Amount | None = None
     held_out: Change | None = None
+    share: Number | None = optional()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Steps of several lengths that were judged by matches: those of the ladder, and the final one
+    of the best of them, which is written if it is `kept`; none if there is no step."""
+
+    ladder: list[RoundMatch] = field(default_factory=list)
+    final: RoundMatch | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,6 +204,12 @@ class Result:
     own_games: Amount | None = optional()
     own_rounds: Count | None = optional()
     own_matches: list[RoundMatch] | None = optional()
+    tried: Tried | None = optional()
+
+    @property
+    def nothing_written(self) -> bool:
+        """Whether no step won its match, so that there is no file."""
+        return self.tried is not None and not self.tried.kept
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tuner.fit.noise import (
     OWN_REACH,
     PLAY,
     REACH,
+    PlayStep,
     go_part_of_the_way,
     play_line,
     play_step,
@@ -154,6 +155,28 @@ def _diagnosed(
         convergence,
         optimum,
         step,
+    )
+
+
+def at_share(result: FitResult, start: Parameters, share: float) -> FitResult:
+    """Return the result of `--prior play` from these parameters at another share of the way."""
+    assert result.step is not None and result.uncertainty is not None, "there is a way"
+    problem, ratio = result.problem, share / result.share
+    weights, _, noise = go_part_of_the_way(
+        problem,
+        result.weights,
+        result.uncertainty,
+        weights_that_step(start, result.weights.shape),
+        ratio,
+    )
+    weights, optimum, uncertainty = whole(problem, weights, result.optimum, noise)
+    return replace(
+        result,
+        parameters=learned(start, weights, optimum, uncertainty, result.parameters.scale),
+        weights=weights,
+        optimum=optimum,
+        uncertainty=uncertainty,
+        step=PlayStep(share, result.step.change * ratio),
     )
 
 

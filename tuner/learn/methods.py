@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from games.record import Game
+from games.record import Game, points_of
 from games.system import available_cpus
 from tuner.core.records import make
 from tuner.datasets.files import is_dataset
@@ -117,7 +117,7 @@ def resolved(
     own_scores = own_alone and name == "scores" and options.teacher is None
     refuse(
         (option, given, f"has no use here, {why}")
-        for option, given, why in unused(options, name, method, sources, rows)
+        for option, given, why in unused(options, name, method, parameters, sources, rows)
     )
     require_consistent(options, name, method)
     kinds = [(source, kind_of(source, game, rows)) for source in sources]
@@ -178,7 +178,12 @@ def resolved(
 
 
 def unused(
-    options: TuneSettings, name: str, method: Method, sources: Sequence[str], rows: bool
+    options: TuneSettings,
+    name: str,
+    method: Method,
+    parameters: Parameters,
+    sources: Sequence[str],
+    rows: bool,
 ) -> Iterator[tuple[str, object, str]]:
     """Yield the options that this method, learner or kind of games does not use: as written,
     whether given, and why they are not used."""
@@ -195,6 +200,7 @@ def unused(
         ("step", options.gradient == "analytic", "the gradient is analytic"),
         ("not_linear", not rows, "the sources are not rows"),
         ("own_rounds", options.own_games is None, "there are no --own-games to play"),
+        *(("try_", idle, why) for idle, why in _never_tried(options, name, parameters, rows)),
     )
     known = {each.name: each for each in options_in(TuneSettings)}
     for field, idle, why in asleep:
@@ -215,6 +221,24 @@ def unused(
                 each.name != "seed" and getattr(options, each.name) != each.default,
                 chosen,
             )
+
+
+def _never_tried(
+    options: TuneSettings, name: str, parameters: Parameters, rows: bool
+) -> Iterator[tuple[bool, str]]:
+    """Yield whether there is a reason not to try steps, and the reason."""
+    yield not parameters.weights.any(), "there is no evaluation to start from"
+    yield points_of(parameters.game) > 1, "matches of this game are not scored in Elo"
+    yield (
+        rows,
+        "an engine plays with the weights of its rows once it is built: name the games as `results`"
+        " in the plan of tuner improve",
+    )
+    yield (
+        name != "logistic" or options.prior not in ("auto", PLAY),
+        "only --prior play, for results, goes a part of the way",
+    )
+    yield options.own_games is not None, "rounds of --own-games are judged by matches already"
 
 
 def method_for(

@@ -20,11 +20,11 @@ from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
-from tuner.learn.result import changed
+from tuner.learn.result import changed, match_text
 from tuner.learn.rounds import FAR, Fitted, value_change
 from tuner.learn.targets import Start
 from tuner.options.games import GamesSettings
-from tuner.options.match import DEFAULT_DEPTH, MatchSettings
+from tuner.options.match import MatchSettings
 from tuner.options.option import no_use, refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
@@ -42,16 +42,15 @@ MIN_GAMES, MAX_GAMES, PART = 40, 400, 15
 def played(
     before: Parameters,
     after: Parameters,
-    own_games: int,
+    games: int,
     seed: int,
     terms: Sequence[str | Path],
     executor: Executor,
     command: str,
     display: Display,
 ) -> RoundMatch:
-    """Play the learned weights `after` against those `before`, on the executor. KeyboardInterrupt
-    if the match is interrupted."""
-    games = min(max(own_games // PART // 2 * 2, MIN_GAMES), MAX_GAMES)
+    """Play games of the learned weights `after` against those `before`, on the executor.
+    KeyboardInterrupt if the match is interrupted."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         players = [str(Path(folder) / f"{name}.yaml") for name in ("learned", "before")]
         for path, parameters in zip(players, (after, before), strict=True):
@@ -64,13 +63,6 @@ def played(
         raise KeyboardInterrupt
     elo = found.plain["elo"]
     return RoundMatch(games, found.plain["score"], elo["value"], elo["error"])
-
-
-def _match_text(match: RoundMatch) -> str:
-    text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
-    if match.elo is None or match.error is None:
-        return text
-    return f"{text} ({match.elo:+.0f} +/- {match.error:.0f} Elo)"
 
 
 class OwnRounds(NamedTuple):
@@ -142,7 +134,7 @@ def learn_from_own_games(
         match = played(
             begun.parameters,
             fitted.result.parameters,
-            options.own_games,
+            min(max(options.own_games // PART // 2 * 2, MIN_GAMES), MAX_GAMES),
             options.seed + number,
             options.terms,
             executor,
@@ -153,7 +145,7 @@ def learn_from_own_games(
         better = match.score > 0.5
         rival = start if number == 1 else f"the weights of round {number - 1}"
         display.note(
-            f"round {number}: the learned weights score {_match_text(match)} against {rival}"
+            f"round {number}: the learned weights score {match_text(match)} against {rival}"
         )
         if kept is not None and not better:
             display.note(f"round {number} is undone: it does not win its match")

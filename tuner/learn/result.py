@@ -25,7 +25,7 @@ from tuner.findings.findings import (
     ratios_of,
     reversed_results,
 )
-from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result
+from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result, RoundMatch, Tried
 from tuner.fit.prior import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
@@ -34,6 +34,7 @@ from tuner.fit.tied import TiedDevice
 from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.targets import Read, Start
+from tuner.options.match import DEFAULT_DEPTH
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.statistics.intervals import NORMAL
@@ -229,9 +230,12 @@ def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
 def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
     games = "" if result.labelled else f"{plural(result.games, 'game')}, "
+    wrote = (
+        f"{result.output} is not written" if result.nothing_written else f"wrote {result.output}"
+    )
     lines = [
         (
-            f"wrote {result.output}: {games}{plural(result.positions, 'position')},"
+            f"{wrote}: {games}{plural(result.positions, 'position')},"
             f" {result.iterations}"
             f" iterations of {result.learner}, prior {prior_text(result)}"
         ),
@@ -239,13 +243,21 @@ def result_lines(result: Result) -> list[str]:
     ]
     if result.run:
         lines.append(f"see the report: tuner report {shlex.quote(result.run)}")
+    if result.tried:
+        lines += tried_lines(result.tried)
+    if result.nothing_written:
+        return lines
+    if result.method == "logistic" and not (result.tried or result.own_matches):
+        lines.append("whether it plays better is not known: no match was played")
     lines.append(f"see what changed: {result.compare}")
     if result.into:
-        lines.append(
-            f"write the weights into your source and build it next to the old binary: {result.into}"
-        )
+        lines.append(f"build it next to the old binary: {result.into}")
     if result.match:
-        what = "how far it is from the start" if result.own_matches else "whether it is better"
+        what = (
+            "how far it is from the start"
+            if result.own_matches or result.tried
+            else "whether it is better"
+        )
         lines.append(f"see {what}: {result.match}")
     return lines
 
@@ -348,6 +360,31 @@ def rounds_lines(result: Result) -> list[str]:
     if len(lines) > 1:
         lines.append(f"losses and values are those of round {kept}, which is written")
     return lines
+
+
+def match_text(match: RoundMatch) -> str:
+    """Return the score of a match, its games and their depth."""
+    text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
+    if match.elo is None or match.error is None:
+        return text
+    return f"{text} ({match.elo:+.0f} +/- {match.error:.0f} Elo)"
+
+
+def share_text(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.0f} %"
+
+
+def tried_lines(tried: Tried) -> list[str]:
+    """Return what the matches say of the strength, as lines of text."""
+    final = tried.final
+    if final is None:
+        return ["no step was tried: what these games teach does not exceed sampling noise"]
+    end = "it is written" if tried.kept else "the gain is not significant, so nothing is written"
+    return [
+        f"final match: {share_text(final.share or 0.0)} of the way, which won the ladder, scored"
+        f" {match_text(final)} against the start; {end}"
+    ]
 
 
 def changed(change: Change) -> str:

@@ -18,7 +18,7 @@ from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
 from tuner.findings.records import FINDINGS, Result
 from tuner.fit.regression import Undiagnosed
-from tuner.io.files import LEARNED, replace_file, require_writable
+from tuner.io.files import LEARNED, require_writable
 from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (
     SEARCHES,
@@ -36,6 +36,7 @@ from tuner.learn.result import describe
 from tuner.learn.rounds import fitted_in_rounds, without_gpu
 from tuner.learn.searches import SearchLog
 from tuner.learn.targets import Targets
+from tuner.learn.tried import try_steps
 from tuner.options.option import refuse
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
@@ -88,12 +89,17 @@ def tune(
                 read, summary, result, options = (
                     rounds.fitted if rounds else learn(begun, sources, folder)
                 )
-            parameters = begun.parameters
+            parameters, tried = begun.parameters, None
+            if options.try_ is not None:
+                display.begin("trying steps")
+                result, tried = try_steps(begun, result, options, executor, command, display)
             display.begin("computing losses and errors")
             on_results = results_problems(
                 result, None if options.method == "moves" else read.results
             )
             described = describe(start, output, read, options, result, begun, on_results, command)
+            if tried:
+                described = replace(described, tried=tried)
             if rounds:
                 described = replace(
                     described,
@@ -106,7 +112,9 @@ def tune(
                 for key, value in to_json(described).items()
                 if key not in ("output", "run", *NEXT)
             }
-            write_parameters(output, replace(result.parameters, learned=learned))
+            file = replace(result.parameters, learned=learned)
+            if not described.nothing_written:
+                write_parameters(output, file)
             if store:
                 display.begin("computing diagnostics")
                 found = findings(result, described, summary, read.data.layout, on_results)
@@ -114,7 +122,7 @@ def tune(
                     store.append(line)
                 store.put(FINDINGS, json.dumps(to_json(found), allow_nan=False).encode())
                 write_parameters(folder / "start.yaml", parameters)
-                replace_file(folder / "params.yaml", output.read_bytes())
+                write_parameters(folder / "params.yaml", file)
         if store:  # its files are there
             write_settings(store, "options", options, command, described.start or "")
     return described
@@ -143,6 +151,11 @@ def dry_run(start: str, sources: Sequence[str], options: TuneSettings, display: 
                 "has no use with --dry-run, which reads games that are there",
             ),
             (f"--run {options.run}", options.run, "has no use with --dry-run, which fits nothing"),
+            (
+                f"--try {options.try_}",
+                options.try_,
+                "has no use with --dry-run, which plays nothing",
+            ),
         )
     )
     with _files(None) as folder:

@@ -117,6 +117,11 @@ class TuneOptions(Reading):
         " (default: rootstrap 1, td-leaf 3)",
         metavar="N",
     )
+    try_: Positive | None = option(
+        "after learning from results, judge steps of several lengths by matches against PARAMS for"
+        " about so many minutes, and write the best one only if it wins the last of them",
+        metavar="MINUTES",
+    )
     own_games: PositiveCount | None = option(
         "play N self-play games and learn from them (in addition to GAMES, if given); repeat with"
         " the new weights as long as they beat the previous ones",

@@ -1,0 +1,132 @@
+"""`tuner tune --try`: which steps are played, for how long, and which one is written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.commands.support import done, refused
+from tests.tuner.support import SCALE, random_sample
+from tuner.evaluation.loading import load_parameters
+from tuner.findings.records import RoundMatch, Tried
+from tuner.fit.regression import at_share, fit
+from tuner.fit.setup import FitOptions
+from tuner.io.terminal import Display
+from tuner.learn import tried
+from tuner.learn.result import tried_lines
+from tuner.learn.targets import Start
+from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
+from tuner.options.tune import TuneSettings
+from tuner.parallel import OnThreads
+from tuner.parameters.parameters import Parameters
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """A start, and what results teach it."""
+    sample, truth = random_sample(
+        tmp_path_factory.mktemp("tried") / "data", seed=1, games=500, columns=8
+    )
+    start = Parameters("none", sample.layout, ("mg", "eg"), 0.5 * truth[:, :-1], SCALE)
+    return start, fit(sample.data, start, FitOptions(prior="play", held_out=0.0))
+
+
+def test_shares_are_apart():
+    assert shares_to_try(0.1) == [0.1, 0.25, 0.5, 1.0]
+    assert shares_to_try(0.3) == [0.3, 0.5, 1.0]
+    assert shares_to_try(0.5) == [0.5, 0.25, 1.0]
+
+
+def test_a_step_of_another_length(learned):
+    start, result = learned
+    far = at_share(result, start, 1.0)
+    np.testing.assert_allclose(far.parameters.weights, result.parameters.optimum, atol=1e-9)
+    np.testing.assert_array_equal(far.intercept, result.intercept)
+    back = at_share(far, start, result.share)
+    np.testing.assert_allclose(back.weights, result.weights, atol=1e-9)
+    np.testing.assert_allclose(back.uncertainty.noise, result.uncertainty.noise, rtol=1e-9)
+    assert back.step.change == pytest.approx(result.step.change)
+
+
+def play(monkeypatch, learned, score_of, error, seconds=0.01):
+    """Try steps with matches that score by the change of the weights; return the step, what was
+    found, and the matches: shares, games and seeds."""
+    start, result = learned
+    asked, clock = [], [0.0]
+    whole = np.linalg.norm(result.parameters.optimum - start.weights)
+
+    def played(before, after, games, seed, *more):
+        share = round(float(np.linalg.norm(after.weights - before.weights) / whole), 2)
+        asked.append((share, games, seed))
+        clock[0] += games * seconds
+        elo = score_of(share)
+        return RoundMatch(games, 1 / (1 + 10 ** (-elo / 400)), elo, error)
+
+    monkeypatch.setattr(tried, "played", played)
+    monkeypatch.setattr(tried.time, "monotonic", lambda: clock[0])
+    settings = TuneSettings(try_=10.0)
+    begun = Start(None, None, start)
+    found = try_steps(begun, result, settings, OnThreads(1), "", Display())
+    return (*found, asked)
+
+
+def test_the_best_of_the_steps_plays_half_of_the_time(monkeypatch, learned):
+    best, found, asked = play(monkeypatch, learned, lambda share: 20 - 90 * abs(share - 0.3), 5.0)
+    shares = sorted({share for share, *_ in asked})
+    nearest = min(shares, key=lambda share: abs(share - 0.3))
+    assert best.share == pytest.approx(nearest, abs=0.01) and found.kept
+    assert found.final.share == pytest.approx(best.share, abs=1e-4) and len(found.ladder) >= 4
+    games = [games for _, games, _ in asked]
+    # of 60,000 games in 10 minutes
+    assert 0.45 < games[-1] / 60_000 < 0.6 and 55_000 < sum(games) < 61_000
+    final = asked[-1][2]
+    assert all(seed != final for *_, seed in asked[:-1])  # other openings
+
+
+def test_a_step_that_is_not_better_is_not_written(monkeypatch, learned):
+    best, found, _ = play(monkeypatch, learned, lambda share: 5 - share, 8.0)
+    assert not found.kept
+    assert best.share == pytest.approx(min(match.share for match in found.ladder), abs=1e-4)
+    assert "the gain is not significant, so nothing is written" in tried_lines(found)[0]
+
+
+def test_slow_games_still_have_their_least_numbers(monkeypatch, learned):
+    *_, asked = play(monkeypatch, learned, lambda share: 1.0, 8.0, seconds=100.0)
+    assert {games for _, games, _ in asked[:-1]} == {MIN_GAMES} and asked[-1][1] == MIN_FINAL
+
+
+def test_results_that_teach_nothing_are_not_played(monkeypatch, learned):
+    start, result = learned
+    still = replace(result, step=result.step._replace(share=0.0))
+    begun, settings = Start(None, None, start), TuneSettings(try_=1.0)
+    assert try_steps(begun, still, settings, OnThreads(1), "", Display())[1] == Tried()
+    assert "no step was tried" in tried_lines(Tried())[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--method", "rootstrap"), "only --prior play, for results, goes a part of the way"),
+        (("--method", "logistic", "--prior", 5), "only --prior play"),
+        (("--method", "logistic", "--own-games", 10), "are judged by matches already"),
+        (("--method", "logistic", "--dry-run"), "has no use with --dry-run"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(small_pgn, tmp_path, words, why):
+    said = refused("tune", "classic", small_pgn, "--try", 1, *words, "-o", tmp_path / "out.yaml")
+    assert "--try 1" in said and why in said
+
+
+def test_zeros_have_no_step(small_pgn, tmp_path):
+    words = ("--method", "logistic", "--try", 1, "-o", tmp_path / "out.yaml")
+    assert "no evaluation to start from" in refused("tune", "zero", small_pgn, *words)
+
+
+@pytest.mark.long
+def test_a_poor_start_is_judged_better(tmp_path):
+    """`material` on the bundled games: the best step wins its match, and is written."""
+    out = tmp_path / "out.yaml"
+    words = ("--method", "logistic", "--per-game", 5, "--try", 0.2, "-o", out)
+    said = done("tune", "material", "samples", *words).out
+    assert "so nothing is written" not in said and "against the start; it is written" in said
+    assert (load_parameters(str(out)).weights != load_parameters("material").weights).any()
