@@ -69,8 +69,9 @@ class LoopPlan:
     """A loop. `plays` is the command of the engine that plays and `rows` of the one that prints
     rows, in the folder once `build` has run there; `minutes` is about how long all rounds take,
     from which the numbers of games follow; `workers` games are played at once; `against` are more
-    players of the pool; `options` belong to the engine; `read`, `learn` and `play` are more options
-    of `tuner dataset`, `tuner tune` and `tuner games`."""
+    players of the pool; `results` is a file or folder of games of others, whose results teach in
+    place of scores of own games; `options` belong to the engine; `read`, `learn` and `play` are
+    more options of `tuner dataset`, `tuner tune` and `tuner games`."""
 
     plays: str
     rows: str
@@ -84,6 +85,7 @@ class LoopPlan:
     match: Matches = Matches()
     rounds: PositiveCount = 4
     against: list[str] = field(default_factory=list)
+    results: str | None = None
     options: dict[str, Scalar] = field(default_factory=dict)
     play: dict[str, Setting] = field(default_factory=dict)
     read: dict[str, Setting] = field(default_factory=dict)
@@ -121,13 +123,15 @@ def read_plan(path: Path) -> dict:
     for name in WITH_FLAGS:
         if isinstance(part := found.get(name), dict):
             found[name] = {key: flag_of(value) for key, value in part.items()}
-    place = str(path)
+    place, base = str(path), Path(os.path.abspath(path)).parent
     if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
         found["match"].setdefault("limit", limit)
     require_one_length(found, place)
+    if plan.results is not None:
+        found["results"] = str(base / plan.results)
+        found.setdefault("rounds", 1)
     if plan.minutes is not None and "rounds" not in found:
         found["rounds"] = min(max(int(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
-    base = Path(os.path.abspath(path)).parent
     folder = base / plan.source.folder
     source = found["source"] | {"folder": os.path.normpath(folder)}
     if plan.source.map is not None:
@@ -142,6 +146,11 @@ def read_plan(path: Path) -> dict:
 def require_one_length(found: dict[str, Any], place: str) -> None:
     """InputError if a plan says both how long it takes and how many games it plays."""
     match = found.get("match", {})
+    if found.get("results") is not None and (idle := sorted({"games", "play"} & set(found))):
+        raise InputError(
+            f"{place}: results and {idle[0]}: no own games are played to learn from; leave out one"
+            " of the two"
+        )
     numbers = [
         *({"games"} & set(found)),
         *(f"match.{k}" for k in ("games", "pool_games", "verdict_games") if k in match),
@@ -191,7 +200,7 @@ def require_possible(plan: LoopPlan, place: str) -> None:
         if not os.path.isfile(inside):
             raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
         load_parser(language_of(inside))
-    named = {"params": plan.params, "source.map": plan.source.map}
+    named = {"params": plan.params, "source.map": plan.source.map, "results": plan.results}
     for name, file in {**named, "match.openings": plan.match.openings}.items():
         if file is not None and not os.path.exists(file):
             raise InputError(f"{place}: {name}: {file}: no such file")

@@ -1,5 +1,5 @@
-"""The loop of `tuner improve`: rounds of own games, learning and matches, which make an engine
-stronger.
+"""The loop of `tuner improve`: rounds of own games, or results of others, learning and matches,
+which make an engine stronger.
 
 Every step is a command of its own, shown and kept with its result in the history of the run. A
 resumed run takes the results of the steps that were done and starts with the next one."""
@@ -69,6 +69,25 @@ FEWEST_TOLD = 100  # games of a match that tells a round's gain: a standard erro
 SHORTEST = 1e-3  # seconds of a game
 WHOLE, HALF = "whole", "half"
 LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
+FROM_RESULTS = {"method": "logistic", "prior": "play"}
+
+
+class Part(NamedTuple):
+    """A step of a round: how its version is called after the round, and which part of the way to
+    the learned weights it goes, with results to those that predict them best; 0: as learned."""
+
+    name: str
+    way: float
+
+
+STEPS_OF_GAMES = {WHOLE: Part("", 0.0), HALF: Part(" by half", 0.5)}
+# beside the step of `--prior play`
+STEPS_OF_RESULTS = {
+    WHOLE: Part("", 0.0),
+    "way-25": Part(", 25 % of the way", 0.25),
+    "way-50": Part(", 50 % of the way", 0.5),
+    "way-100": Part(", all of the way", 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -256,14 +275,14 @@ class ImproveRun(Run):
         """Check the options of all steps before the first of them
         takes its time."""
         version = Version("", folder or Path(), self.plan)
-        words = (
-            self._games(1, version, Path("games"), self.plan.games),
-            self._rows(version, Path("games"), Path("rows")),
-            self._learn(version, [Path("rows")], Path("learn")),
-            self._against(1, version, version.player, True, ["--games", "2"]),
-        )
+        words = {
+            "play or limit": self._games(1, version, Path("games"), self.plan.games),
+            "read": self._rows(version, Path("games"), Path("rows")),
+            "learn": self._learn(version, [Path("rows")], Path("learn")),
+            "match": self._against(1, version, version.player, True, ["--games", "2"]),
+        }
         require_players(version)
-        for keys, each in zip(("play or limit", "read", "learn", "match"), words, strict=True):
+        for keys, each in words.items():
             try:
                 self._commands.require(each)
             except InputError as problem:
@@ -309,7 +328,7 @@ class ImproveRun(Run):
                 versions.append(after)
                 rows = []
             self.display.note(line)
-            if len(rows) == PATIENCE:
+            if len(rows) == PATIENCE or self.plan.results and after is None:
                 break
 
     def _best(self, versions: list[Version]) -> Version:
@@ -341,21 +360,26 @@ class ImproveRun(Run):
         def measure() -> dict:
             for count in few:
                 shutil.rmtree(place, ignore_errors=True)
-                times = [time.monotonic()]
-                for words in (
-                    self._games(0, first, place, count),
-                    self._against(0, first, first.player, True, ["--games", str(count)]),
-                ):
+                took = {"games": 0.0}
+                commands = {
+                    "games": self._games(0, first, place, count),
+                    "match": self._against(0, first, first.player, True, ["--games", str(count)]),
+                }
+                for kind, words in commands.items():
+                    if kind == "games" and self.plan.results:
+                        continue
+                    begun = time.monotonic()
                     with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
                         found = self._commands.perform(words)
                     require_few_faults(found.get("forfeits", {}), found["games"], "ab")
-                    times.append(time.monotonic())
-                more = (times[2] - times[0]) * (1 + few[-1] / count)
+                    took[kind] = time.monotonic() - begun
+                more = sum(took.values()) * (1 + few[-1] / count)
                 if minutes and more > 60 * PACE_SHARE * minutes:
                     break
-            return {"games": (times[1] - times[0]) / count, "match": (times[2] - times[1]) / count}
+            return {kind: seconds / count for kind, seconds in took.items()}
 
-        shown = f"up to {few[-1]} games and a match of the same length to estimate run time"
+        own = "" if self.plan.results else "games and "
+        shown = f"{own}a match of up to {few[-1]} games, to estimate run time"
         pace = self.steps.once(0, PACE, shown, measure)
         self.pace = {kind: max(float(pace[kind]), SHORTEST) for kind in ("games", "match")}
         self.steps.left = self._seconds_left
@@ -367,7 +391,8 @@ class ImproveRun(Run):
             return 60 * plan.minutes - self.steps.spent
         pool = len(plan.against) + (number > 1)
         matches = plan.match.games + plan.match.pool_games * pool
-        a_round = plan.games * self.pace["games"] + matches * self._seconds_a_game()
+        own = 0 if plan.results else plan.games
+        a_round = own * self.pace["games"] + matches * self._seconds_a_game()
         begun = sum(step.seconds for step in self.steps.done.values() if step.round == number)
         rounds = max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
         return rounds + plan.match.verdict_games * self._seconds_a_game()
@@ -400,17 +425,10 @@ class ImproveRun(Run):
         and a line on the round."""
         place = self.root / f"round-{number}"
         place.mkdir(exist_ok=True)
-        games, learned = place / "games", place / LEARNED
-        count = self._in_time(
-            GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
+        learned = place / LEARNED
+        games = (
+            Path(self.plan.results) if self.plan.results else self._own_games(number, before, place)
         )
-        free = _numbers_to_learn(before)
-        if 2 * count < free and (number, "games") not in self.steps.done:
-            text = f"{count:,} games a round for {free:,} numbers: expect noise"
-            self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
-        words = self._games(number, before, games, count)
-        keep = ("games", "repeated", "unfinished", "outcomes")
-        self._resumable(number, "games", games, words, keep)
         run = place / "learn"
         played = any(
             each == number and (" match " in step or step.endswith(" taken"))
@@ -425,15 +443,17 @@ class ImproveRun(Run):
         words = self._resumed(number, "learn", run, self._learn(before, rows, run))
         found = ("positions", "loss_before", "loss_after", "held_out", "noise")
         self.steps.command(number, "learn", words, found)
-        for share in (WHOLE, HALF):
-            numbers = learned if share == WHOLE else self._half(number, before, learned)
-            version = Version(
-                f"round {number}" + " by half" * (share == HALF), place / share, self.plan
-            )
+        steps = STEPS_OF_RESULTS if self.plan.results else STEPS_OF_GAMES
+        likely, differs = list[Version](), False
+        for i, (share, part) in enumerate(steps.items()):
+            version = Version(f"round {number}{part.name}", place / share, self.plan)
+            numbers = self._part(before, learned, share, part) if part.way else learned
             if not self._built(number, share, version, numbers, before, games):
-                return None, f"round {number}: no weight changed, so no match was played"
+                continue
+            differs = True
             usual, each = self.plan.match.games, self._seconds_a_game()
-            most = self._in_time(MATCH_SHARE, usual, number, each, MIN_GAMES[1])
+            time_share = 1 / (len(steps) - i) if self.plan.results else MATCH_SHARE
+            most = self._in_time(time_share, usual, number, each, MIN_GAMES[1])
             if share == WHOLE and not self._tells(number, version, most):
                 text = (
                     f"round {number}: {most} games would not tell its gain, so all of the step is"
@@ -444,10 +464,34 @@ class ImproveRun(Run):
                 return version, text
             verdict = self._judge(number, share, version, before, first, most)
             said = f"{version.name}: {verdict} against the previous version by all matches"
-            if verdict.los >= LIKELY:
+            if verdict.los < LIKELY:
+                self.display.note(f"{said}, so it is left")
+                continue
+            if not self.plan.results:
                 return version, f"{said}, so it is likely better"
-            self.display.note(f"{said}, so it is left")
-        return None, f"round {number}: neither the full step nor half of it wins"
+            likely.append(version)
+            self.display.note(f"{said}, so it is likely better")
+        if likely:
+            best = best_of(joint_ratings(self.matches), [before, *likely])
+            return best, f"{best.name} is rated highest of the steps"
+        if not differs:
+            return None, f"round {number}: no weight changed, so no match was played"
+        return None, f"round {number}: no step wins"
+
+    def _own_games(self, number: int, before: Version, place: Path) -> Path:
+        """Play games of a version; return their folder."""
+        games = place / "games"
+        count = self._in_time(
+            GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
+        )
+        free = _numbers_to_learn(before)
+        if 2 * count < free and (number, "games") not in self.steps.done:
+            text = f"{count:,} games a round for {free:,} numbers: expect noise"
+            self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
+        words = self._games(number, before, games, count)
+        keep = ("games", "repeated", "unfinished", "outcomes")
+        self._resumable(number, "games", games, words, keep)
+        return games
 
     def _games(self, number: int, before: Version, games: Path, count: int) -> list[str]:
         """The command that plays the games of a round."""
@@ -468,7 +512,8 @@ class ImproveRun(Run):
 
     def _learn(self, before: Version, rows: Sequence[Path], run: Path) -> list[str]:
         """The command that learns from them."""
-        options = {**LEARN, "workers": self.plan.workers, **self.plan.learn}
+        usual = FROM_RESULTS if self.plan.results else LEARN
+        options = {**usual, "workers": self.plan.workers, **self.plan.learn}
         return [
             *("tune", str(before.params), *map(str, rows), "-o", str(run.with_name(LEARNED))),
             *("--run", str(run), *words_of(options)),
@@ -492,11 +537,13 @@ class ImproveRun(Run):
             word for key, value in self.plan.options.items() for word in (name, f"{key}={value}")
         ]
 
-    def _half(self, number: int, before: Version, learned: Path) -> Path:
-        """Write the weights halfway between a version and the learned ones."""
-        path = learned.with_name("half.yaml")
+    def _part(self, before: Version, learned: Path, share: str, part: Part) -> Path:
+        """Write the weights a part of the way between a version and the learned ones."""
+        path = learned.with_name(f"{share}.yaml")
         start, end = load_parameters(before.params), load_parameters(learned)
-        write_parameters(path, start.with_weights((start.weights + end.weights) / 2))
+        end_weights = end.estimate if self.plan.results else end.weights
+        way = end_weights - start.weights
+        write_parameters(path, start.with_weights(start.weights + part.way * way))
         return path
 
     def _built(
@@ -585,7 +632,8 @@ class ImproveRun(Run):
         names numbers of games, if they are enough, or if it has begun."""
         begun = kind_of(version.folder / "match-before")
         done = (number, f"{WHOLE} match before") in self.steps.done
-        return self.plan.minutes is None or most >= FEWEST_TOLD or begun is not None or done
+        told = self.plan.minutes is None or most >= FEWEST_TOLD or self.plan.results is not None
+        return told or begun is not None or done
 
     def _judge(
         self,

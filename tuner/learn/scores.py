@@ -149,7 +149,8 @@ class Scores(Targets):
         """See `Targets`. Numbers that know only who is to move are held where another program's
         scores teach: it sees the threats of the side to move, which our search finds by itself."""
         made, game = self._made.options, self._made.start.game
-        if game is not None and game.searchable and not (made.own_scores or made.own_results):
+        own = made.teacher is None and (made.own_scores or made.own_results)
+        if game is not None and game.searchable and not own:
             held = [
                 name
                 for name in names_of_the_move(data)

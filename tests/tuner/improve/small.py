@@ -68,5 +68,6 @@ def write_small(folder: Path, how: str = "", counts: str = "", **changes: object
         **changes,
     }
     path = folder / "improve.yaml"
+    plan = {name: value for name, value in plan.items() if value is not None}
     path.write_text(yaml.safe_dump(plan, sort_keys=False))
     return path

@@ -1,6 +1,7 @@
 """Rounds that make an engine stronger, with matches that end as the numbers deserve."""
 
 import itertools
+import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.commands.support import done
 from tests.tuner.core.support import write_settings
+from tests.tuner.improve.small import write_small
 from tests.tuner.improve.support import BEST, BUILD, Commands, improve, pairs_of, write_engine
 from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
@@ -365,3 +368,68 @@ def test_a_program_may_be_a_folder_of_classes(tmp_path):
         version.programs("plays")
     (tmp_path / "engine" / "build" / "Eval.class").touch()
     assert version.programs("plays") == [tmp_path / "engine" / "build" / "Eval.class"]
+
+
+class OfResults(Commands):
+    """What predicts results best is so many times as far as the best numbers, and the step of the
+    learned file is a tenth of that way."""
+
+    def __init__(self, far: float) -> None:
+        super().__init__(lambda number: far)
+
+    def perform(self, words):
+        found = super().perform(words)
+        if words[0] == "tune":
+            start, path = load_parameters(words[1]), Path(words[words.index("-o") + 1])
+            optimum = load_parameters(path).weights
+            step = start.weights + 0.1 * (optimum - start.weights)
+            learned = start.with_weights(step)
+            errors = np.ones_like(step)
+            write_parameters(path, replace(learned, optimum=optimum, standard_errors=errors))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("far", "kept"),
+    [
+        (1.0, "round 1, all of the way"),
+        (2.0, "round 1, 50 % of the way"),
+        (4.0, "round 1, 25 % of the way"),
+        (10.0, "round 1"),
+        (-1.0, "the first version"),
+    ],
+)
+def test_the_best_step_of_results_is_kept(tmp_path, far, kept):
+    """No own games are played; the results of others teach, and steps of several lengths play."""
+    games, run, commands = tmp_path / "games.pgn", tmp_path / "run", OfResults(far)
+    games.write_text("")
+    plan = write_engine(tmp_path, games=None, results="games.pgn")
+    result = improve(plan, run, commands)
+    assert result.plain["kept"] == kept and result.plain["rounds"] == 1
+    assert (run / "improve.patch").exists() == (kept != "the first version")
+    assert not any(words[0] == "games" for words in commands.words)
+    (tune,) = (words for words in commands.words if words[0] == "tune")
+    assert tune[tune.index("--method") + 1] == "logistic" and "--blend" not in tune
+    rows = [words[1] for words in commands.words if words[0] == "dataset" and "-o" in words]
+    assert rows.count(str(games)) == 5  # the rows, and the checks of four versions
+    if kept != "the first version":
+        learned = load_parameters(run / "learned.yaml")
+        assert abs(learned.weights.ravel() - list(BEST.values())).max() <= 1
+
+
+def test_rounds_of_results_end_where_no_step_wins(tmp_path):
+    (tmp_path / "games.pgn").write_text("")
+    plan = write_engine(tmp_path, games=None, results="games.pgn", rounds=3)
+    result = improve(plan, tmp_path / "run", OfResults(-1.0))
+    assert result.plain["rounds"] == 1 and "no step wins" in result.lines[0]
+
+
+@pytest.mark.long
+def test_an_engine_learns_from_results_of_others(tmp_path, small_pgn):
+    """From the games to the final match, with programs that play and print rows."""
+    plan = write_small(
+        tmp_path, results=str(small_pgn), rounds=1, games=None, learn={}, read={"per_game": 3}
+    )
+    ran = done("improve", plan, "--run", tmp_path / "run", "--json")
+    steps = [step["step"] for step in json.loads(ran.out)["steps"]]
+    assert "games" not in steps and {"rows", "learn", "way-100 match before"} <= set(steps)
