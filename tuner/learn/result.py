@@ -230,9 +230,7 @@ def _command(name: str, a: object, b: object, options: TuneSettings) -> str:
 def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
     games = "" if result.labelled else f"{plural(result.games, 'game')}, "
-    wrote = (
-        f"{result.output} is not written" if result.nothing_written else f"wrote {result.output}"
-    )
+    wrote = "nothing written" if result.nothing_written else f"wrote {result.output}"
     lines = [
         (
             f"{wrote}: {games}{plural(result.positions, 'position')},"
@@ -380,7 +378,7 @@ def tried_lines(tried: Tried) -> list[str]:
     final = tried.final
     if final is None:
         return ["no step was tried: what these games teach does not exceed sampling noise"]
-    end = "it is written" if tried.kept else "the gain is not significant, so nothing is written"
+    end = "it is written" if tried.kept else "the gain is not significant"
     return [
         f"final match: {share_text(final.share or 0.0)} of the way, which won the ladder, scored"
         f" {match_text(final)} against the start; {end}"

@@ -100,6 +100,8 @@ def tune(
             described = describe(start, output, read, options, result, begun, on_results, command)
             if tried:
                 described = replace(described, tried=tried)
+            if described.nothing_written:
+                described = replace(described, output=None, compare=None, match=None, into=None)
             if rounds:
                 described = replace(
                     described,

@@ -35,7 +35,13 @@ from tuner.report.sections import (
     tiles_of,
 )
 from tuner.report.tournament import tournament_page
-from tuner.report.verdict import match_to_play, report_command, rounds_verdict, verdicts_of
+from tuner.report.verdict import (
+    match_to_play,
+    report_command,
+    rounds_verdict,
+    trial_verdict,
+    verdicts_of,
+)
 from tuner.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -66,8 +72,8 @@ def read_page(folder: Path, matches: Sequence[Path] = (), others: Sequence[Path]
 def page_of(run: ShownRun) -> Page:
     """Return what is shown of a run that learned, or of a match."""
     verdicts = verdicts_of(run)
-    if not verdicts and (rounds := rounds_verdict(run)):
-        verdicts = [rounds]
+    if not verdicts and (inside := rounds_verdict(run) or trial_verdict(run)):
+        verdicts = [inside]
     name = run.folder.resolve().name
     if run.kind == MATCH:
         name = " against ".join(run.matches[0].names)

@@ -453,6 +453,25 @@ def rounds_verdict(run: ShownRun) -> Verdict | None:
     )
 
 
+def trial_verdict(run: ShownRun) -> Verdict | None:
+    """The verdict of the final match of steps that were tried; None without one."""
+    tried = run.result.tried if isinstance(run, ShownLearningRun) else None
+    if tried is None or tried.final is None:
+        return None
+    assert isinstance(run, ShownLearningRun), "others try no steps"
+    final, start = tried.final, str(run.result.start or run.chosen.start or "the start")
+    worse = final.elo is not None and final.elo + (final.error or 0.0) < 0
+    share = number(100 * (final.share or 0.0), 0)
+    return Verdict(
+        BETTER if tried.kept else WORSE if worse else OPEN,
+        ("learned", start),
+        f"{share} % of the way to what predicts results best: {round_text(final)} against {start}",
+        f"A final match of {whole(final.games)} games at depth {DEFAULT_DEPTH}, after a ladder of"
+        f" {len(tried.ladder)} matches" + ("" if tried.kept else "; nothing was written"),
+        "",
+    )
+
+
 def round_text(match: RoundMatch) -> str:
     """The result of the match of a round."""
     if match.elo is not None and match.error is not None:
@@ -465,7 +484,7 @@ def match_to_play(run: ShownRun) -> str | None:
     game has no search, or the run measured its strength."""
     if not isinstance(run, ShownLearningRun) or run.matches or not run.can_play:
         return None
-    if measured_lines(run.history):
+    if measured_lines(run.history) or run.result.tried:
         return None
     if run.result.match:
         return run.result.match

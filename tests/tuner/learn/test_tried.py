@@ -7,6 +7,7 @@ import pytest
 
 from tests.commands.support import done, refused
 from tests.tuner.support import SCALE, random_sample
+from tuner import tune
 from tuner.evaluation.loading import load_parameters
 from tuner.findings.records import RoundMatch, Tried
 from tuner.fit.regression import at_share, fit
@@ -87,7 +88,7 @@ def test_a_step_that_is_not_better_is_not_written(monkeypatch, learned):
     best, found, _ = play(monkeypatch, learned, lambda share: 5 - share, 8.0)
     assert not found.kept
     assert best.share == pytest.approx(min(match.share for match in found.ladder), abs=1e-4)
-    assert "the gain is not significant, so nothing is written" in tried_lines(found)[0]
+    assert "the gain is not significant" in tried_lines(found)[0]
 
 
 def test_slow_games_still_have_their_least_numbers(monkeypatch, learned):
@@ -123,10 +124,27 @@ def test_zeros_have_no_step(small_pgn, tmp_path):
 
 
 @pytest.mark.long
-def test_a_poor_start_is_judged_better(tmp_path):
-    """`material` on the bundled games: the best step wins its match, and is written."""
-    out = tmp_path / "out.yaml"
-    words = ("--method", "logistic", "--per-game", 5, "--try", 0.2, "-o", out)
+def test_a_young_evaluation_is_judged_better(tmp_path):
+    """`material` on the bundled games: the best step wins its match, is written and shown."""
+    out, run, page = tmp_path / "out.yaml", tmp_path / "run", tmp_path / "page.html"
+    words = ("--method", "logistic", "--per-game", 5, "--try", 0.2, "-o", out, "--run", run)
     said = done("tune", "material", "samples", *words).out
-    assert "so nothing is written" not in said and "against the start; it is written" in said
+    assert "against the start; it is written" in said and "final match" in said
     assert (load_parameters(str(out)).weights != load_parameters("material").weights).any()
+    done("report", run, "-o", page)
+    shown = page.read_text()
+    assert "of the way to what predicts results best" in shown
+    assert "tuner match" not in shown.partition("<main")[2].partition("<section")[0]
+
+
+def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatch):
+    """Matches that are all drawn: no file, no command that names it, the numbers of the start."""
+    lost = RoundMatch(100, 0.5, 0.0, 20.0)
+    monkeypatch.setattr(tried, "played", lambda *given: lost)
+    out = tmp_path / "out.yaml"
+    ran = done("tune", "classic", small_pgn, "--method", "logistic", "--try", 1, "-o", out)
+    assert not out.exists() and str(out) not in ran.out
+    assert ran.out.splitlines()[0].startswith("nothing written: ")
+    found = tune("classic", str(small_pgn), method="logistic", try_=1.0)
+    assert found.fit.nothing_written and found.result["tried"]["final"]["elo"] == 0.0
+    assert (found.evaluation.parameters.weights == load_parameters("classic").weights).all()
