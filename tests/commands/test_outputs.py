@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from games.streams import InputError
 from tests.commands.scored import scored_positions
 from tests.commands.support import done, tictactoe_file, tuner
 from tests.games.support import REPOSITORY
 from tests.tuner.core.support import put, read_records, write_records
 from tuner.evaluation.loading import load_parameters
 from tuner.findings.findings import findings
-from tuner.io.files import LEARNED, require_writable
+from tuner.io.files import LEARNED, require_other, require_writable
 from tuner.io.run_folder import MOVED, mark_of
 from tuner.parameters.writer import write_parameters
 
@@ -482,3 +483,11 @@ def test_leftovers_of_a_killed_tune_are_replaced_and_a_folder_is_locked(here):
     process.stdin.close()
     done(*words(RUNS["tune"], "slow"))
     assert read_records(Path("slow"))[0]["iteration"] == 0
+
+
+@pytest.mark.parametrize("protocol", ["uci", "xboard", "usi", "ubgi"])
+def test_the_files_of_an_engine_are_not_overwritten(tmp_path, protocol):
+    engine = tmp_path / "engine.py"
+    engine.touch()
+    with pytest.raises(InputError, match="is an input of this command"):
+        require_other(engine, [f"{protocol}:python {engine} --fast"])

@@ -251,7 +251,7 @@ def require_other(output: Path, reads: Iterable[str | None]) -> None:
 def _words(name: str) -> list[str]:
     """Return the files that a name may mean; for an engine, the words of its command."""
     protocol, _, command = name.partition(":")
-    if protocol not in ("uci", "xboard"):
+    if not protocol.isalpha():
         return [name]
     try:
         return [name, *split(command)]

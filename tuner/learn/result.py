@@ -231,6 +231,8 @@ def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
     games = "" if result.labelled else f"{plural(result.games, 'game')}, "
     wrote = "nothing written" if result.nothing_written else f"wrote {result.output}"
+    if result.play and not result.play["share"]:
+        wrote = f"no weight moved, {wrote}"
     lines = [
         (
             f"{wrote}: {games}{plural(result.positions, 'position')},"
