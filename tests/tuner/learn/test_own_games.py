@@ -11,7 +11,7 @@ from tuner.evaluation.loading import load_engine
 from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn import own_games
-from tuner.learn.own_games import learn_from_own_games
+from tuner.learn.own_games import MIN_GAMES, learn_from_own_games
 from tuner.learn.rounds import FAR, Fitted
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
@@ -58,8 +58,8 @@ def rounds(monkeypatch, tmp_path):
             better = begun.parameters.with_weights(begun.parameters.weights + 1)
             return Fitted(len(learned), {}, SimpleNamespace(parameters=better), None)
 
-        def match(before, after, own_games, seed, *others):
-            assert own_games == 100 and (after.weights - before.weights == 1).all()
+        def match(before, after, games, seed, *others):
+            assert games == MIN_GAMES and (after.weights - before.weights == 1).all()
             matches.append(seed)
             return script[len(matches) - 1][0]
 
