@@ -150,12 +150,9 @@ class Scores(Targets):
         scores teach: it sees the threats of the side to move, which our search finds by itself."""
         made, game = self._made.options, self._made.start.game
         own = made.teacher is None and (made.own_scores or made.own_results)
-        if game is not None and game.searchable and not own:
-            held = [
-                name
-                for name in names_of_the_move(data)
-                if not (made.only and start.mask((name,))[start.mask(made.only)].any())
-            ]
+        if game is not None and game.searchable and not (own or made.only or made.lambda_ == 1):
+            free = ~start.mask((*start.fixed, *options.fixed))
+            held = [name for name in names_of_the_move(data) if free[start.mask((name,))].any()]
             options = replace(options, fixed=(*options.fixed, *held))
             if held:
                 display.note(
