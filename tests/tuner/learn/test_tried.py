@@ -9,12 +9,12 @@ from tests.commands.support import done, refused
 from tests.tuner.support import SCALE, random_sample
 from tuner import tune
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import RoundMatch, Tried
+from tuner.findings.records import Result, RoundMatch, Tried
 from tuner.fit.regression import at_share, fit
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
 from tuner.learn import tried
-from tuner.learn.result import tried_lines
+from tuner.learn.result import result_lines, tried_lines
 from tuner.learn.targets import Start
 from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.options.tune import TuneSettings
@@ -148,3 +148,32 @@ def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatc
     found = tune("classic", str(small_pgn), method="logistic", try_=1.0)
     assert found.fit.nothing_written and found.result["tried"]["final"]["elo"] == 0.0
     assert (found.evaluation.parameters.weights == load_parameters("classic").weights).all()
+
+
+def test_the_first_line_says_that_nothing_moved_and_the_last_lines_what_is_known():
+    fit_of = Result(
+        output="out.yaml",
+        method="logistic",
+        learner="newton",
+        prior="play",
+        compare="tuner diff",
+        loss_before=0.5,
+        loss_after=0.4,
+    )
+    moved, still = (
+        result_lines(replace(fit_of, play={"share": share, "change": 80 * share}))
+        for share in (0.1, 0.0)
+    )
+    assert moved[0].startswith("wrote out.yaml: ")
+    assert still[0].startswith("no weight moved, wrote out.yaml: ")
+    assert moved[-2:] == [
+        "whether it plays better is not known: no match was played",
+        "see what changed: tuner diff",
+    ]
+    tried_one = Tried([], RoundMatch(200, 0.55, 35.0, 20.0, share=0.114), True)
+    said = result_lines(replace(fit_of, tried=tried_one))
+    assert said[-2] == (
+        "final match: 11 % of the way, which won the ladder, scored 55.0 % of 200 games at depth 4"
+        " (+35 +/- 20 Elo) against the start; it is written"
+    )
+    assert not any("not known" in line for line in said)
