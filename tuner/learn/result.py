@@ -231,7 +231,8 @@ def result_lines(result: Result) -> list[str]:
     """Return a result as lines of text; the last one is the next command to run."""
     games = "" if result.labelled else f"{plural(result.games, 'game')}, "
     wrote = "nothing written" if result.nothing_written else f"wrote {result.output}"
-    if result.play and not result.play["share"]:
+    still = result.play is not None and not result.play["share"] and not result.file_prior
+    if still:
         wrote = f"no weight moved, {wrote}"
     lines = [
         (
@@ -247,7 +248,7 @@ def result_lines(result: Result) -> list[str]:
         lines += tried_lines(result.tried)
     if result.nothing_written:
         return lines
-    if result.method == "logistic" and not (result.tried or result.own_matches):
+    if result.method == "logistic" and not (still or result.tried or result.own_matches):
         lines.append("whether it plays better is not known: no match was played")
     lines.append(f"see what changed: {result.compare}")
     if result.into:

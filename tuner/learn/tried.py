@@ -36,7 +36,7 @@ def try_steps(
 ) -> tuple[FitResult, Tried]:
     """Return the result at the share of the way that won the ladder, and all matches.
     KeyboardInterrupt if one of them is interrupted."""
-    assert options.try_ is not None, "steps are tried for so many minutes"
+    assert options.try_ is not None, "--try says for how long"
     if not result.share:
         return result, Tried()
     seconds, began, total = 60 * options.try_, time.monotonic(), 0

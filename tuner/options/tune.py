@@ -118,8 +118,8 @@ class TuneOptions(Reading):
         metavar="N",
     )
     try_: Positive | None = option(
-        "after learning from results, judge steps of several lengths by matches against PARAMS for"
-        " about so many minutes, and write the best one only if it wins the last of them",
+        "after learning from results, judge steps of several lengths by matches against PARAMS that"
+        " take about MINUTES, and write the best one only if it wins the final match",
         metavar="MINUTES",
     )
     own_games: PositiveCount | None = option(

@@ -371,8 +371,8 @@ def test_a_program_may_be_a_folder_of_classes(tmp_path):
 
 
 class OfResults(Commands):
-    """What predicts results best is so many times as far as the best numbers, and the step of the
-    learned file is a tenth of that way."""
+    """The optimum for results is `far` times as far away as the best numbers, and the learned file
+    goes a tenth of the way there."""
 
     def __init__(self, far: float) -> None:
         super().__init__(lambda number: far)

@@ -166,6 +166,7 @@ def test_the_first_line_says_that_nothing_moved_and_the_last_lines_what_is_known
     )
     assert moved[0].startswith("wrote out.yaml: ")
     assert still[0].startswith("no weight moved, wrote out.yaml: ")
+    assert not any("not known" in line for line in still)
     assert moved[-2:] == [
         "whether it plays better is not known: no match was played",
         "see what changed: tuner diff",
