@@ -11,6 +11,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
 from tuner.findings.identifiability import identify
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
@@ -33,15 +34,15 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     )
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
         problem = make_problem(data, parameters, options, problem.games, scale.value)
-    matrix = problem.gauss_newton(problem.start)
-    null_space = find_null_space(problem, matrix, data.layout.places)
-    found = standard_errors(problem, problem.start, matrix, null_space)
+    curvature = curvature_of(problem, problem.start)
+    null_space = find_null_space(problem, curvature, data.layout.places)
+    found = standard_errors(problem, problem.start, curvature, null_space)
     reach = quantile(found.games) * found.standard_errors[:, : data.layout.size]
     return {
         "games": len(problem.games),
         "positions": problem.positions,
         "held_out_games": len(held),
-        **to_json(identify(problem, matrix, null_space, data.layout, parameters.stages)),
+        **to_json(identify(problem, curvature, null_space, data.layout, parameters.stages)),
         "expected": [
             {"parameter": place.path}
             | {

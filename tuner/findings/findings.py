@@ -359,7 +359,7 @@ def findings(
             targets=_calibration(result, own) if on_results else None,
         ),
         identifiability=identify(
-            result.problem, result.matrix, result.null_space, layout, result.parameters.stages
+            result.problem, result.curvature, result.null_space, layout, result.parameters.stages
         ),
         summary=DataSummary(Outcomes(**summary["games_by_result"]), summary["positions_by_phase"]),
     )
@@ -475,7 +475,7 @@ def advice(
             f" more {of}"
         )
     elif result.uncertainty and games:
-        if np.isnan(result.uncertainty.covariance).any():
+        if result.uncertainty.covariance.unknown:
             lines.append(
                 f"there are no intervals, since {games} {of} are not more than the weights that"
                 " they set; use --prior auto"

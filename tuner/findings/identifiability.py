@@ -8,8 +8,8 @@ from scipy.linalg import lapack, qr
 
 from tuner.core.text import plural
 from tuner.findings.records import Collinear, Direction, Identifiability, Rare
-from tuner.fit.errors import NullSpace
-from tuner.fit.learners.solvers import factorise, inverse_of
+from tuner.fit.curvature import Curvature, Operator, factorise, inverse_of
+from tuner.fit.errors import NullSpace, effective_weights
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Layout, Place
 
@@ -31,7 +31,7 @@ def names_of(problem: Problem, layout: Layout, stages: tuple[str, ...]) -> list[
 
 def identify(
     problem: Problem,
-    matrix: np.ndarray,
+    curvature: Curvature,
     null_space: NullSpace,
     layout: Layout,
     stages: tuple[str, ...],
@@ -40,17 +40,24 @@ def identify(
     `effective` number of parameters under the prior, `null_directions`, weights that `never` or
     `rare`ly apply, and `collinear` pairs.
 
-    `matrix` is the Gauss-Newton matrix (d, d) per position, scaled to a diagonal of ones for the
-    condition number."""
+    The condition number is that of the Gauss-Newton matrix, scaled to a diagonal of ones; where the
+    matrix is not formed, there is none, and no pairs are looked for."""
     names, free = names_of(problem, layout, stages), null_space.coordinates
-    part = matrix[np.ix_(free, free)]
     applies = _positions(problem)
     positions = applies.ravel()[free]
+    condition, pairs = None, list[tuple[int, int, float]]()
+    if isinstance(curvature, Operator):
+        effective = effective_weights(problem, curvature, null_space)
+    else:
+        part = curvature.matrix[np.ix_(free, free)]
+        condition = _condition(part, null_space)
+        effective = _effective(part, problem.precision_of(free))
+        pairs = _collinear(part, null_space, positions)
     return Identifiability(
         free=len(free),
         rank=len(free) - null_space.dimension,
-        condition=_condition(part, null_space),
-        effective=float(_effective(part, problem.precision_of(free))),
+        condition=condition,
+        effective=float(effective),
         null_directions=_merged(
             [
                 _described(direction, free, names, applies > 0, layout, stages)
@@ -66,7 +73,7 @@ def identify(
         ],
         collinear=[
             Collinear(names[free[i]], names[free[j]], round(float(value), 4))
-            for i, j, value in _collinear(part, null_space, positions)
+            for i, j, value in pairs
         ],
     )
 

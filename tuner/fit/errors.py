@@ -12,14 +12,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import lapack, null_space
 
-from tuner.fit.learners.solvers import factorise, inverse_of
-from tuner.fit.problem import Problem
+from tuner.fit.blocks import BlockPrecision
+from tuner.fit.curvature import (
+    RANK_TOLERANCE,
+    ROUGH,
+    Curvature,
+    Operator,
+    factorise,
+    inverse_of,
+)
+from tuner.fit.problem import Problem, sample_places
 from tuner.parameters.parameters import Place
 from tuner.statistics.intervals import quantile
 
@@ -33,19 +42,97 @@ class WeightRatio(NamedTuple):
     high: float
 
 
+class Full:
+    """A covariance as a `matrix` (d, d); NaN is unknown. Rows (n, d) are coefficients of n linear
+    combinations, dense or sparse."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
+
+    @property
+    def unknown(self) -> bool:
+        return bool(np.isnan(self.matrix).any())
+
+    @property
+    def variances(self) -> np.ndarray:
+        """The variances (d,) of the weights."""
+        return self.matrix.diagonal()
+
+    def scaled(self, factors: np.ndarray) -> Full:
+        """Return the covariance of the weights times factors (d,)."""
+        return Full(self.matrix * np.outer(factors, factors))
+
+    def of(self, rows: Any, centred: bool = False) -> float:
+        """Return the mean variance of linear combinations, less that of their mean if `centred`."""
+        rows = dense_rows(rows, centred)
+        return float(np.einsum("ij,ij->", rows @ self.matrix, rows) / len(rows))
+
+    def freedom(self, rows: Any) -> float:
+        """Return the degrees of freedom of the mean square of centred linear combinations
+        (Satterthwaite 1946)."""
+        rows = dense_rows(rows, True)
+        spread = rows.T @ rows @ self.matrix / len(rows)
+        return float(np.trace(spread) ** 2 / max(float((spread * spread.T).sum()), 1e-300))
+
+
+class Draws:
+    """A covariance as random vectors (n, d): the sum of their squares over `number`."""
+
+    def __init__(self, vectors: np.ndarray, number: int) -> None:
+        self.vectors, self.number = vectors, number
+
+    @property
+    def unknown(self) -> bool:
+        return bool(np.isnan(self.vectors).any())
+
+    @property
+    def variances(self) -> np.ndarray:
+        """See `Full`."""
+        return (self.vectors**2).sum(axis=0) / self.number
+
+    def scaled(self, factors: np.ndarray) -> Draws:
+        """See `Full`."""
+        return Draws(self.vectors * factors, self.number)
+
+    def of(self, rows: Any, centred: bool = False) -> float:
+        """See `Full`."""
+        return float((self._along(rows, centred) ** 2).sum() / self.number)
+
+    def freedom(self, rows: Any) -> float:
+        """See `Full`; from pairs of different vectors, whose products have no bias."""
+        along = self._along(rows, True)
+        products = along.T @ along
+        own = products.diagonal()
+        pairs = len(own) * (len(own) - 1)
+        squares = ((products**2).sum() - (own**2).sum()) / pairs
+        return float(own.mean() ** 2 / max(float(squares), 1e-300))
+
+    def _along(self, rows: Any, centred: bool) -> np.ndarray:
+        found = rows @ self.vectors.T / np.sqrt(rows.shape[0])
+        return found - found.mean(axis=0) if centred else found
+
+
+def dense_rows(rows: Any, centred: bool) -> np.ndarray:
+    """Return dense or sparse rows (n, d) as a dense array, less their mean if `centred`."""
+    found = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return found - found.mean(axis=0) if centred else found
+
+
 @dataclass(frozen=True)
 class Uncertainty:
     """Standard errors (stages, columns + 1) in centipawns: NaN if not identified, 0 if fixed.
 
-    `covariance` (d, d) belongs to the weights at `coordinates`. `noise` (d, d) excludes what the
+    `covariance` belongs to the weights at `coordinates` (d,). `noise` excludes what the
     prior adds, and has the share of the way that the weights went: it is that of fits to different
-    games under the same prior."""
+    games under the same prior. `draws`: random vectors from which both were estimated; 0 if they
+    are matrices."""
 
     standard_errors: np.ndarray
-    covariance: np.ndarray
-    noise: np.ndarray
+    covariance: Full | Draws
+    noise: Full | Draws
     coordinates: np.ndarray
     games: int
+    draws: int = 0
 
 
 def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[WeightRatio]:
@@ -65,7 +152,7 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
             for at in known[j]:
                 if at is not None:
                     slope[at] += factor / stages
-        return float(np.sqrt(max(slope @ found.covariance @ slope, 0.0)))
+        return float(np.sqrt(max(found.covariance.of(slope[None]), 0.0)))
 
     identified = ~np.isnan(found.standard_errors[:, columns]).any(axis=0)
     if not identified[0] or abs(mean[0]) <= z * error_of({0: 1.0}):
@@ -80,12 +167,14 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
 
 
 def standard_errors(
-    problem: Problem, weights: np.ndarray, matrix: np.ndarray, null_space: NullSpace
+    problem: Problem, weights: np.ndarray, curvature: Curvature, null_space: NullSpace
 ) -> Uncertainty:
-    """Return clustered standard errors at the optimum, from the Gauss-Newton matrix there."""
+    """Return clustered standard errors at the optimum, from the curvature there."""
+    if isinstance(curvature, Operator):
+        return sampled_errors(problem, weights, curvature, null_space)
     free = null_space.coordinates
     n = problem.total_weight
-    hessian = matrix[np.ix_(free, free)] * n
+    hessian = curvature.matrix[np.ix_(free, free)] * n
     hessian += problem.precision_of(free) * n
     chosen, factor, scale = factorise(hessian)
     prior = (problem.prior_gradient(weights) * n).ravel()[free]
@@ -95,7 +184,7 @@ def standard_errors(
     inverse = inverse_of(chosen, factor, scale)
     # the prior's gradient is precision * (mean - weights), with the variance of the weights under
     # the prior
-    pull = problem.precision[free[chosen]][:, free[chosen]] * n
+    pull = problem.precision_of(free[chosen]) * n
     effective = len(chosen) - float((pull * inverse).sum())
     few = correction(problem, names, effective)
 
@@ -105,9 +194,82 @@ def standard_errors(
         return null_space.project(found)
 
     covariance = sampling = whole(few * (inverse @ meat[np.ix_(chosen, chosen)] @ inverse))
-    if pull.count_nonzero():
+    if pull.any():
         covariance = sampling + few * problem.design_effect * whole(inverse @ pull @ inverse)
-    return uncertainty_of(problem, covariance, sampling, null_space, names)
+    return uncertainty_of(problem, Full(covariance), Full(sampling), null_space, names)
+
+
+DRAWS, MOST_DRAWS = 50, 200  # random vectors for errors
+AFFORDED = 4e9  # products of numbers and random vectors, in a pass, for more than DRAWS
+
+
+def draws_of(problem: Problem) -> int:
+    """Return how many random vectors errors are estimated from: standard errors are within 10 % of
+    those of the matrix with 50, within 5 % with 200."""
+    data = problem.data
+    nonzeros = problem.positions * len(data.index) / max(1, data.positions)
+    cost = problem.stages * (nonzeros + 10 * data.columns)
+    return int(np.clip(AFFORDED / (50 * cost), DRAWS, MOST_DRAWS))
+
+
+def random_signs(seed: int, *shape: int) -> np.ndarray:
+    """Return 1 and -1 at random."""
+    return np.random.default_rng(seed).integers(0, 2, shape, np.int8) * 2.0 - 1.0
+
+
+def sampled_errors(
+    problem: Problem, weights: np.ndarray, curvature: Operator, null_space: NullSpace
+) -> Uncertainty:
+    """Return the same from random vectors: the scores of games with random signs, and the prior's
+    gradient, each divided by the curvature."""
+    free, n, number = null_space.coordinates, problem.total_weight, draws_of(problem)
+    games = len(problem.model.groups[0])
+    signs = random_signs(1, games, number)
+    signs -= signs.mean(axis=0)  # less the mean score, the prior's gradient at the optimum
+    scores = problem.device.signed_scores(problem.model, weights, signs)[free] / n
+    sampling = curvature.solve(problem, free, scores, tolerance=ROUGH)
+    prior, effective = prior_part(problem, curvature, null_space, number)
+    prior = prior * (problem.design_effect / n) ** 0.5
+    few = correction(problem, games, effective) ** 0.5
+    vectors = (null_space.projected(few * part).T for part in (sampling, prior))
+    noise, more = vectors
+    return uncertainty_of(
+        problem,
+        Draws(np.concatenate([noise, more]), number),
+        Draws(noise, number),
+        null_space,
+        games,
+        number,
+    )
+
+
+def prior_part(
+    problem: Problem, curvature: Operator, null_space: NullSpace, number: int
+) -> tuple[np.ndarray, float]:
+    """Return random vectors (d, number) with the precision of the prior as covariance, divided by
+    the curvature, and the effective number of weights: of those that are used, the trace of
+    H (H + P)^-1, where P (H + P)^-1 is known from the vectors."""
+    free = null_space.coordinates
+    used = np.count_nonzero(curvature.diagonal()[free] + problem.precision.diagonal()[free])
+    effective = float(used - null_space.basis.shape[1])
+    if not problem.precision.count_nonzero():
+        return np.zeros((len(free), 0)), effective
+    pulls = prior_draws(problem, number)[free]
+    found = curvature.solve(problem, free, pulls, tolerance=ROUGH)
+    return found, effective - float((pulls * found).sum()) / number
+
+
+def effective_weights(problem: Problem, curvature: Operator, null_space: NullSpace) -> float:
+    """Return the effective number of weights under the prior."""
+    return prior_part(problem, curvature, null_space, DRAWS)[1]
+
+
+def prior_draws(problem: Problem, number: int) -> np.ndarray:
+    """Return random vectors (d, number) whose covariance is the precision of the prior."""
+    signs = random_signs(2, problem.start.size, number)
+    if isinstance(problem.precision, BlockPrecision):
+        return problem.precision.draws(signs)
+    return signs * np.sqrt(problem.precision.diagonal())[:, None]
 
 
 def correction(problem: Problem, games: int, weights: float) -> float:
@@ -122,17 +284,18 @@ def correction(problem: Problem, games: int, weights: float) -> float:
 
 def uncertainty_of(
     problem: Problem,
-    covariance: np.ndarray,
-    sampling: np.ndarray,
+    covariance: Full | Draws,
+    sampling: Full | Draws,
     null_space: NullSpace,
     games: int,
+    draws: int = 0,
 ) -> Uncertainty:
-    """Return the standard errors from covariances (d, d) of the weights of a null space; NaN is
+    """Return the standard errors from covariances of the weights of a null space; NaN is
     unknown."""
     coordinates = null_space.coordinates
     errors = np.zeros(problem.start.size)
     errors[coordinates] = np.where(
-        null_space.loose, np.nan, np.sqrt(np.maximum(np.diag(covariance), 0))
+        null_space.loose, np.nan, np.sqrt(np.maximum(covariance.variances, 0))
     )
     return Uncertainty(
         errors.reshape(problem.start.shape),
@@ -140,6 +303,7 @@ def uncertainty_of(
         sampling,
         coordinates,
         games,
+        draws,
     )
 
 
@@ -156,16 +320,19 @@ class NullSpace:
 
     `coordinates` are the indices of the free weights in the flattened (stages, columns + 1)
     weights. `loose` (d,) marks those that stay unidentified even if the mean of every list and
-    table is given."""
+    table is given; `unused` (d,) those of no position, of which many have no direction in the
+    basis."""
 
     coordinates: np.ndarray
     basis: np.ndarray
     importance: np.ndarray
     loose: np.ndarray
+    unused: np.ndarray
+    means: np.ndarray  # (m, d), of lists and tables
 
     @property
     def dimension(self) -> int:
-        return self.basis.shape[1]
+        return self.basis.shape[1] + int(self.unused.sum())
 
     def restore(self, problem: Problem, weights: np.ndarray) -> np.ndarray:
         """Return weights (stages, columns + 1) moved along null directions as close to the start as
@@ -189,10 +356,27 @@ class NullSpace:
 
     def project(self, matrix: np.ndarray) -> np.ndarray:
         """Return P matrix P' of a covariance (d, d) of the free weights, after `restore`."""
-        if not self.dimension:
-            return matrix
-        left = matrix - self.basis @ _inner(self.basis, self.importance, matrix)
-        return left - (self.basis @ _inner(self.basis, self.importance, left.T)).T
+        return self.projected(self.projected(matrix).T).T
+
+    def projected(self, vectors: np.ndarray) -> np.ndarray:
+        """Return P x of vectors x (d, k)."""
+        if not self.basis.shape[1]:
+            return vectors
+        return vectors - self.basis @ _inner(self.basis, self.importance, vectors)
+
+    def under(self, problem: Problem) -> NullSpace:
+        """Return the null space of the objective: without directions that the prior decides."""
+        if not self.dimension or not problem.precision.count_nonzero():
+            return self
+        basis = self.basis
+        if basis.shape[1]:
+            whole = np.zeros((problem.start.size, basis.shape[1]))
+            whole[self.coordinates] = basis
+            basis = basis @ null_basis(whole.T @ (problem.precision @ whole))
+        unused = self.unused & (problem.precision.diagonal()[self.coordinates] == 0)
+        return replace(
+            self, basis=basis, unused=unused, loose=loose_weights(basis, self.means) | unused
+        )
 
 
 def _inner(basis: np.ndarray, importance: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -217,23 +401,70 @@ def null_basis(matrix: np.ndarray) -> np.ndarray:
     return basis
 
 
-def find_null_space(
-    problem: Problem, matrix: np.ndarray, places: Sequence[Place], prior: bool = False
-) -> NullSpace:
+def find_null_space(problem: Problem, curvature: Curvature, places: Sequence[Place]) -> NullSpace:
     """Return the null space of the Gauss-Newton matrix of the free weights, with the importances
-    that fix it; with `prior`, that of the objective: directions that the prior decides are left
-    out."""
+    that fix it. Of a matrix that is not formed, it is that of sums of lists and tables, and of some
+    single weights."""
     free = np.flatnonzero(problem.free.ravel())
-    part = matrix[np.ix_(free, free)]
-    basis = null_basis(part + problem.precision_of(free) if prior else part)
+    unused = np.zeros(len(free), np.bool_)
+    if isinstance(curvature, Operator):
+        unused = (_occupancy(problem, whole=True) == 0).ravel()[free]
+        basis = null_sums(problem, curvature, places, free, unused)
+    else:
+        basis = null_basis(curvature.matrix[np.ix_(free, free)])
     means = _means(problem, places)[:, free]
+    importance = _importance(problem, places).ravel()[free]
+    return NullSpace(free, basis, importance, loose_weights(basis, means) | unused, unused, means)
+
+
+def loose_weights(basis: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return which weights (d,) null directions (d, k) move even if means (m, d) are given."""
     left = basis @ null_space(means @ basis) if basis.shape[1] else basis
-    return NullSpace(
-        free,
-        basis,
-        _importance(problem, places).ravel()[free],
-        np.abs(left).max(axis=1, initial=0) > LOOSE,
+    return np.abs(left).max(axis=1, initial=0) > LOOSE
+
+
+MOST_SUMS = 1000  # lists, tables and single weights that are looked at together
+
+
+def null_sums(
+    problem: Problem,
+    curvature: Operator,
+    places: Sequence[Place],
+    free: np.ndarray,
+    unused: np.ndarray,
+) -> np.ndarray:
+    """Return an orthonormal basis (d, k) of the directions that change no evaluation, among the
+    sums of lists and tables and single weights that are used; lists and tables come first where
+    there are many."""
+    width = problem.start.shape[1]
+    ordered = sorted(places, key=lambda place: place.size == 1)
+    spans = [(place.first, place.size) for place in ordered][: MOST_SUMS // problem.stages]
+    spans += [(column, 1) for column in range(problem.data.columns, width)]
+    of = np.full(problem.start.shape, -1)
+    for number, (first, size) in enumerate(spans):
+        of[:, first : first + size] = number + len(spans) * np.arange(problem.stages)[:, None]
+    member = of.ravel()[free]
+    known = np.flatnonzero((member >= 0) & ~unused)
+    sums = sparse.csr_array(
+        (np.ones(len(known)), (known, member[known])), (len(free), len(spans) * problem.stages)
     )
+    positions = sample_places(problem)
+    seen = (problem.derivatives(curvature.weights, positions)[:, free] @ sums).toarray()
+    # the intercept, which is no part of the evaluation
+    edge = len(spans) - (width - problem.data.columns) + len(spans) * np.arange(problem.stages)
+    seen[:, edge] = problem.data.shares(problem.stages, False)[:, problem.data.phase[positions]].T
+    here = np.flatnonzero(np.bincount(member[known], minlength=sums.shape[1]))
+    basis = null_basis(seen[:, here].T @ seen[:, here])
+    basis, _ = np.linalg.qr(sums[:, here] @ basis)
+    if not basis.shape[1]:
+        return basis
+    whole = np.zeros((problem.start.size, basis.shape[1]))
+    whole[free] = basis
+    scale = basis.T @ (curvature.diagonal()[free][:, None] * basis)
+    exact = whole.T @ curvature.apply(whole)
+    # directions that the sample alone does not show
+    values, vectors = np.linalg.eigh(exact)
+    return basis @ vectors[:, values <= RANK_TOLERANCE * np.diag(scale).max()]
 
 
 def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
@@ -249,19 +480,22 @@ def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:
     return np.array(rows).reshape(-1, problem.start.size)
 
 
-def with_unused_kept(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def with_unused_kept(problem: Problem, weights: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Return weights (stages, columns + 1 or more) in which those of no position have the value
-    that they began with: a smooth prior moves them with their neighbours. `matrix` (d, d) is the
-    Gauss-Newton matrix."""
-    unused = problem.free & (matrix.diagonal().reshape(weights.shape) == 0)
+    that they began with: a smooth prior moves them with their neighbours. `diagonal` (d,) is that
+    of the Gauss-Newton matrix."""
+    unused = problem.free & (diagonal.reshape(weights.shape) == 0)
     used = _occupancy(problem) > 0  # but without a slope where they are
     unused[:, : used.shape[1]] &= ~used
     return np.where(unused, np.clip(problem.start, problem.low, problem.high), weights)
 
 
-def _occupancy(problem: Problem) -> np.ndarray:
-    """Return how often each weight applies (stages, columns)."""
-    return problem.shares @ problem.use[1]
+def _occupancy(problem: Problem, whole: bool = False) -> np.ndarray:
+    """Return how often each weight applies (stages, columns); `whole`: with 1 for the intercept and
+    the width of a draw."""
+    found = problem.shares @ problem.use[1]
+    more = problem.start.shape[1] - found.shape[1] if whole else 0
+    return np.pad(found, ((0, 0), (0, more)), constant_values=1)
 
 
 def _importance(problem: Problem, places: Sequence[Place]) -> np.ndarray:

@@ -23,17 +23,15 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import chdtri
 
-from tuner.datasets.dataset import positions_at
+from tuner.fit.curvature import Curvature
 from tuner.fit.errors import Uncertainty
-from tuner.fit.learners.solvers import solve
-from tuner.fit.problem import Problem
+from tuner.fit.problem import Problem, sample_places
 from tuner.parameters.parameters import Parameters
 from tuner.statistics.pentanomial import CONFIDENCE
 
-SAMPLE = 4000  # pairs of neighboring positions
-SEED = 1
 MIN_PAIRS = 100  # pairs from which a variance is estimated
 FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart
 
@@ -74,22 +72,24 @@ def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise
     The mean over positions is taken out of evaluations: moving all of them alike is no noise.
     """
     places = sample_places(problem)
-    if not len(places) or not np.trace(found.noise) > 0:
+    if not len(places) or not found.noise.variances.sum() > 0:
         return None
-    here = coefficients(problem, places, weights)[:, found.coordinates]
+    here = problem.derivatives(weights, places)[:, found.coordinates]
     drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
     pairs = None if 0 < drawn < FEWEST_DRAWN else neighbours(problem, weights)
     return Noise(
-        deviation(here - here.mean(axis=0), found.noise),
+        max(found.noise.of(here, centred=True), 0.0) ** 0.5,
         (
             None
             if pairs is None
-            else deviation((pairs[1] - pairs[0])[:, found.coordinates], found.noise)
+            else max(found.noise.of((pairs[1] - pairs[0])[:, found.coordinates]), 0.0) ** 0.5
         ),
     )
 
 
-def neighbours(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def neighbours(
+    problem: Problem, weights: np.ndarray
+) -> tuple[sparse.csr_array, sparse.csr_array] | None:
     """Return the coefficients by stage (n, d) of sampled positions, and of the next position of the
     same game in the dataset; None if hardly any game has two positions."""
     data, places = problem.data, sample_places(problem)
@@ -100,29 +100,7 @@ def neighbours(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     )
     if len(places) < MIN_PAIRS:
         return None
-    return coefficients(problem, places, weights), coefficients(problem, places + 1, weights)
-
-
-def sample_places(problem: Problem) -> np.ndarray:
-    """Return the indices (n,) of sampled positions, ascending; long games count more, as in the
-    data."""
-    total = problem.positions
-    chosen = np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False)
-    return positions_at(problem.ranges, np.sort(chosen))
-
-
-def coefficients(problem: Problem, places: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the derivatives by stage (n, d) of the evaluations of positions (indices) near some
-    weights, as the game plays them: without slopes by phase. In a linear evaluation they are its
-    coefficients."""
-    found = np.zeros((len(places), *problem.start.shape))
-    found[:, :, : problem.data.columns] = problem.derivatives(weights, places)
-    return found.reshape(len(places), -1)
-
-
-def deviation(rows: np.ndarray, covariance: np.ndarray) -> float:
-    """Return the root mean square over rows x (n, d) of x' C x."""
-    return float(np.sqrt(max(np.einsum("ij,ij->", rows @ covariance, rows) / len(rows), 0.0)))
+    return problem.derivatives(weights, places), problem.derivatives(weights, places + 1)
 
 
 PLAY: Final = "play"  # a prior
@@ -144,7 +122,7 @@ class PlayStep(NamedTuple):
 def play_step(
     problem: Problem,
     weights: np.ndarray,
-    matrix: np.ndarray,
+    curvature: Curvature,
     found: Uncertainty,
     part: np.ndarray,
     centipawn: float,
@@ -152,24 +130,24 @@ def play_step(
 ) -> PlayStep:
     """Return the share of the way from the starting weights to the optimum `weights` that the
     weights of `part` (stages, columns + 1 or 2, bool) go; a centipawn is worth `centipawn` of
-    `classic`, in which `reach` is given. `matrix` is the Gauss-Newton matrix of the loss at the
-    optimum."""
-    rows = coefficients(problem, sample_places(problem), problem.start)[:, found.coordinates]
-    rows -= rows.mean(axis=0)
-    rows *= centipawn * part.ravel()[found.coordinates]
-    told = beyond_draws(problem, weights, matrix)[found.coordinates]
-    spread = rows.T @ rows @ found.noise / len(rows)
-    noise = float(np.trace(spread))
-    # of a sum of squares with these variances (Satterthwaite 1946)
-    freedom = noise**2 / max(float((spread * spread.T).sum()), 1e-300)
+    `classic`, in which `reach` is given. `curvature` is that of the loss at the optimum."""
+    rows = problem.derivatives(problem.start, sample_places(problem))[:, found.coordinates]
+    counted = centipawn * part.ravel()[found.coordinates]
+    of_play = found.noise.scaled(counted)
+
+    def square(change: np.ndarray) -> float:
+        """The mean square of the change of evaluations by changes (d,) of weights."""
+        return float(np.var(rows @ (counted * change)))
+
+    noise = of_play.of(rows, centred=True)
+    freedom = of_play.freedom(rows)
     chance = noise * float(chdtri(freedom, 1 - CONFIDENCE)) / freedom  # exceeded by 5 % of noise
-    beyond = float(((rows @ told) ** 2).mean()) - chance
+    told = beyond_draws(problem, weights, curvature)[found.coordinates]
+    beyond = square(told) - chance
     way = (weights - problem.start).ravel()[found.coordinates]
-    moved = float(((rows @ way) ** 2).mean())
+    moved = square(way)
     was_set = lists_that_are_set(problem).ravel()[found.coordinates]
-    step = step_of(
-        min(moved, noise + beyond), noise, float(((rows @ (was_set * way)) ** 2).mean()), reach
-    )
+    step = step_of(min(moved, noise + beyond), noise, square(was_set * way), reach)
     return PlayStep(step, step * moved**0.5 / centipawn)
 
 
@@ -191,7 +169,7 @@ def step_of(moved: float, noise: float, of_set: float, reach: float = REACH) -> 
     return min(LARGEST, reach / max(of_set, 1e-300) ** 0.5) * (moved - noise) / moved
 
 
-def beyond_draws(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def beyond_draws(problem: Problem, weights: np.ndarray, curvature: Curvature) -> np.ndarray:
     """Return how far (d,) the optimum is from that for games which are all drawn, by one Newton
     step."""
     data = replace(problem.data, outcome=np.zeros_like(problem.data.outcome))
@@ -199,8 +177,7 @@ def beyond_draws(problem: Problem, weights: np.ndarray, matrix: np.ndarray) -> n
     pull = drawn.loss_gradient(weights)[1] - problem.loss_gradient(weights)[1]
     free = np.flatnonzero(problem.free.ravel())
     found = np.zeros(weights.size)
-    part = matrix[np.ix_(free, free)] + problem.precision_of(free)
-    found[free] = solve(part, pull.ravel()[free])
+    found[free] = curvature.solve(problem, free, pull.ravel()[free])
     return found
 
 
@@ -230,7 +207,7 @@ def go_part_of_the_way(
         replace(
             found,
             standard_errors=np.where(factors, found.standard_errors, 0.0),
-            noise=found.noise * np.outer(flat, flat),
+            noise=found.noise.scaled(flat),
         ),
     )
 

@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from tuner.datasets.dataset import Dataset, ahead, size_of
+from tuner.datasets.dataset import Dataset, ahead, positions_at, size_of
 from tuner.datasets.summary import use_of
+from tuner.fit.blocks import BlockPrecision
 from tuner.fit.device.base import Device, Model
 from tuner.fit.device.cpu.device import CPU, Cpu
 from tuner.fit.tied import TiedDevice
@@ -61,7 +62,7 @@ class Problem:
     low: np.ndarray
     high: np.ndarray
     mean: np.ndarray
-    precision: sparse.csr_array
+    precision: sparse.csr_array | BlockPrecision
     design_effect: float = 1.0  # positions that count as one; a factor of the prior's precision
     meter: Meter = field(default_factory=Meter)
     device: Device = CPU  # where the passes run
@@ -109,6 +110,10 @@ class Problem:
         """Return the same problem on different games of the dataset."""
         return replace(self, games=games)
 
+    def weight_of(self, ranges: np.ndarray | None) -> float:
+        """Return the sum of the weights of positions over some ranges, None: over all."""
+        return self.total_weight if ranges is None else self._weight_of(ranges)
+
     def _weight_of(self, ranges: np.ndarray) -> float:
         found = 0.0
         for piece in ahead(self.data, ranges, ("weight",)):
@@ -127,6 +132,7 @@ class Problem:
 
     def precision_of(self, chosen: np.ndarray) -> np.ndarray:
         """Return the precision (n, n) of some of the flattened weights (n,), the rest fixed."""
+        assert not isinstance(self.precision, BlockPrecision), "few weights have a matrix"
         return self.precision[chosen][:, chosen].toarray()
 
     def loss_gradient(
@@ -139,7 +145,7 @@ class Problem:
         loss, gradient = self.device.loss_gradient(self.model, weights, chosen)
         self.meter.positions += size_of(chosen)
         self.meter.seconds += time.perf_counter() - started
-        total = self.total_weight if ranges is None else self._weight_of(chosen)
+        total = self.weight_of(ranges)
         return loss / total, gradient / total
 
     def loss(self, weights: np.ndarray) -> float:
@@ -163,8 +169,7 @@ class Problem:
         For cross-entropy and the models of draws it is the Hessian.
         """
         chosen = self.ranges if ranges is None else ranges
-        total = self.total_weight if ranges is None else self._weight_of(chosen)
-        return self.device.gauss_newton(self.model, weights, chosen) / total
+        return self.device.gauss_newton(self.model, weights, chosen) / self.weight_of(ranges)
 
     def equation(
         self, weights: np.ndarray, games: np.ndarray | None = None
@@ -189,17 +194,30 @@ class Problem:
         """The result of `use_of` for the positions of the problem."""
         return use_of(self.data, self.ranges, self.device.workers)
 
-    def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, stages, columns) of the evaluations of some positions
-        (indices) by the weights, without slopes by phase."""
+    def derivatives(self, weights: np.ndarray, positions: np.ndarray) -> sparse.csr_array:
+        """Return the derivatives (n, d) of the evaluations of some positions (indices) by the
+        weights near some weights, as the game plays them: without slopes by phase and intercept.
+        In a linear evaluation they are its coefficients."""
         tied = self.device if isinstance(self.device, TiedDevice) else None
         device = tied.device if tied else self.device
         device = device if isinstance(device, Cpu) else CPU
         weights = tied.whole(weights) if tied else weights
         found = device.derivatives(self.model, weights, positions)
-        return tied.folded(found) if tied else found
+        return found @ tied.sums if tied else found
 
     def evaluations(self, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of some ranges in centipawns, first player's
         view."""
         return self.device.evaluations(self.model, weights, ranges)
+
+
+SAMPLE = 4000  # positions that stand for all
+SEED = 1
+
+
+def sample_places(problem: Problem) -> np.ndarray:
+    """Return the indices (n,) of sampled positions, ascending; long games count more, as in the
+    data."""
+    total = problem.positions
+    chosen = np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False)
+    return positions_at(problem.ranges, np.sort(chosen))

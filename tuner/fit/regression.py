@@ -12,6 +12,7 @@ import numpy as np
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
+from tuner.fit.curvature import Curvature, curvature_of
 from tuner.fit.errors import find_null_space, standard_errors, with_unused_kept
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Record, objective_gradient
@@ -112,14 +113,14 @@ def _diagnosed(
     """Return the result of a fit that learned these weights, with their errors; with `--prior play`
     on the part of the way to them."""
     play = options.prior == PLAY
-    matrix = problem.gauss_newton(weights)
-    convergence = convergence_of(problem, weights, matrix, parameters.wording.unit)
-    null_space = find_null_space(problem, matrix, data.layout.places)
-    undecided = find_null_space(problem, matrix, data.layout.places, prior=True)
+    curvature = curvature_of(problem, weights)
+    convergence = convergence_of(problem, weights, curvature, parameters.wording.unit)
+    null_space = find_null_space(problem, curvature, data.layout.places)
+    undecided = null_space.under(problem)
     weights = undecided.restore(problem, weights)
-    weights = with_unused_kept(problem, weights, matrix)
+    weights = with_unused_kept(problem, weights, curvature.diagonal())
     uncertainty = (
-        standard_errors(problem, weights, matrix, undecided) if options.errors or play else None
+        standard_errors(problem, weights, curvature, undecided) if options.errors or play else None
     )
     step, optimum = None, weights
     if play and uncertainty:
@@ -127,7 +128,7 @@ def _diagnosed(
         step = play_step(
             problem,
             weights,
-            matrix,
+            curvature,
             uncertainty,
             part,
             options.centipawn_at(scale),
@@ -148,7 +149,7 @@ def _diagnosed(
         problem,
         held_out,
         weights,
-        matrix,
+        curvature,
         null_space,
         uncertainty,
         record.history,
@@ -181,11 +182,11 @@ def at_share(result: FitResult, start: Parameters, share: float) -> FitResult:
 
 
 def convergence_of(
-    problem: Problem, weights: np.ndarray, matrix: np.ndarray, unit: str
+    problem: Problem, weights: np.ndarray, curvature: Curvature, unit: str
 ) -> Convergence:
     """Return whether a fit converged, measured by the gain of one more Newton step."""
     value, gradient = objective_gradient(problem, weights)
-    step, gain = newton_step(problem, weights, gradient, matrix)
+    step, gain = newton_step(problem, weights, gradient, curvature)
     moving = step != 0
     norm = float(np.linalg.norm(gradient[moving]))
     if gain <= CONVERGED * value:

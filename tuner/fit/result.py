@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tuner.fit.curvature import Curvature
 from tuner.fit.errors import NullSpace, Uncertainty
 from tuner.fit.noise import PlayStep
 from tuner.fit.problem import Problem
@@ -30,7 +31,7 @@ class Convergence(NamedTuple):
 class FitResult:
     """The result of a fit: learned `parameters`; the `problem` on the training games, with its
     prior, and on the `held_out` ones; `weights` (stages, columns + 1, or 2 with the width of a
-    draw), the Gauss-Newton `matrix` there, and its null space. Losses are means per position;
+    draw), the `curvature` of the loss there, and its null space. Losses are means per position;
     held-out losses are NaN without held-out games. `optimum` are the weights that predict best, of
     which the uncertainty is; `step` is that of `--prior play`."""
 
@@ -38,7 +39,7 @@ class FitResult:
     problem: Problem
     held_out: Problem | None
     weights: np.ndarray
-    matrix: np.ndarray
+    curvature: Curvature
     null_space: NullSpace
     uncertainty: Uncertainty | None
     history: list[dict]

@@ -10,6 +10,7 @@ import numpy as np
 from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, ahead, ranges_of, size_of
+from tuner.fit.curvature import Curvature
 from tuner.fit.device.base import Device
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.learners.base import LearnerOptions
@@ -120,7 +121,7 @@ def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
 
 def with_prior(
     problem: Problem, parameters: Parameters, options: FitOptions
-) -> tuple[Problem, np.ndarray, np.ndarray]:
+) -> tuple[Problem, np.ndarray, Curvature]:
     """Call `empirical_prior` for the weights that have no prior in the file."""
     allowed = np.zeros(problem.free.shape, np.bool_)
     allowed[:, : problem.data.columns] = options.prior is not None and ~parameters.mask(

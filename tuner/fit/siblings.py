@@ -92,6 +92,14 @@ class SiblingsDevice:
         means = found.sums @ weighted
         return np.asarray((found.rows.T @ weighted - means.T @ means).todense())
 
+    def curvatures(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray
+    ) -> SiblingCurvatures:
+        return SiblingCurvatures(self.choices(weights, places_of(ranges)))
+
+    def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        return np.asarray(self._by_game(model, weights).T @ signs)
+
     def _scores(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Any:
         """Return the gradients (k, d) of the groups of some positions, and a position of each."""
         places = places_of(ranges)
@@ -135,6 +143,25 @@ class SiblingsDevice:
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
     ) -> np.ndarray:
         raise NotImplementedError("choices have no temporal differences")
+
+
+@dataclass(frozen=True)
+class SiblingCurvatures:
+    """See `tuner.fit.device.base.CurvatureSums`."""
+
+    found: Choices
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        moved = self.found.rows @ vectors
+        means = self.found.sums @ (moved * self.found.chances[:, None])
+        weighted = (moved - means[self.found.group]) * self.found.chances[:, None]
+        return np.asarray(self.found.rows.T @ weighted)
+
+    def diagonal(self) -> np.ndarray:
+        weighted = self.found.rows.multiply(self.found.chances[:, None]).tocsr()
+        means = self.found.sums @ weighted
+        squares = self.found.rows.multiply(weighted).sum(axis=0)
+        return np.asarray(squares - means.multiply(means).sum(axis=0)).ravel()
 
 
 def siblings_device(

@@ -13,7 +13,9 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import (
+    Full,
     NullSpace,
     Uncertainty,
     correction,
@@ -54,10 +56,11 @@ def fit_temporal(
     record(problem.start, problem.equation(problem.start)[1])
     weights = solve(problem, options.learning, record)
     convergence = convergence_of(problem, weights, parameters.wording.unit)
-    matrix = regression.gauss_newton(weights)
-    null_space = find_null_space(regression, matrix, data.layout.places)
-    undecided = find_null_space(regression, matrix, data.layout.places, prior=True)
-    weights = with_unused_kept(regression, undecided.restore(regression, weights), matrix)
+    curvature = curvature_of(regression, weights)
+    null_space = find_null_space(regression, curvature, data.layout.places)
+    undecided = null_space.under(regression)
+    weights = undecided.restore(regression, weights)
+    weights = with_unused_kept(regression, weights, curvature.diagonal())
     uncertainty = standard_errors(problem, weights, undecided) if options.errors else None
     weights, _, uncertainty = whole(problem, weights, weights, uncertainty)
     return FitResult(
@@ -65,7 +68,7 @@ def fit_temporal(
         regression,
         regression.on(held) if len(held) else None,
         weights,
-        matrix,
+        curvature,
         null_space,
         uncertainty,
         record.history,
@@ -105,4 +108,4 @@ def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace
     if pull.any():
         pull *= problem.design_effect * few
         covariance = sampling + null_space.project(inverse @ pull @ inverse.T)
-    return uncertainty_of(problem, covariance, sampling, null_space, names)
+    return uncertainty_of(problem, Full(covariance), Full(sampling), null_space, names)

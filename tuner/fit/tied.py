@@ -5,11 +5,13 @@ those that are equal to it, and add their derivatives to its own."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from tuner.datasets.dataset import Rows
-from tuner.fit.device.base import Device, Model
+from tuner.fit.device.base import CurvatureSums, Device, Model
 
 
 @dataclass(frozen=True)
@@ -32,32 +34,35 @@ class TiedDevice:
         """Return weights or errors (stages, width) with those of the leaders for all."""
         return weights.ravel()[self.leaders]
 
-    def folded(self, sums: np.ndarray) -> np.ndarray:
-        """Return derivatives (..., stages, columns or width) by the weights that are free."""
-        stages, columns = sums.shape[-2:]
-        stage, column = np.divmod(self.leaders[:, :columns].ravel(), self.leaders.shape[1])
-        leaders = stage * columns + column
-        others = np.flatnonzero(leaders != np.arange(len(leaders)))
-        found = sums.reshape(-1, stages * columns).T.copy()
-        np.add.at(found, leaders[others], found[others])
-        found[others] = 0.0
-        return found.T.reshape(sums.shape)
+    def _folded(self, sums: np.ndarray) -> np.ndarray:
+        """Return derivatives by the weights that are free, of any shape, from those by all."""
+        return (self.sums.T @ sums.ravel()).reshape(sums.shape)
+
+    @cached_property
+    def sums(self) -> sparse.csr_array:
+        """The matrix (d, d) that adds derivatives to those by the leaders."""
+        leaders = self.leaders.ravel()
+        places = np.arange(len(leaders)), leaders
+        return sparse.csr_array((np.ones(len(leaders)), places), (len(leaders), len(leaders)))
 
     def _products(self, matrix: np.ndarray) -> np.ndarray:
         """Fold both axes of a matrix (d, d)."""
-        for _ in range(2):
-            rows = matrix.reshape(len(matrix), *self.leaders.shape)
-            matrix = self.folded(rows).reshape(matrix.shape).T
-        return matrix
+        return self.sums.T @ (self.sums.T @ matrix.T).T
 
     def loss_gradient(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
     ) -> tuple[float, np.ndarray]:
         loss, gradient = self.device.loss_gradient(model, self.whole(weights), ranges)
-        return loss, self.folded(gradient)
+        return loss, self._folded(gradient)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         return self._products(self.device.gauss_newton(model, self.whole(weights), ranges))
+
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> TiedCurvatures:
+        return TiedCurvatures(self.device.curvatures(model, self.whole(weights), ranges), self.sums)
+
+    def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        return self.sums.T @ self.device.signed_scores(model, self.whole(weights), signs)
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         found = self.device.score_squares(model, self.whole(weights))
@@ -84,12 +89,27 @@ class TiedDevice:
         self, model: Model, weights: np.ndarray, games: np.ndarray
     ) -> tuple[np.ndarray, float]:
         sums, squares = self.device.equation(model, self.whole(weights), games)
-        return self.folded(sums.reshape(weights.shape)).ravel(), squares
+        return self._folded(sums).ravel(), squares
 
     def equation_matrix(
         self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
     ) -> np.ndarray:
         return self._products(self.device.equation_matrix(model, self.whole(weights), games, exact))
+
+
+@dataclass(frozen=True)
+class TiedCurvatures:
+    """The curvatures by the leaders, from those by all weights."""
+
+    whole: CurvatureSums
+    sums: sparse.csr_array
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        return self.sums.T @ self.whole.products(np.ascontiguousarray(self.sums @ vectors))
+
+    def diagonal(self) -> np.ndarray:
+        # but for products of weights that are equal, which only a preconditioner misses
+        return self.sums.T @ self.whole.diagonal()
 
 
 def tied_device(device: Device, leaders: np.ndarray) -> Device:

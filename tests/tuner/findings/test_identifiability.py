@@ -7,6 +7,7 @@ import pytest
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.findings.identifiability import identify
 from tuner.findings.records import Rare
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space
 from tuner.parameters.parameters import Layout, Place
 
@@ -59,9 +60,9 @@ def sample(tmp_path_factory) -> Sample:
 @pytest.mark.parametrize(("stages", "names"), [(1, ("all",)), (2, ("mg", "eg"))])
 def test_rank_and_null_directions(sample, stages, names):
     problem = problem_of(sample, stages)
-    matrix = problem.gauss_newton(problem.start)
-    null_space = find_null_space(problem, matrix, LAYOUT.places)
-    found = identify(problem, matrix, null_space, LAYOUT, names)
+    curvature = curvature_of(problem, problem.start)
+    null_space = find_null_space(problem, curvature, LAYOUT.places)
+    found = identify(problem, curvature, null_space, LAYOUT, names)
     assert found.free == stages * 14
     assert found.rank == np.linalg.matrix_rank(sample.design(stages))
     suffixes = [""] if stages == 1 else [" mg", " eg"]
@@ -73,7 +74,7 @@ def test_rank_and_null_directions(sample, stages, names):
         assert Rare(f"list.rare[1]{suffix}", 2) in found.rare
     pairs = {frozenset((line.a, line.b)) for line in found.collinear}
     assert pairs == {frozenset((f"close.a{suffix}", f"close.b{suffix}")) for suffix in suffixes}
-    values = np.linalg.eigvalsh(_scaled(matrix))
+    values = np.linalg.eigvalsh(_scaled(curvature.matrix))
     assert found.condition == pytest.approx(values[-1] / values[values > 1e-9].min(), rel=1e-6)
 
 
@@ -84,7 +85,7 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
 
 def test_weights_traded_against_a_mean_are_identified_and_twins_are_not(sample):
     problem = problem_of(sample, 1)
-    null_space = find_null_space(problem, problem.gauss_newton(problem.start), LAYOUT.places)
+    null_space = find_null_space(problem, curvature_of(problem, problem.start), LAYOUT.places)
     loose = dict(zip([*LAYOUT.labels(), "intercept"], null_space.loose.tolist(), strict=True))
     assert {name for name, is_loose in loose.items() if is_loose} == {
         "twin.a",
@@ -96,9 +97,10 @@ def test_weights_traded_against_a_mean_are_identified_and_twins_are_not(sample):
 def test_effective_parameters_are_the_trace_of_the_smoother(sample):
     precision = np.full(14, 2e-6)
     problem = problem_of(sample, 1, precision=precision)
-    matrix = problem.gauss_newton(problem.start)
-    null_space = find_null_space(problem, matrix, LAYOUT.places)
+    curvature = curvature_of(problem, problem.start)
+    matrix = curvature.matrix
+    null_space = find_null_space(problem, curvature, LAYOUT.places)
     expected = np.trace(np.linalg.solve(matrix + np.diag(precision), matrix))
-    assert identify(problem, matrix, null_space, LAYOUT, ("all",)).effective == pytest.approx(
+    assert identify(problem, curvature, null_space, LAYOUT, ("all",)).effective == pytest.approx(
         expected, rel=1e-9
     )

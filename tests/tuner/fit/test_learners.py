@@ -19,9 +19,10 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
+from tuner.fit.curvature import solve
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.solvers import newton, sample_ranges, solve
+from tuner.fit.learners.solvers import newton, sample_ranges
 
 COLUMNS = 5
 OPTIONS = {

@@ -15,7 +15,8 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit import noise as module
+from tuner.fit import problem as problems
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
@@ -52,9 +53,9 @@ MATCHES = (
 def fitted(problem):
     """Weights, their covariance and their null space."""
     weights = newton(problem, LearnerOptions(), Record())
-    matrix = problem.gauss_newton(weights)
-    null_space = find_null_space(problem, matrix, problem.data.layout.places)
-    return weights, matrix, null_space, standard_errors(problem, weights, matrix, null_space)
+    curvature = curvature_of(problem, weights)
+    null_space = find_null_space(problem, curvature, problem.data.layout.places)
+    return weights, curvature, null_space, standard_errors(problem, weights, curvature, null_space)
 
 
 def dense(sample, stages):
@@ -71,7 +72,7 @@ def dense(sample, stages):
 def without_intercept(found, design, columns, stages):
     """The covariance of the evaluation alone: the intercept is no part of it."""
     kept = found.coordinates % (columns + 1) != columns
-    return found.noise[np.ix_(kept, kept)], design[:, found.coordinates[kept]]
+    return found.noise.matrix[np.ix_(kept, kept)], design[:, found.coordinates[kept]]
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -107,10 +108,10 @@ def test_large_datasets_are_sampled(tmp_path, monkeypatch):
     problem = problem_of(sample, 1, games=np.arange(0, 400, 2))
     _, _, _, found = fitted(problem)
     whole = noise_of(found, problem, problem.start)
-    monkeypatch.setattr(module, "SAMPLE", 1000)
+    monkeypatch.setattr(problems, "SAMPLE", 1000)
     some = noise_of(found, problem, problem.start)
     assert some != whole and some.evaluations == pytest.approx(whole.evaluations, rel=0.05)
-    places = module.sample_places(problem)
+    places = problems.sample_places(problem)
     assert len(np.unique(places)) == 1000 and (sample.group[places] % 2 == 1).all()
 
 
@@ -234,7 +235,7 @@ def test_weights_go_a_share_of_the_way(games):
     )
     assert result.step.change == pytest.approx((after - before).std(), rel=0.1)
     assert result.step.change < REACH
-    diagonal = np.sqrt(np.diag(result.uncertainty.covariance))
+    diagonal = np.sqrt(result.uncertainty.covariance.variances)
     np.testing.assert_allclose(
         result.uncertainty.standard_errors.ravel()[result.uncertainty.coordinates],
         diagonal,
@@ -255,7 +256,7 @@ def test_errors_are_those_of_the_optimum_which_the_file_has(games, tmp_path):
     np.testing.assert_allclose(part.standard_errors, best.standard_errors, rtol=0.1)
     way, whole_way = part.weights - start[:, :-1], part.estimate - start[:, :-1]
     np.testing.assert_allclose(way, found[1].share * whole_way)
-    noise = [np.sqrt(np.diag(result.uncertainty.noise)) for result in found]
+    noise = [np.sqrt(result.uncertainty.noise.variances) for result in found]
     assert (noise[1][:3] < noise[0][:3]).all()
 
 

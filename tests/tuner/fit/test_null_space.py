@@ -6,6 +6,7 @@ from scipy import linalg, optimize
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.dataset import ranges_of
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space, null_basis
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Layout, Place
@@ -52,7 +53,7 @@ def sample(tmp_path_factory):
 
 
 def null_space_of(problem, weights):
-    return find_null_space(problem, problem.gauss_newton(weights), PLACES)
+    return find_null_space(problem, curvature_of(problem, weights), PLACES)
 
 
 def start_weights(stages):
@@ -166,7 +167,9 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     problem = make_problem(data, parameters, options, games, parameters.scale)
     # few games: at the optimum some positions would be certain, without information
     weights, _ = learn(problem, iterations=2)
-    null_space = find_null_space(problem, problem.gauss_newton(problem.start), engine.layout.places)
+    null_space = find_null_space(
+        problem, curvature_of(problem, problem.start), engine.layout.places
+    )
 
     low, high = ranges_of(data, games)[0]
     rows = np.repeat(np.arange(low, high), np.diff(data.row[low : high + 1]))
@@ -212,8 +215,7 @@ def test_directions_that_the_prior_decides_are_those_of_a_dense_solution(sample,
     precision[:, chosen] = 1e-5 if what == "all" else 1.0
     problem = problem_of(sample, stages, start=start, precision=precision)
     weights, _ = learn(problem)
-    matrix = problem.gauss_newton(weights)
-    undecided = find_null_space(problem, matrix, PLACES, prior=True)
+    undecided = find_null_space(problem, curvature_of(problem, weights), PLACES).under(problem)
     found = undecided.restore(problem, weights)
     assert (undecided.dimension == 0) == (what == "all")
     design, outcome = sample.design(stages), np.asarray(problem.data.outcome, float)

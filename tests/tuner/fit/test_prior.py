@@ -17,14 +17,13 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.fit import prior
+from tuner.fit.blocks import Smoothness, prior_blocks
+from tuner.fit.curvature import curvature_of
 from tuner.fit.prior import (
     FORMS,
-    Smoothness,
     design_effect,
     empirical_prior,
     precision_of,
-    prior_blocks,
-    squared_distances,
 )
 from tuner.fit.problem import diagonal
 from tuner.parameters.parameters import Layout, Place
@@ -158,22 +157,69 @@ def test_a_width_that_is_given_is_one_of_the_evaluation(tmp_path):
     np.testing.assert_allclose(widths, [12, 4, 12, 12, 12, 12], rtol=1e-9)
 
 
-def test_distances_are_those_of_indices_or_squares():
-    assert squared_distances((4,))[0, 0].tolist() == [0, 1, 4, 9]
-    assert squared_distances((2, 2))[0, 0].tolist() == [0, 1, 1, 2]
-    squares = squared_distances((64,))[0]
-    assert squares[0, 9] == 2 and squares[7, 8] == 50
-    assert (squares == squared_distances((8, 8))[0]).all()
-    for shape, apart in (((4, 28), 28), ((6, 64), 64), ((2, 8, 8), 64)):
-        found = squared_distances(shape)
-        assert np.isinf(found[:, 0, apart]).all() and np.isfinite(found[:, :apart, :apart]).all()
+def correlations(*shape):
+    """The correlations of the numbers of a table of this shape, by both forms of smoothness."""
+    size = int(np.prod(shape))
+    (block,) = prior_blocks((Place("a", "t", shape, 0),), np.ones((1, size), bool), np.ones(size))
+    order = np.argsort(block.indices)
+    return [block.covariance(form)[np.ix_(order, order)] for form in (FORMS[1], FORMS[0])]
+
+
+def near(squares):
+    return 0.95 * np.exp(-squares / 8)
+
+
+def test_numbers_are_related_by_their_distance_in_the_list_or_on_the_board():
+    assert correlations(4)[0][0] == pytest.approx([1, *near(np.array([1, 4, 9]))])
+    assert correlations(2, 2)[0][0] == pytest.approx([1, *near(np.array([1, 1, 2]))])
+    squares = correlations(64)[0]
+    assert squares[0, 9] == pytest.approx(near(2)) and squares[7, 8] == pytest.approx(near(50))
+    np.testing.assert_allclose(squares, correlations(8, 8)[0])
+    for shape, apart in (((4, 28), 28), ((6, 64), 64)):
+        for found in correlations(*shape):
+            assert (found[0, apart:] == 0).all() and (found[:apart, :apart] > 0).all()
+
+
+def test_boards_of_buckets_share_a_mean():
+    one = correlations(8, 8)[0]
+    np.testing.assert_allclose(
+        correlations(3, 8, 8)[0], np.kron(np.eye(3) / 2 + 0.5, one), atol=1e-12
+    )
+    # two kinds of men in three buckets
+    found = correlations(3, 2, 8, 8)[0].reshape(3, 2, 64, 3, 2, 64)
+    assert (found[:, 0, :, :, 1] == 0).all()
+    np.testing.assert_allclose(found[0, 1, :, 2, 1], one / 2, atol=1e-12)
 
 
 def test_a_whole_board_is_folded_and_nothing_else():
-    plain, folded = squared_distances((9, 9))
-    assert plain[0, 8] == 64 and folded[0, 8] == 0 and folded[0, 4] == 16 and folded[0, 9] == 1
+    plain, folded = correlations(9, 9)
+    assert plain[0, 8] == pytest.approx(near(64)) and folded[0, 8] == pytest.approx(near(0))
+    assert folded[0, 4] == pytest.approx(near(16)) and folded[0, 9] == pytest.approx(near(1))
     for shape in ((8,), (8, 4), (5, 5)):
-        assert (squared_distances(shape)[0] == squared_distances(shape)[1]).all()
+        np.testing.assert_allclose(*correlations(*shape))
+
+
+def test_long_lists_are_as_short_ones():
+    """Their covariance is a band, and its inverse is not formed."""
+    random, size = np.random.default_rng(1), 700
+    (block,) = prior_blocks((Place("a", "l", (size,), 0),), np.ones((2, size), bool), np.ones(size))
+    (part,) = block.parts
+    assert part.root(FORMS[0]).banded and not part.root(FORMS[0]).lower.nnz > 40 * 1400
+    stage, number = np.divmod(np.arange(2 * size), size)
+    covariance = 0.5 ** (stage[:, None] != stage) * (
+        near((number[:, None] - number) ** 2.0) + 0.05 * (number[:, None] == number)
+    )
+    order = np.argsort(block.indices)
+    np.testing.assert_allclose(
+        block.covariance(FORMS[0])[np.ix_(order, order)], covariance, atol=2e-9
+    )
+    given = random.normal(size=(2 * size, 3))
+    expected = np.linalg.solve(covariance, given)
+    found = np.empty_like(given)
+    found[block.indices] = block.whitened_transposed(
+        FORMS[0], block.whitened(FORMS[0], given[block.indices])
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_free():
@@ -222,7 +268,7 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
     found = np.array([spread_of(problem, group) for group in groups])
 
     part = problem.total_weight / problem.design_effect
-    inverse = np.linalg.inv(matrix * part)
+    inverse = np.linalg.inv(matrix.matrix * part)
     unrestrained = weights.ravel() - inverse @ problem.loss_gradient(weights)[1].ravel() * part
 
     def surprise(logarithms):
@@ -254,7 +300,7 @@ def test_independent_positions_count_as_one_each(tmp_path):
     sample, _ = drawn(tmp_path, 3, 8000)
     problem = problem_of(sample, 1)
     weights, _ = learn(problem)
-    assert design_effect(problem, weights, problem.gauss_newton(weights)) == pytest.approx(
+    assert design_effect(problem, weights, curvature_of(problem, weights)) == pytest.approx(
         1, abs=0.05
     )
 
@@ -282,7 +328,7 @@ def test_the_effect_is_clustered_over_naive_variance_of_the_scores(tmp_path, sta
     )
     expected = (clustered / ((p * (1 - p)) @ design**2)).mean()
     problem, shaped = problem_of(sample, stages), weights.reshape(stages, -1)
-    assert design_effect(problem, shaped, problem.gauss_newton(shaped)) == pytest.approx(
+    assert design_effect(problem, shaped, curvature_of(problem, shaped)) == pytest.approx(
         expected, rel=1e-6
     )
     assert expected > 2
@@ -300,11 +346,11 @@ def test_only_free_weights_that_apply_enter_the_effect(tmp_path):
         scores[sample.group == game].sum(axis=0) ** 2 for game in np.unique(sample.group)
     )
     expected = (clustered / (sample.coefficients[:, :2] ** 2 / 4).sum(axis=0)).mean()
-    assert design_effect(problem, zeros, problem.gauss_newton(zeros)) == pytest.approx(
+    assert design_effect(problem, zeros, curvature_of(problem, zeros)) == pytest.approx(
         expected, rel=1e-9
     )
     assert (
-        design_effect(problem_of(sample, 1, free=False), zeros, problem.gauss_newton(zeros)) == 1.0
+        design_effect(problem_of(sample, 1, free=False), zeros, curvature_of(problem, zeros)) == 1.0
     )
 
 
@@ -357,12 +403,12 @@ def test_blocks_are_lists_tables_and_the_single_numbers_of_a_term():
     free[0, [0, 4, 6]] = False
     blocks = prior_blocks(places, free, np.ones(10))
     assert [block.indices.tolist() for block in blocks] == [
-        [1, 2, 3, 12, 13, 14],
-        [5, 7, 8, 16, 17, 18, 19],
+        [1, 12, 2, 13, 3, 14],
+        [5, 16, 17, 7, 18, 8, 19],
         [11, 15],
         [9, 20],
     ]
-    assert np.isinf(blocks[2].distances[:, 0, 1]).all()
+    assert not blocks[2].related and blocks[2].covariance(FORMS[0])[0, 1] == 0
 
 
 def test_weights_that_stay_where_they_start_get_a_small_spread_and_undetermined_ones_keep_theirs(
@@ -394,7 +440,8 @@ def test_some_games_are_enough_for_the_prior_of_many(tmp_path, monkeypatch):
     monkeypatch.setattr(prior, "ENOUGH", problem.positions // 2)
     monkeypatch.setattr(prior, "RUN", 50)
     part, near, matrix = empirical_prior(problem, sample.layout.places, allowed)
-    assert part.positions == problem.positions and near.shape == (2, 7) and matrix.shape == (14, 14)
+    assert part.positions == problem.positions and near.shape == (2, 7)
+    assert matrix.diagonal().shape == (14,)
     part, whole = (one.precision.diagonal().reshape(2, 7)[:, :-1] for one in (part, whole))
     ratio = part / whole
     assert ((ratio > 0.5) & (ratio < 2)).all() and (ratio != 1).any()

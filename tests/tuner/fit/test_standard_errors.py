@@ -21,6 +21,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space, standard_errors
 from tuner.parameters.parameters import Layout, Place
 
@@ -35,10 +36,10 @@ def sample(tmp_path_factory):
 def errors_of(problem, places, tolerance=1e-14):
     """Weights and their uncertainty at the optimum, restored as a fit restores them."""
     weights, _ = learn(problem, tolerance=tolerance)
-    matrix = problem.gauss_newton(weights)
-    null_space = find_null_space(problem, matrix, places)
+    curvature = curvature_of(problem, weights)
+    null_space = find_null_space(problem, curvature, places)
     weights = null_space.restore(problem, weights)
-    return weights, standard_errors(problem, weights, matrix, null_space)
+    return weights, standard_errors(problem, weights, curvature, null_space)
 
 
 def uncorrected(games, positions, columns):
@@ -69,10 +70,10 @@ def test_errors_are_the_clustered_ones_of_statsmodels(sample, stages):
         found.standard_errors.ravel(), clustered.bse * factor**0.5, rtol=1e-5
     )
     np.testing.assert_allclose(
-        found.covariance,
+        found.covariance.matrix,
         clustered.cov_params() * factor,
         rtol=1e-4,
-        atol=1e-5 * abs(found.covariance).max(),
+        atol=1e-5 * abs(found.covariance.matrix).max(),
     )
     assert found.games == 150
     alone = statsmodels_fit(sample, stages, cov_type="HC0").bse
@@ -275,8 +276,8 @@ def test_a_strong_smooth_prior_is_as_uncertain_as_it_says(sample):
     precision = sparse.csr_array(np.linalg.inv(covariance) * effect / n)
     problem = replace(problem_of(sample, 2, design_effect=effect), precision=precision)
     _, found = errors_of(problem, sample.layout.places)
-    np.testing.assert_allclose(found.covariance, covariance, atol=2.2)
-    np.testing.assert_allclose(np.diag(found.covariance), 9.0, rtol=0.4)
+    np.testing.assert_allclose(found.covariance.matrix, covariance, atol=2.2)
+    np.testing.assert_allclose(found.covariance.variances, 9.0, rtol=0.4)
 
 
 def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
@@ -288,7 +289,7 @@ def test_weights_that_the_prior_holds_are_not_set_by_the_games(tmp_path):
     problem = problem_of(sample, 1, precision=1 / sd**2 / n, design_effect=1.0)
     _, found = errors_of(problem, sample.layout.places)
     np.testing.assert_allclose(found.standard_errors, sd, rtol=0.15)
-    assert np.sqrt(np.diag(found.noise)).max() < 0.3 * sd
+    assert np.sqrt(found.noise.variances).max() < 0.3 * sd
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
+from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -55,7 +56,7 @@ def walk(
 
 def errors_at(temporal, weights) -> np.ndarray:
     """Standard errors (stages, columns + 1)."""
-    null_space = find_null_space(temporal, temporal.gauss_newton(weights), LAYOUT.places)
+    null_space = find_null_space(temporal, curvature_of(temporal, weights), LAYOUT.places)
     return standard_errors(temporal, weights, null_space).standard_errors
 
 

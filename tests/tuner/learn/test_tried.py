@@ -45,7 +45,9 @@ def test_a_step_of_another_length(learned):
     np.testing.assert_array_equal(far.intercept, result.intercept)
     back = at_share(far, start, result.share)
     np.testing.assert_allclose(back.weights, result.weights, atol=1e-9)
-    np.testing.assert_allclose(back.uncertainty.noise, result.uncertainty.noise, rtol=1e-9)
+    np.testing.assert_allclose(
+        back.uncertainty.noise.matrix, result.uncertainty.noise.matrix, rtol=1e-9
+    )
     assert back.step.change == pytest.approx(result.step.change)
 
 

@@ -15,6 +15,16 @@ from tuner.objectives.base import Objective
 from tuner.objectives.temporal import TemporalData
 
 
+class CurvatureSums(Protocol):
+    """A sum (d, d) of curvature * x x' over positions, which is not formed."""
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        """Return its products (d, k) with vectors (d, k)."""
+
+    def diagonal(self) -> np.ndarray:
+        """Return its diagonal (d,)."""
+
+
 class Device(Protocol):
     """Sums over positions. Weights have shape (stages, columns + 1), or columns + 2 with the width
     of a draw."""
@@ -35,6 +45,12 @@ class Device(Protocol):
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the sum (d, d) of weight * curvature * x x', stage after stage."""
+
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> CurvatureSums:
+        """Return the matrix of `gauss_newton` as a function of vectors."""
+
+    def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        """Return the sums (d, k) of u over groups of games, each times its signs (groups, k)."""
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """Return the sum (d,) of u^2 over groups of games; u (d,) is the gradient of a group's loss

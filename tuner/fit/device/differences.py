@@ -133,11 +133,12 @@ class Differences(Cpu):
         )
         return np.concatenate([np.zeros(0), *parts])
 
-    def derivatives(self, model: Model, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    def derivatives(self, model: Model, weights: np.ndarray, positions: np.ndarray) -> Any:
         """See `Cpu`; zero for weights that are fixed."""
         moved = self._moved(model, weights, np.stack([positions, positions + 1], axis=1))
-        rows = self._rows(moved, weights.size).toarray()
-        return rows.reshape(-1, *weights.shape)[:, :, :-1]
+        played = np.ones(weights.shape)
+        played[:, model.data.columns :] = 0
+        return self._rows(moved, weights.size).multiply(played.ravel()).tocsr()
 
     def equation(
         self, model: Model, weights: np.ndarray, games: np.ndarray

@@ -8,48 +8,17 @@ excluded from a step that would move it beyond (Bertsekas 1982)."""
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
 from tuner.datasets.dataset import blocks
+from tuner.fit.curvature import Curvature, curvature_of
 from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.fit.problem import Problem
 
 SAMPLE = 60_000  # positions of a sampled matrix
 NEAR = 1e-3  # relative gain of a step below which the whole matrix is computed
 ACHIEVED = 0.7  # share of the predicted gain that a step by a sampled matrix has to achieve
-RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 ITERATIONS = 60
 CAREFUL = 1.0  # first damping for evaluations that are not linear
-
-
-def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return x with matrix @ x = right for a positive semidefinite matrix that may be singular.
-
-    By pivoted Cholesky factorization of the scaled matrix; coordinates beyond its rank stay zero.
-    """
-    chosen, factor, scale = factorise(matrix)
-    result = np.zeros(len(right))
-    if len(chosen):
-        x, _ = lapack.dpotrs(factor, right[chosen] / scale[chosen], lower=1)
-        result[chosen] = x / scale[chosen]
-    return result
-
-
-def factorise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return coordinates of a block of full rank, the Cholesky factor of that block, scaled, and
-    the scale of all coordinates."""
-    scale = np.sqrt(np.maximum(np.diag(matrix), 0))
-    scale[scale == 0] = 1.0
-    scaled = matrix / np.outer(scale, scale)
-    factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=RANK_TOLERANCE)
-    return pivots[:rank] - 1, np.asfortranarray(np.tril(factor[:rank, :rank])), scale
-
-
-def inverse_of(chosen: np.ndarray, factor: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return the inverse (r, r) of the block of the coordinates chosen, from the results of
-    `factorise`."""
-    lower = lapack.dpotri(factor, lower=1)[0] if len(chosen) else factor
-    return (np.tril(lower) + np.tril(lower, -1).T) / np.outer(scale[chosen], scale[chosen])
 
 
 def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
@@ -71,7 +40,7 @@ def newton(
     options: LearnerOptions,
     record: Record,
     start: np.ndarray | None = None,
-    matrix: np.ndarray | None = None,
+    matrix: Curvature | None = None,
 ) -> np.ndarray:
     """Return the weights at the optimum; a `start` and a `matrix` computed near it save work."""
     weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
@@ -83,7 +52,7 @@ def newton(
     for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
             kind = "sample" if sample is not None else "whole"
-            matrix = problem.gauss_newton(weights, sample)
+            matrix = curvature_of(problem, weights, sample)
         step, gain = newton_step(problem, weights, gradient, matrix, damping)
         if kind == "sample" and gain < NEAR * value:
             sample, matrix = None, None
@@ -132,21 +101,17 @@ def newton_step(
     problem: Problem,
     weights: np.ndarray,
     gradient: np.ndarray,
-    matrix: np.ndarray,
+    matrix: Curvature,
     damping: float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """Return the damped Newton step from weights with this gradient of the objective, zero for
-    weights blocked by a bound, and the gain that the quadratic model predicts; `matrix` is the
-    Gauss-Newton matrix of the loss."""
+    weights blocked by a bound, and the gain that the quadratic model predicts."""
     blocked = ((weights <= problem.low) & (gradient > 0)) | (
         (weights >= problem.high) & (gradient < 0)
     )
     moving = np.flatnonzero((problem.free & ~blocked).ravel())
-    part = matrix[np.ix_(moving, moving)].copy()
-    part[np.diag_indices(len(moving))] *= 1 + damping
-    part += problem.precision_of(moving)
     right = -gradient.ravel()[moving]
-    change = solve(part, right)
+    change = matrix.solve(problem, moving, right, damping)
     step = np.zeros(weights.size)
     step[moving] = change
     return step.reshape(weights.shape), 0.5 * float(right @ change)

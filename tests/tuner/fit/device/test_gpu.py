@@ -12,6 +12,7 @@ from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
 from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tuner.datasets.dataset import Dataset
+from tuner.fit.curvature import curvature_of
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.gpu import chunks
 from tuner.fit.device.gpu import chunks as library
@@ -197,10 +198,13 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
     for which in (device, Cpu()):
         problem = problem_on(sample, "cross-entropy", 2, which)
         weights, _ = learn(problem, tolerance=1e-13)
-        matrix = problem.gauss_newton(weights)
+        curvature = curvature_of(problem, weights)
         errors.append(
             standard_errors(
-                problem, weights, matrix, find_null_space(problem, matrix, sample.layout.places)
+                problem,
+                weights,
+                curvature,
+                find_null_space(problem, curvature, sample.layout.places),
             )
         )
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from evalterms.framework.compose import Composition
 from games.streams import InputError
@@ -32,6 +33,7 @@ from tuner.fit.device.cpu.sums import (
     GRADIENT_GROUP,
     LARGER,
     MATRIX_GROUP,
+    Curvatures,
     TemporalState,
     TermsOf,
     TreeSum,
@@ -44,6 +46,7 @@ from tuner.fit.device.cpu.sums import (
     position_terms,
     score_products,
     second_moments,
+    signed_scores,
     sum_of,
     watch,
     whole_moments,
@@ -124,6 +127,22 @@ class Cpu:
         return score_products(
             model, weights.shape, self.scores_of(model, weights), chosen, self.workers
         )
+
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Curvatures:
+        """See `Device`."""
+        return Curvatures(
+            model,
+            (weights.shape[0], weights.shape[1]),
+            self.terms_of(model, weights),
+            partial(self.piece, model, weights),
+            ranges,
+            self.workers,
+        )
+
+    def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        """See `Device`."""
+        shape = (weights.shape[0], weights.shape[1])
+        return signed_scores(model, shape, self.scores_of(model, weights), signs, self.workers)
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -215,20 +234,26 @@ class Cpu:
             raise ValueError(f"{model.data.path}: term {model.data.apart[0]} is not linear")
         return Piece(model.rows, ranges)
 
-    def derivatives(self, model: Model, weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return the derivatives (n, stages, columns) of the evaluations of some positions
-        (indices) by the weights, without slopes by phase."""
-        shares = Dataset.shares(model.data, model.stages)
-        found = np.zeros((len(positions), model.stages, model.data.columns))
-        for derivatives, position in zip(found, positions.tolist(), strict=True):
+    def derivatives(
+        self, model: Model, weights: np.ndarray, positions: np.ndarray
+    ) -> sparse.csr_array:
+        """Return the derivatives (n, d) of the evaluations of some positions (indices) by the
+        weights, without slopes by phase and intercept."""
+        shares, (stages, width) = Dataset.shares(model.data, model.stages), weights.shape
+        columns, values, ends = [np.zeros(0, np.int64)], [np.zeros(0)], [0]
+        for position in positions.tolist():
             (index, count, row, phase, *_), ranges, _ = self.piece(
                 model, weights, np.array([[position, position + 1]])
             )
             here = int(ranges[0, 0])
-            derivatives[:, index[row[here] : row[here + 1]]] = np.outer(
-                shares[:, phase[here]], count[row[here] : row[here + 1]]
-            )
-        return found
+            some = slice(int(row[here]), int(row[here + 1]))
+            columns.append((index[some] + width * np.arange(stages)[:, None]).ravel())
+            values.append(np.outer(shares[:, phase[here]], count[some]).ravel())
+            ends.append(ends[-1] + len(values[-1]))
+        return sparse.csr_array(
+            (np.concatenate(values), np.concatenate(columns), ends),
+            shape=(len(positions), weights.size),
+        )
 
     def terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
         """Return a function from ranges to the derivatives of the objective."""

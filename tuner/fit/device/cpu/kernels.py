@@ -349,6 +349,160 @@ def range_scores(rows, ranges, place, base, terms, last, shares, unscaled, score
                         line[index[k]] += error * share * count[k]
 
 
+@inner(
+    *(
+        types.void(
+            rows,
+            types.int64,
+            types.int64,
+            matrix_type,
+            matrix_type,
+            vector_type,
+            vector_type,
+            matrix_type,
+            cube_type,
+        )
+        for rows in ROWS
+    )
+)
+def _spread(rows, position, last, shares, unscaled, line, draw, parts, sums):
+    """Add coefficients times `line` (k,), and of the width of a draw times `draw`, to sums (columns
+    + 1 or 2, stages, k). `parts` (stages, k) is work space."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    stages, k, three = sums.shape[1], sums.shape[2], sums.shape[0] > last + 1
+    code = phase[position]
+    for s in range(stages):
+        share, whole = shares[s, code], unscaled[s, code]
+        for j in range(k):
+            parts[s, j] = share * line[j]
+            sums[last, s, j] += whole * line[j]
+        if three:
+            for j in range(k):
+                sums[last + 1, s, j] += whole * draw[j]
+    for q in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+        column, number = index[q], np.float64(count[q])
+        for s in range(stages):
+            for j in range(k):
+                sums[column, s, j] += number * parts[s, j]
+
+
+@entry(
+    *(
+        types.void(
+            rows,
+            ranges_type,
+            types.int64,
+            matrix_type,
+            types.int64,
+            matrix_type,
+            matrix_type,
+            cube_type,
+            cube_type,
+        )
+        for rows in ROWS
+    )
+)
+def curvature_products(rows, ranges, base, terms, last, shares, unscaled, vectors, sums):
+    """Add the sum of curvature * x (x' v) over the positions of the ranges to `sums`, for vectors
+    (columns + 1 or 2, stages, k); with widths also their second derivatives. `terms` (1 or 3, n)
+    are the curvatures, then those by both and by width, of the positions from `base` on."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    stages, k, three = vectors.shape[1], vectors.shape[2], vectors.shape[0] > last + 1
+    parts, line, draw = np.empty((stages, k)), np.empty(k), np.empty(k)
+    for r in range(len(ranges)):
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            place, code = position - base, phase[position]
+            curvature = terms[0, place]
+            if curvature == 0.0 and not three:
+                continue
+            parts[:] = 0.0
+            for q in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                column, number = index[q], np.float64(count[q])
+                for s in range(stages):
+                    for j in range(k):
+                        parts[s, j] += number * vectors[column, s, j]
+            line[:] = 0.0
+            draw[:] = 0.0
+            for s in range(stages):
+                share, whole = shares[s, code], unscaled[s, code]
+                for j in range(k):
+                    line[j] += share * parts[s, j] + whole * vectors[last, s, j]
+                if three:
+                    for j in range(k):
+                        draw[j] += whole * vectors[last + 1, s, j]
+            for j in range(k):
+                of_value, of_width = line[j], draw[j]
+                line[j] = curvature * of_value
+                if three:
+                    line[j] += terms[1, place] * of_width
+                    draw[j] = terms[1, place] * of_value + terms[2, place] * of_width
+            _spread(rows, position, last, shares, unscaled, line, draw, parts, sums)
+
+
+@entry(
+    *(
+        types.void(
+            rows,
+            ranges_type,
+            types.int64,
+            matrix_type,
+            types.int64,
+            matrix_type,
+            matrix_type,
+            matrix_type,
+        )
+        for rows in ROWS
+    )
+)
+def curvature_diagonal(rows, ranges, base, terms, last, shares, unscaled, sums):
+    """Add the diagonal of the matrix of `curvature_products` to `sums` (stages, columns + 1 or
+    2)."""
+    index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
+    three = sums.shape[1] > last + 1
+    for r in range(len(ranges)):
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            place, code = position - base, phase[position]
+            for s in range(len(sums)):
+                share, whole = shares[s, code] ** 2, unscaled[s, code] ** 2
+                sums[s, last] += terms[0, place] * whole
+                if three:
+                    sums[s, last + 1] += terms[2, place] * whole
+                for q in range(np.uint64(row[position]), np.uint64(row[position + 1])):
+                    number = np.float64(count[q])
+                    sums[s, index[q]] += terms[0, place] * share * number * number
+
+
+@entry(
+    *(
+        types.void(
+            rows,
+            ranges_type,
+            order_type,
+            types.int64,
+            matrix_type,
+            types.int64,
+            matrix_type,
+            matrix_type,
+            matrix_type,
+            cube_type,
+        )
+        for rows in ROWS
+    )
+)
+def signed_scores(rows, ranges, place, base, terms, last, shares, unscaled, signs, sums):
+    """Add the sum of signs[place[r]] (k,) * residual * coefficients over the positions of each
+    range r to `sums` (columns + 1 or 2, stages, k). `terms` are those of `range_scores`."""
+    k, three = signs.shape[1], sums.shape[0] > last + 1
+    parts, line, draw = np.empty((sums.shape[1], k)), np.empty(k), np.zeros(k)
+    for r in range(len(ranges)):
+        for position in range(ranges[r, 0], ranges[r, 1]):
+            for j in range(k):
+                line[j] = signs[place[r], j] * terms[0, position - base]
+                if three:
+                    draw[j] = signs[place[r], j] * terms[2, position - base]
+            _spread(rows, position, last, shares, unscaled, line, draw, parts, sums)
+
+
 @entry(*(types.void(rows, matrix_type, ranges_type, vector_type) for rows in ROWS))
 def evaluations(rows, table, ranges, out):
     """Write the evaluations of the positions of the ranges to `out`, in their order."""

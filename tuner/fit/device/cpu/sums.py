@@ -489,3 +489,135 @@ def whole_moments(sums: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 def _pairs(shape: tuple[int, int]) -> list[tuple[int, int]]:
     return [(a, b) for a in range(shape[0]) for b in range(a, shape[0])]
+
+
+class Curvatures:
+    """The sum of curvature * x x' over ranges of positions, as a function of vectors; the
+    curvatures, at the weights where it is made, are computed once."""
+
+    def __init__(
+        self,
+        model: Model,
+        shape: tuple[int, int],
+        terms_of: TermsOf,
+        piece_of: Callable[[np.ndarray], Piece],
+        ranges: np.ndarray,
+        workers: int,
+    ) -> None:
+        self.model, self.shape, self.ranges, self.workers = model, shape, ranges, workers
+        self._piece_of = piece_of
+        data, (stages, width) = model.data, shape
+        nonzeros = max(1.0, len(data.index) / max(1, data.positions))
+        # each piece has sums of its own: as many numbers as it has nonzeros, or fewer
+        self._larger = max(1, int(stages * width / (nonzeros * BLOCK)))
+        rows = [1, 3, 4] if model.objective.widths else [1]
+
+        def known(piece: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(terms_of(piece).terms[rows])
+
+        self._terms = list(self._over(known))
+
+    def _over(self, work: Callable[[np.ndarray], np.ndarray]) -> Iterator[np.ndarray]:
+        pieces = ahead(self.model.data, self.ranges, larger=self._larger)
+        found = in_order(work, pieces, self.workers)
+        return watch(found, self.model, self.ranges, self._larger * BLOCK)
+
+    def _sum(
+        self, shape: tuple[int, ...], add: Callable[[Piece, np.ndarray, np.ndarray], None]
+    ) -> np.ndarray:
+        """Return the sum over the pieces of what a function of piece, terms and sums adds."""
+        numbered = enumerate(ahead(self.model.data, self.ranges, larger=self._larger))
+
+        def work(given: tuple[int, np.ndarray]) -> np.ndarray:
+            number, some = given
+            part = np.zeros(shape)
+            add(self._piece_of(some), self._terms[number], part)
+            return part
+
+        found = np.zeros(shape)
+        for part in watch(
+            in_order(work, numbered, self.workers), self.model, self.ranges, self._larger * BLOCK
+        ):
+            found += part
+        return found
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the products (d, k) with vectors (d, k)."""
+        stages, width = self.shape
+        model = self.model
+        inner = vectors.reshape(stages, width, -1).transpose(1, 0, 2)
+        inner = np.ascontiguousarray(inner)
+
+        def add(piece: Piece, terms: np.ndarray, part: np.ndarray) -> None:
+            kernels.curvature_products(
+                piece.rows,
+                piece.ranges,
+                int(piece.ranges[0, 0]),
+                terms,
+                model.data.columns,
+                model.shares,
+                model.unscaled,
+                inner,
+                part,
+            )
+
+        return by_stage(self._sum(inner.shape, add))
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal (d,)."""
+        model = self.model
+
+        def add(piece: Piece, terms: np.ndarray, part: np.ndarray) -> None:
+            kernels.curvature_diagonal(
+                piece.rows,
+                piece.ranges,
+                int(piece.ranges[0, 0]),
+                terms,
+                model.data.columns,
+                model.shares,
+                model.unscaled,
+                part,
+            )
+
+        return self._sum(self.shape, add).ravel()
+
+
+def by_stage(sums: np.ndarray) -> np.ndarray:
+    """Return sums (d, k), stage after stage, from (columns + 1 or 2, stages, k)."""
+    return sums.transpose(1, 0, 2).reshape(-1, sums.shape[2])
+
+
+def signed_scores(
+    model: Model, shape: tuple[int, int], terms_of: TermsOf, signs: np.ndarray, workers: int
+) -> np.ndarray:
+    """Return the sums (d, k) of the scores of all groups of games, each times its signs (groups,
+    k)."""
+    games, group = model.whole_games, model.groups[1]
+    stages, width = shape
+
+    def work(some: slice) -> np.ndarray:
+        piece = np.ascontiguousarray(games[some])
+        prefetch(model.data, piece)
+        given, base, terms = terms_of(piece)
+        part = np.zeros((width, stages, signs.shape[1]))
+        kernels.signed_scores(
+            given.rows,
+            given.ranges,
+            group[some],
+            base,
+            terms,
+            model.data.columns,
+            model.shares,
+            model.unscaled,
+            signs,
+            part,
+        )
+        return part
+
+    found = np.zeros((width, stages, signs.shape[1]))
+    size = max(
+        BLOCK, int(stages * width / max(1.0, len(model.data.index) / max(1, model.data.positions)))
+    )
+    for part in watch(in_order(work, together(games, size), workers), model, model.ranges, size):
+        found += part
+    return by_stage(found)

@@ -28,6 +28,7 @@ KERNELS = (
     "evaluate",
     "objective_terms",
     "expand",
+    "curvature_products",
     "group_scores",
     "scan",
     "traces",

@@ -18,6 +18,7 @@ from games.system import available_cpus
 from tuner.datasets.dataset import Rows, places_of, size_of, together
 from tuner.fit.device.base import Model
 from tuner.fit.device.cpu.device import Cpu
+from tuner.fit.device.cpu.sums import by_stage
 from tuner.fit.device.gpu.chunks import (
     SHARED_BYTES,
     THREADS,
@@ -247,6 +248,7 @@ def _batches(group: np.ndarray, most: int) -> Iterator[np.ndarray]:
 
 
 PARTS = 4096  # partial sums over games
+LARGEST_COUNT = 128.0
 WHOLE_BITS, TILE_BITS, WEIGHT_BITS = 61, 31, 30  # of a sum, of one tile's sum, of a weight
 
 
@@ -348,6 +350,52 @@ class Gpu:
             return terms[1], behind, terms[4] - behind * terms[3]
 
         return self._sums.second_moments(model, weights.shape, terms_of, ranges)
+
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> GpuCurvatures:
+        """See `Device`."""
+        return GpuCurvatures(self, model, weights, ranges)
+
+    def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        """See `Device`; on the CPU, because it is needed once."""
+        return Cpu(self.workers).signed_scores(model, weights, signs)
+
+    def curvature_products(
+        self, model: Model, weights: np.ndarray, ranges: np.ndarray, vectors: np.ndarray
+    ) -> np.ndarray:
+        """Return the sum of curvature * x (x' v) over ranges of positions, for vectors (width,
+        stages, k)."""
+        library, arrays, (width, stages, k) = self._library, self._library.arrays, vectors.shape
+        given = library.put(vectors, np.float64)
+        total = np.zeros(vectors.shape)
+        longest = float(np.diff(model.data.row).max(initial=0)) * LARGEST_COUNT + 2
+        for chunk, chosen in self._sums.watched(model, ranges):
+            terms = self.terms(model, chunk, chosen, weights)
+            curved = float(arrays.asnumpy(abs(terms[[1, 3, 4]]).max())) if len(chosen.order) else 0
+            unit = _unit(
+                2 * LARGEST_COUNT * len(chosen.order) * curved * longest * float(abs(vectors).max())
+            )
+            sums = arrays.zeros(vectors.shape, np.int64)
+            library.launch(
+                "curvature_products",
+                -(-len(chosen.order) // WARPS),
+                *chunk.rows,
+                chunk.at.phase,
+                chosen.order,
+                len(chosen.order),
+                terms,
+                model.data.columns,
+                width,
+                library.put(model.shares, np.float64),
+                library.put(model.unscaled, np.float64),
+                model.codes,
+                stages,
+                k,
+                given,
+                np.float64(unit),
+                sums,
+            )
+            total += arrays.asnumpy(sums) / unit
+        return total
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """See `Device`."""
@@ -540,6 +588,28 @@ class Gpu:
             terms,
         )
         return terms
+
+
+@dataclass(frozen=True)
+class GpuCurvatures:
+    """See `tuner.fit.device.base.CurvatureSums`."""
+
+    device: Gpu
+    model: Model
+    weights: np.ndarray
+    ranges: np.ndarray
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        stages, width = self.weights.shape
+        inner = vectors.reshape(stages, width, -1).transpose(1, 0, 2)
+        return by_stage(
+            self.device.curvature_products(self.model, self.weights, self.ranges, inner)
+        )
+
+    def diagonal(self) -> np.ndarray:
+        # on the CPU, because it is needed once
+        cpu = Cpu(self.device.workers)
+        return cpu.curvatures(self.model, self.weights, self.ranges).diagonal()
 
 
 def _inside(chunk: Chunk, games: np.ndarray) -> np.ndarray:

@@ -182,3 +182,34 @@ extern "C" __global__ void expand(ROWS, const int *order, int n, const double *f
         if (lane == 0 && width > last + 1) line[last + 1] = behind[i];
     }
 }
+
+// Add curvature * x (x' v) of positions order[0..n) to the integer sums (width, stages, k) for k vectors (width, stages, k), in
+// units of 1 / unit. `terms` (5, n) are those of `objective_terms`, `shares` and `unscaled` (stages, codes) the shares of the
+// stages in columns, and in intercept and width of a draw. A lane has the vectors lane, lane + LANES, ...
+extern "C" __global__ void curvature_products(ROWS, const byte *phase, const int *order, int n, const double *terms, int last,
+                                              int width, const double *shares, const double *unscaled, int codes, int stages,
+                                              int k, const double *vectors, double unit, whole *sums) {
+    int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
+    for (int i = blockIdx.x * warps + threadIdx.x / LANES; i < n; i += gridDim.x * warps) {
+        int p = order[i], code = phase[p];
+        whole begin = (whole)row[p] * 8, end = (whole)row[p + 1] * 8;
+        double curvature = terms[(whole)n + i], cross = terms[3 * (whole)n + i], bend = terms[4 * (whole)n + i];
+        for (int j = lane; j < k; j += LANES) {
+            double value = 0.0, drawn = 0.0;
+            for (int s = 0; s < stages; s++) {
+                double inside = 0.0, constant = unscaled[s * codes + code];
+                for (whole q = begin; q < end; q++) inside += count[q] * vectors[((whole)index[q] * stages + s) * k + j];
+                value += shares[s * codes + code] * inside + constant * vectors[((whole)last * stages + s) * k + j];
+                if (width > last + 1) drawn += constant * vectors[((whole)(last + 1) * stages + s) * k + j];
+            }
+            double by_value = (curvature * value + cross * drawn) * unit, by_width = (cross * value + bend * drawn) * unit;
+            for (int s = 0; s < stages; s++) {
+                double part = shares[s * codes + code] * by_value, constant = unscaled[s * codes + code];
+                for (whole q = begin; q < end; q++)
+                    if (count[q]) add(sums + ((whole)index[q] * stages + s) * k + j, __double2ll_rn(part * count[q]));
+                add(sums + ((whole)last * stages + s) * k + j, __double2ll_rn(constant * by_value));
+                if (width > last + 1) add(sums + ((whole)(last + 1) * stages + s) * k + j, __double2ll_rn(constant * by_width));
+            }
+        }
+    }
+}
