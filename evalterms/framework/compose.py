@@ -583,6 +583,9 @@ def unit(key: str) -> jit.Unit:
     return _units[key]
 
 
+MOST_COLUMNS = 1 << 16  # counts have columns of 16 bits
+
+
 @dataclass(frozen=True)
 class Composition:
     """Terms composed into one evaluation: their layout and the compiled functions (in `glue`)."""
@@ -645,6 +648,12 @@ def compose(game: str, terms: Sequence[Term], rows: Rows = ()) -> Composition:
         for term in terms
         for each in term.counting
     }
+    size = sum(term.size for term in terms)
+    if size > MOST_COLUMNS:
+        raise ValueError(
+            f"the terms have {size:,} parameters, expected at most {MOST_COLUMNS:,}; count larger"
+            " tables in your engine, as rows"
+        )
     for term in terms:
         require_known(term, view)
     layout = " ".join(

@@ -250,14 +250,14 @@ class Dataset:
 
     @cached_property
     def column(self) -> np.ndarray:
-        """The column (inputs,) uint16 of each value of `index`: those from `columns` on are counts
+        """The column (inputs,) of each value of `index`: those from `columns` on are counts
         of the second player of terms that are kept apart; see `evalterms.term`."""
         second = [
             np.arange(place.first, place.first + place.size)
             for place in self.layout.places
             if place.term in self.apart
         ]
-        return np.concatenate([np.arange(self.columns), *second]).astype(np.uint16)
+        return np.concatenate([np.arange(self.columns), *second]).astype(self.index.dtype)
 
     @property
     def phases(self) -> int:

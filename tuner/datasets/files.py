@@ -12,7 +12,8 @@ a search, NaN if unknown), and `text` (uint8, all positions as concatenated text
 `text_end` (int64, the end of each). If the evaluation scales its last stage, `phase` is an index
 into `shares` of the manifest, a list of [phase, scale]. `spans` of the manifest are the phases
 in which each stage is alone, see `tuner.parameters.parameters`. Where counts do not fit into
-int8, or indices into uint8, the dataset is wide: `count` is float32 and `phase` uint16.
+int8, or indices into uint8, the dataset is wide: `count` is float32 and `phase` uint16. One of more
+than 65,536 columns is wide, and `index` is uint32.
 
 Terms that are not linear, which `apart` of the manifest names, have counts of the first player in
 their columns; the counts of the second follow after all columns, in the same order.
@@ -45,6 +46,8 @@ ARRAYS = {
     "opening": np.uint64,
 }
 WIDE = {"count": np.float32, "phase": np.uint16}
+LARGE = {**WIDE, "index": np.uint32}
+NARROW = 1 << 16  # columns of 16 bits
 OPTIONAL = {
     "rest": np.float32,
     "evaluation": np.float32,
@@ -59,10 +62,10 @@ LARGEST_MANIFEST = 1 << 26  # bytes
 
 class Rows(NamedTuple):
     """n positions: the nonzeros of position i are row[i] - row[0] to row[i + 1] - row[0] of `index`
-    (uint16 columns) and `count` (int8, or float32 if wide); `row` (n + 1,) is int64. `phase` (n,)
-    is uint8 (uint16 if wide), indices into the shares of the stages. `outcome`, `weight` and `rest`
-    (n,) float32 are optional. Arrays are NumPy's or CuPy's. Compiled code takes rows that are
-    `read_only`."""
+    (uint16 columns, or uint32 if they are many) and `count` (int8, or float32 if wide); `row`
+    (n + 1,) is int64. `phase` (n,) is uint8 (uint16 if wide), indices into the shares of the
+    stages. `outcome`, `weight` and `rest` (n,) float32 are optional. Arrays are NumPy's or CuPy's.
+    Compiled code takes rows that are `read_only`."""
 
     index: Any
     count: Any
@@ -142,8 +145,12 @@ def _array(kind, dimensions=1, readonly=True):
 
 index_type, count_type, row_type = _array(types.uint16), _array(types.int8), _array(types.int64)
 phase_type, outcome_type = _array(types.uint8), _array(types.float32)
-# types of counts and phases, of a dataset and of a wide one
-KINDS = (count_type, phase_type), (_array(types.float32), _array(types.uint16))
+# types of columns, counts and phases, of a dataset, a wide and a large one
+KINDS = (
+    (index_type, count_type, phase_type),
+    (index_type, _array(types.float32), _array(types.uint16)),
+    (_array(types.uint32), _array(types.float32), _array(types.uint16)),
+)
 ranges_type = types.Array(types.int64, 2, "C")
 vector_type, matrix_type = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
 cube_type = types.Array(types.float64, 3, "C")

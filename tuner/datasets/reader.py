@@ -22,8 +22,10 @@ from tuner.datasets.files import (
     ARRAYS,
     FORMAT,
     HEADER,
+    LARGE,
     LARGEST_MANIFEST,
     MANIFEST,
+    NARROW,
     OPTIONAL,
     PART,
     READABLE,
@@ -31,7 +33,7 @@ from tuner.datasets.files import (
 )
 from tuner.io.files import read_whole
 from tuner.parallel import in_order
-from tuner.parameters.parameters import fault_of_spans
+from tuner.parameters.parameters import MOST_COLUMNS, fault_of_spans
 
 AGAIN = "build the dataset again"
 
@@ -113,7 +115,7 @@ def _check(
         data.release()
 
 
-MOST_COLUMNS, MOST_DIMENSIONS, MOST_STAGES = 1 << 16, 8, 64
+MOST_DIMENSIONS, MOST_STAGES = 8, 64
 MOST_PHASES = (1 << 16) - 1  # a limit of the type of the array
 # of the manifest: a type, [form] for lists of such, (form, form) for lists of these, {key: form}
 # for mappings with these keys
@@ -181,7 +183,9 @@ def open_dataset(path: str | Path, check: bool = True) -> Dataset:
     path = Path(path)
     manifest = _read_manifest(path)
     wide, optional = manifest.get("wide", False), manifest.get("optional", [])
-    kinds = {**ARRAYS, **(WIDE if wide else {}), **{name: OPTIONAL[name] for name in optional}}
+    large = sum(_sizes(manifest["layout"])) > NARROW
+    kinds = {**ARRAYS, **(LARGE if large else WIDE if wide else {})}
+    kinds |= {name: OPTIONAL[name] for name in optional}
     arrays = {name: np.zeros(0, kind) for name, kind in OPTIONAL.items()}
     for name, kind in kinds.items():
         try:
@@ -328,4 +332,4 @@ def _can_be_apart(names: list[str], layout: list) -> bool:
     inputs = sum(
         size * (1 + (term in names)) for term, size in zip(terms, _sizes(layout), strict=True)
     )
-    return _are_unique(names) and set(names) <= set(terms) and inputs <= MOST_COLUMNS
+    return _are_unique(names) and set(names) <= set(terms) and (inputs <= NARROW or not names)

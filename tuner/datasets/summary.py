@@ -9,7 +9,7 @@ from games.record import in_points, points_of, wording_of
 from games.system import available_cpus
 from tuner.core.text import listed, plural
 from tuner.datasets.dataset import BLOCK, Dataset, ahead
-from tuner.datasets.files import KINDS, index_type, matrix_type, order_type, ranges_type, row_type
+from tuner.datasets.files import KINDS, matrix_type, order_type, ranges_type, row_type
 from tuner.parallel import in_order
 from tuner.parameters.parameters import Layout
 from tuner.unit import entry
@@ -20,17 +20,17 @@ uses_type = types.Array(types.int64, 2, "C")
 @entry(
     *(
         types.void(
-            index_type,
+            index,
             count,
             row_type,
             phase,
             ranges_type,
-            index_type,
+            index,
             order_type,
             uses_type,
             matrix_type,
         )
-        for count, phase in KINDS
+        for index, count, phase in KINDS
     )
 )
 def column_use(index, count, row, phase, ranges, column, latest, positions, total):

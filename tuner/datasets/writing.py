@@ -18,8 +18,10 @@ from tuner.datasets.files import (
     ARRAYS,
     FILES,
     FORMAT,
+    LARGE,
     LARGEST_MANIFEST,
     MANIFEST,
+    NARROW,
     OPTIONAL,
     WIDE,
     ArrayWriter,
@@ -170,8 +172,9 @@ class WideWriter(DatasetWriter):
     evaluations, scores and texts are optional. `finish` leaves out arrays without information, and
     makes counts and phases as small as they fit."""
 
-    def __init__(self, target: Path) -> None:
-        super().__init__(target, {**ARRAYS, **WIDE, **OPTIONAL})
+    def __init__(self, target: Path, columns: int) -> None:
+        self._large = columns > NARROW
+        super().__init__(target, {**ARRAYS, **(LARGE if self._large else WIDE), **OPTIONAL})
         self._codes: dict[tuple[int, float], int] = {}
         self._narrow, self._text_bytes = True, 0
 
@@ -218,7 +221,7 @@ class WideWriter(DatasetWriter):
         plain = all(factor == 1 for _, factor in pairs)
         new = {pair: pair[0] if plain else place for place, pair in enumerate(pairs)}
         recoded = np.array([new[pair] for pair in self._codes], np.uint16)
-        narrow = self._narrow and int(recoded.max(initial=0)) <= 255
+        narrow = self._narrow and not self._large and int(recoded.max(initial=0)) <= 255
         self._convert(
             "phase", ARRAYS["phase"] if narrow else WIDE["phase"], lambda codes: recoded[codes]
         )
@@ -308,7 +311,7 @@ def _sources(datasets: Sequence[Dataset]) -> list[dict]:
 def copy_games(sources: Iterable[tuple[Dataset, np.ndarray]], target: Path, manifest: dict) -> None:
     """Write the chosen games (indices, ascending) of datasets of one layout as a new dataset."""
     chosen = list(sources)
-    with writer_for((data for data, _ in chosen), target) as writer:
+    with writer_for([data for data, _ in chosen], target) as writer:
         for data, games in chosen:
             for run in np.split(games, np.flatnonzero(np.diff(games) != 1) + 1):
                 if len(run):
@@ -328,10 +331,10 @@ def _copy_run(
         copy_positions(writer, data, a, b)
 
 
-def writer_for(datasets: Iterable[Dataset], target: Path) -> DatasetWriter:
+def writer_for(datasets: Sequence[Dataset], target: Path) -> DatasetWriter:
     """Return a writer of positions of these datasets."""
     return (
-        WideWriter(target)
+        WideWriter(target, datasets[0].columns)
         if any(data.counted_elsewhere for data in datasets)
         else DatasetWriter(target)
     )

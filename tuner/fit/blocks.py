@@ -377,6 +377,14 @@ class BlockPrecision:
     def __mul__(self, factor: float) -> BlockPrecision:
         return replace(self, factor=self.factor * factor)
 
+    def formed(self) -> sparse.csr_array:
+        """Return the precision as a matrix."""
+        found = sparse.diags_array(self.given).tocsr()
+        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
+            rows, columns, values = block.entries(form)
+            found = found + sparse.csr_array((values / sd**2, (rows, columns)), found.shape)
+        return found * self.factor
+
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
         """Return the products (d,) or (d, k) with vectors."""
         found = (vectors.T * self.given).T

@@ -1,11 +1,11 @@
 """The curvature of an objective: the Gauss-Newton matrix of the loss, and the precision of the
 prior.
 
-With few weights the matrix is formed, and factorized. With many it is a function of vectors, one
-pass over the positions for some vectors at a time, and equations are solved by conjugate gradients
-(Hestenes and Stiefel 1952; truncated Newton steps: Nash 2000). They are preconditioned by what the
+With few weights the matrix is formed, and covariances are computed from its inverse. With many it
+is a function of vectors, and equations are solved by conjugate gradients (Hestenes and Stiefel
+1952; truncated Newton steps: Nash 2000): by passes over the positions, preconditioned by what the
 matrix and the prior have within each board or list, so that the number of passes hardly depends on
-the number of weights."""
+the number of weights; or, where positions have many counts, by the matrix and its factor."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import cho_factor, cho_solve, lapack
 
 from tuner.fit.blocks import BlockPrecision, Part, Root, Smoothness
+from tuner.fit.device.base import CurvatureSums
 from tuner.fit.device.differences import Differences
 from tuner.fit.problem import Problem
 
@@ -26,7 +27,11 @@ CROSSING = 1000.0
 FEW = 1000  # weights, whose matrix is formed in any case
 EXACT, ROUGH = 1e-4, 1e-2  # remaining error of a step, and of a random vector, relative
 MOST_PASSES = 500
-TOGETHER = 1 << 25  # numbers of vectors that are solved for together
+TOGETHER = 1 << 23  # numbers of vectors that are solved for together
+# of a factorization, and of solving for random vectors by passes: multiplications, in units of
+# those of a pass
+FACTOR, PASSES = 0.1, 4000.0
+LARGEST_MATRIX = 10_000  # weights
 LARGEST_BOARDS = 1 << 25  # numbers of the matrices of boards
 
 
@@ -61,6 +66,27 @@ class Dense:
         return solve(part, right)
 
 
+class MatrixSums:
+    """See `tuner.fit.device.base.CurvatureSums`."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        return self.matrix @ vectors
+
+    def diagonal(self) -> np.ndarray:
+        return self.matrix.diagonal()
+
+
+def is_formed(problem: Problem) -> bool:
+    """Return whether the matrix of a large problem is cheaper than passes over the positions."""
+    data, free = problem.data, int(np.count_nonzero(problem.free))
+    nonzeros = len(data.index) * problem.stages
+    matrix = nonzeros**2 / max(1, data.positions) + FACTOR * free**3
+    return free <= LARGEST_MATRIX and matrix < PASSES * nonzeros
+
+
 class Operator:
     """The Gauss-Newton matrix of the mean loss over some ranges, by default all, near some
     weights, as a function of vectors."""
@@ -70,7 +96,12 @@ class Operator:
     ) -> None:
         self.weights = weights
         chosen = problem.ranges if ranges is None else ranges
-        self._sums = problem.device.curvatures(problem.model, weights, chosen)
+        device = problem.device
+        self._sums: CurvatureSums = (
+            MatrixSums(device.gauss_newton(problem.model, weights, chosen))
+            if is_formed(problem)
+            else device.curvatures(problem.model, weights, chosen)
+        )
         self._total = problem.weight_of(ranges)
         self.passes = 0
         self._inverse: tuple[object, float, Callable[[np.ndarray], np.ndarray]] | None = None
@@ -128,7 +159,12 @@ class Operator:
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function that nearly multiplies by the inverse of the matrix."""
         known = self._inverse
-        if known is None or known[0] is not problem.precision or known[1] != damping:
+        if isinstance(self._sums, MatrixSums):
+            # products are cheap: a factor serves with another prior, too
+            if known is None:
+                within = factored(self._sums.matrix / self._total, problem.precision)
+                self._inverse = known = problem.precision, damping, within
+        elif known is None or known[0] is not problem.precision or known[1] != damping:
             within = preconditioner(problem.precision, self._diagonal * (1 + damping))
             self._inverse = known = problem.precision, damping, within
         return known[2]
@@ -197,6 +233,24 @@ def preconditioner(
         return found
 
     return function
+
+
+def factored(
+    matrix: np.ndarray, precision: sparse.csr_array | BlockPrecision
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that multiplies vectors (d, k) by the inverse of a matrix (d, d) with the
+    precision added; where neither determines anything, by that of more."""
+    if isinstance(precision, BlockPrecision):
+        precision = precision.formed()
+    whole = matrix + precision
+    scale = np.sqrt(np.maximum(whole.diagonal(), 0))
+    scale[scale == 0] = 1.0
+    whole /= np.outer(scale, scale)
+    whole[np.diag_indices(len(whole))] += RANK_TOLERANCE
+    factor = cho_factor(whole, lower=True, overwrite_a=True, check_finite=False)
+    return lambda vectors: (
+        cho_solve(factor, vectors / scale[:, None], check_finite=False) / scale[:, None]
+    )
 
 
 def by_numbers(diagonal: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -19,7 +19,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import eigh, lapack
 
 from tuner.datasets.dataset import Dataset
@@ -84,20 +83,6 @@ def units_of(problem: Problem) -> np.ndarray:
     return np.maximum(found, LEAST_UNIT)
 
 
-def precision_of(
-    blocks: Sequence[Block], widths: Sequence[BlockPrior], given: sparse.csr_array
-) -> sparse.csr_array:
-    """Return a precision with the blocks added."""
-    rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
-    for block, width in zip(blocks, widths, strict=True):
-        row, column, value = block.entries(width.form)
-        rows.append(row)
-        columns.append(column)
-        values.append(value / width.sd**2)
-    places = np.concatenate(rows), np.concatenate(columns)
-    return given + sparse.csr_array((np.concatenate(values), places), given.shape)
-
-
 def empirical_prior(
     problem: Problem, places: Sequence[Place], allowed: np.ndarray, width: float | None = None
 ) -> tuple[Problem, np.ndarray, Curvature]:
@@ -116,24 +101,21 @@ def empirical_prior(
     updated = sampled_widths if large else _updated
 
     def current(problem: Problem) -> Problem:
-        form = (
-            BlockPrecision(blocks, widths, given.diagonal())
-            if large
-            else (precision_of(blocks, widths, given))
-        )
-        return replace(
-            problem, precision=form * (effect / problem.total_weight), design_effect=effect
-        )
+        form = BlockPrecision(blocks, widths, given.diagonal(), effect / problem.total_weight)
+        return replace(problem, precision=form if large else form.formed(), design_effect=effect)
 
-    curvature = curvature_of(problem, weights, sample_ranges(problem, SAMPLE))
+    sample = sample_ranges(problem, SAMPLE)
+    curvature = curvature_of(problem, weights, sample)
     effect = design_effect(problem, weights, curvature)
     for turn, tolerance in enumerate(ROUNDS):
         if blocks and not (width and turn):  # of a given width only the form is chosen, once
             widths = updated(current(problem), weights, curvature, blocks, widths)
             widths = [one._replace(sd=width or one.sd) for one in widths]
-        options, near = LearnerOptions(tolerance=tolerance), curvature if turn else None
+        options = LearnerOptions(tolerance=tolerance)
+        near = curvature if turn or large else None
         weights = newton(current(problem), options, Record(), weights, near)
-        curvature = curvature if turn else curvature_of(problem, weights)
+        if not turn:
+            curvature = curvature_of(problem, weights)
         effect = design_effect(problem, weights, curvature)
     if blocks and not width:
         widths = updated(current(problem), weights, curvature, blocks, widths)

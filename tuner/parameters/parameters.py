@@ -19,6 +19,8 @@ from games.streams import InputError
 from tuner.io.files import sha256_of
 from tuner.parameters.yaml_tree import Comment
 
+MOST_COLUMNS = 1 << 24  # numbers of one stage
+
 
 @dataclass(frozen=True)
 class Place:

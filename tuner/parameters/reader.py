@@ -23,6 +23,7 @@ from tuner.parameters.parameters import (
     LARGEST_ERROR,
     LARGEST_SD,
     LARGEST_WEIGHT,
+    MOST_COLUMNS,
     PHASES,
     SMALLEST_SD,
     UNKNOWN,
@@ -86,7 +87,6 @@ def game_of(path: Path) -> str:
 
 ROWS = "rows"  # the value of `terms`
 NAME = re.compile(r"[^\W\d](?:[^.\[\]:*?,\"'\x00-\x1f\x7f]{0,98}[^.\[\]:*?,\"'\s\x00-\x1f\x7f])?")
-MOST_COLUMNS = 1 << 16  # of a dataset
 MOST_DIMENSIONS = 8
 
 

@@ -16,8 +16,15 @@ import yaml
 from games.record import scale_of
 from games.streams import InputError
 from tuner.io.files import plain_text, replaced, unwritable
-from tuner.parameters.parameters import LARGEST_ERROR, UNKNOWN, Layout, Parameters, Place
-from tuner.parameters.reader import MOST_COLUMNS, NAME, PHASES, ROWS, read_parameters
+from tuner.parameters.parameters import (
+    LARGEST_ERROR,
+    MOST_COLUMNS,
+    UNKNOWN,
+    Layout,
+    Parameters,
+    Place,
+)
+from tuner.parameters.reader import NAME, PHASES, ROWS, read_parameters
 from tuner.parameters.yaml_tree import OF_SCALE, ValuePlace, of_scale, with_comments
 
 

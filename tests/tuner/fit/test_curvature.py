@@ -14,7 +14,7 @@ from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.errors import Draws, Full, find_null_space, standard_errors
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
-from tuner.fit.prior import empirical_prior, precision_of
+from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import diagonal
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import Layout, Place
@@ -91,7 +91,7 @@ def test_the_precision_of_blocks_is_that_of_the_matrix(stages, form):
     widths = [BlockPrior(10.0 + i, form) for i in range(len(blocks))]
     given = np.zeros(free.size)
     given[2] = 0.3
-    matrix = precision_of(blocks, widths, diagonal(given)).toarray() * 0.7
+    matrix = BlockPrecision(blocks, widths, given.ravel()).formed().toarray() * 0.7
     found = BlockPrecision(blocks, widths, given) * 0.7
     vectors = random.normal(size=(free.size, 3))
     np.testing.assert_allclose(found @ vectors, matrix @ vectors, atol=1e-9)

@@ -19,7 +19,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.curvature import solve
+from tuner.fit.curvature import Dense, solve
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton, sample_ranges
@@ -277,7 +277,8 @@ def test_newton_recovers_from_a_start_and_a_matrix_of_elsewhere(sample):
         1e-3 * problem.gauss_newton(best),
         np.eye(best.size) * 1e-12,
     ):
-        found = newton(problem, LearnerOptions(tolerance=1e-10), Record(), best + 50, matrix)
+        options = LearnerOptions(tolerance=1e-10)
+        found = newton(problem, options, Record(), best + 50, Dense(matrix))
         assert problem.loss(found) < problem.loss(best) + 1e-7
 
 

@@ -17,15 +17,13 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.fit import prior
-from tuner.fit.blocks import Smoothness, prior_blocks
+from tuner.fit.blocks import BlockPrecision, Smoothness, prior_blocks
 from tuner.fit.curvature import curvature_of
 from tuner.fit.prior import (
     FORMS,
     design_effect,
     empirical_prior,
-    precision_of,
 )
-from tuner.fit.problem import diagonal
 from tuner.parameters.parameters import Layout, Place
 
 # two lists with weights of different size, and a term of single numbers, which have a spread of
@@ -233,7 +231,7 @@ def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_
     given = np.zeros((2, 8))
     given[1, 6] = 0.5
     widths = [prior.BlockPrior(3.0, form), prior.BlockPrior(5.0, form)]
-    found = precision_of(blocks, widths, diagonal(given)).toarray()
+    found = BlockPrecision(blocks, widths, given.ravel()).formed().toarray()
     expected = np.zeros((16, 16))
     at, squares = (
         [0, 2, 3, 8, 9, 10, 11],

@@ -62,7 +62,7 @@ def build_rows(
     manifest. InputError if no row is left, or most have such a phase."""
     totals, last, stages = Totals(), None, parameters.staging
     phases = stages.phases
-    writer = WideWriter(target)
+    writer = WideWriter(target, parameters.layout.size)
     with writer:
 
         def written() -> Iterator[RowBatch]:

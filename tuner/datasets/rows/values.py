@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from games.streams import LONGEST_LINE, UTF8_MARK, InputError, one_line, pieces
-from tuner.parameters.parameters import Layout, Parameters, Place
+from tuner.parameters.parameters import MOST_COLUMNS, Layout, Parameters, Place
 from tuner.parameters.writer import STAGES, usual_phases, zeros
 
 BLOCK = 1 << 22  # bytes
@@ -68,7 +68,6 @@ class FoundRows:
 FIELDS = ("fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale", "factor")
 DEFAULT_TERM = "rows"  # of names without a term, where there is no parameter file
 LABEL = re.compile(r"(?:(\w+)\.)?(\w+)((?:\[\d{1,6}\])*)")
-MOST_COLUMNS = 1 << 20  # of a layout that is made from rows
 LONGEST_SHOWN = 60
 
 

@@ -42,7 +42,7 @@ class Written:
         of, index = np.nonzero(counts)
         row = np.append(0, np.cumsum(np.bincount(of, minlength=n)))
         unknown = np.full(n, np.nan, np.float32)
-        with WideWriter(folder) as writer:
+        with WideWriter(folder, counts.shape[1]) as writer:
             writer.add_rows(
                 Rows(index, counts[of, index], row, self.phase, self.outcome, None, self.rest),
                 self.factor,

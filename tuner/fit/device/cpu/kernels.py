@@ -42,10 +42,10 @@ from tuner.datasets.files import (
 from tuner.objectives.base import BLOCK, SIGNATURE, WIDTH_SIGNATURE
 from tuner.unit import entry, inner
 
-# rows of a dataset and of a wide one
+# rows of a dataset, of a wide and of a large one
 ROWS = tuple(
-    record(Rows, index_type, count, row_type, phase, outcome_type, outcome_type, outcome_type)
-    for count, phase in KINDS
+    record(Rows, index, count, row_type, phase, outcome_type, outcome_type, outcome_type)
+    for index, count, phase in KINDS
 )
 # unsigned indices: Numba tests a signed index for negative values at every access
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
@@ -132,8 +132,8 @@ def _forward(rows, table, last, begin, n, block):
 
 @inner(
     *(
-        types.void(index_type, count, types.uint64, types.uint64, types.float64, vector_type)
-        for count, _ in KINDS
+        types.void(index, count, types.uint64, types.uint64, types.float64, vector_type)
+        for index, count, _ in KINDS
     ),
     forceinline=True,
 )
@@ -272,7 +272,7 @@ def position_terms(rows, table, last, ranges, objective, scale, base, terms):
 @entry(
     *(
         types.void(
-            index_type,
+            index,
             count,
             row_type,
             order_type,
@@ -281,7 +281,7 @@ def position_terms(rows, table, last, ranges, objective, scale, base, terms):
             types.int64,
             matrix_type,
         )
-        for count, _ in KINDS
+        for index, count, _ in KINDS
     )
 )
 def gram(index, count, row, order, base, terms, last, matrix):
