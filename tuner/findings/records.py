@@ -184,6 +184,7 @@ class Result:
     design_effect: Number | None = None
     null_directions: Amount | None = None
     never_applied: Amount | None = None
+    error_draws: Amount | None = optional()  # random vectors from which errors were estimated
     held_out_change: Change | None = None
     noise: NoiseCost | None = optional()
     play: dict[str, Number] | None = optional()

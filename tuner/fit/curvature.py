@@ -25,12 +25,13 @@ RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 # the cube of the weights, over the nonzeros of all stages, from which passes are cheaper
 CROSSING = 1000.0
 FEW = 1000  # weights, whose matrix is formed in any case
-EXACT, ROUGH = 1e-4, 1e-2  # remaining error of a step, and of a random vector, relative
-MOST_PASSES = 500
+# remaining error of a step near the optimum and far from it, and of a random vector, relative
+EXACT, FAR, ROUGH = 1e-4, 0.1, 1e-2
+MOST_PASSES = 100  # of a step: directions that the data hardly determine do not move
 TOGETHER = 1 << 23  # numbers of vectors that are solved for together
 # of a factorization, and of solving for random vectors by passes: multiplications, in units of
 # those of a pass
-FACTOR, PASSES = 0.1, 4000.0
+FACTOR, PASSES = 1.0, 4000.0
 LARGEST_MATRIX = 10_000  # weights
 LARGEST_BOARDS = 1 << 25  # numbers of the matrices of boards
 
@@ -56,10 +57,15 @@ class Dense:
         return self.matrix.diagonal()
 
     def solve(
-        self, problem: Problem, moving: np.ndarray, right: np.ndarray, damping: float = 0.0
+        self,
+        problem: Problem,
+        moving: np.ndarray,
+        right: np.ndarray,
+        damping: float = 0.0,
+        tolerance: float = EXACT,
     ) -> np.ndarray:
         """Return x (m,) with (H + P) x = right for some of the weights (m,), the others fixed; the
-        diagonal of H is multiplied by 1 + damping."""
+        diagonal of H is multiplied by 1 + damping. It is exact."""
         part = self.matrix[np.ix_(moving, moving)].copy()
         part[np.diag_indices(len(moving))] *= 1 + damping
         part += problem.precision_of(moving)

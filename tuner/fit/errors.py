@@ -224,23 +224,19 @@ def sampled_errors(
     gradient, each divided by the curvature."""
     free, n, number = null_space.coordinates, problem.total_weight, draws_of(problem)
     games = len(problem.model.groups[0])
+    prior, effective = prior_part(problem, curvature, null_space, number)
+    few = correction(problem, games, effective) ** 0.5
+    if math.isnan(few):
+        unknown = Draws(np.full((1, len(free)), np.nan), 1)
+        return uncertainty_of(problem, unknown, unknown, null_space, games, number)
     signs = random_signs(1, games, number)
     signs -= signs.mean(axis=0)  # less the mean score, the prior's gradient at the optimum
     scores = problem.device.signed_scores(problem.model, weights, signs)[free] / n
     sampling = curvature.solve(problem, free, scores, tolerance=ROUGH)
-    prior, effective = prior_part(problem, curvature, null_space, number)
-    prior = prior * (problem.design_effect / n) ** 0.5
-    few = correction(problem, games, effective) ** 0.5
-    vectors = (null_space.projected(few * part).T for part in (sampling, prior))
-    noise, more = vectors
-    return uncertainty_of(
-        problem,
-        Draws(np.concatenate([noise, more]), number),
-        Draws(noise, number),
-        null_space,
-        games,
-        number,
-    )
+    prior *= (problem.design_effect / n) ** 0.5
+    noise, more = (null_space.projected(few * part).T for part in (sampling, prior))
+    whole = Draws(np.concatenate([noise, more]), number)
+    return uncertainty_of(problem, whole, Draws(noise, number), null_space, games, number)
 
 
 def prior_part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 
@@ -136,6 +137,7 @@ def describe(
         design_effect=round(result.problem.design_effect, 3),
         null_directions=result.null_space.dimension,
         never_applied=int((result.problem.use[0].sum(axis=0) == 0).sum()),
+        error_draws=(result.uncertainty.draws or None) if result.uncertainty else None,
         held_out_change=on_own,
         noise=noise,
         play={"share": round(step.share, 3), "change": round(step.change, 1)} if step else None,
@@ -326,6 +328,12 @@ def found_lines(result: Result) -> list[str]:
         )
     if result.noise:
         lines.append(noise_line(result.noise, result.unit or Wording.unit))
+    if result.error_draws:
+        share = 100 / math.sqrt(2 * result.error_draws)
+        lines.append(
+            f"errors    from {result.error_draws} random vectors, each within about {share:.0f} %:"
+            " the weights are too many for the inverse of their matrix"
+        )
     if result.ratios:
         unit = result.ratios[0].to
         first = unit.partition(".")[0] + "."  # the term whose name is left out

@@ -166,7 +166,15 @@ SHOWN_CHANGES = 20  # changes that are shown first
 def reach(p: Parameters) -> float:
     """Return half the width of a 95 % interval, in standard errors of a file."""
     games = p.learned.get("games")
-    return quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
+    known = quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
+    drawn = freedom(p)
+    return max(known, quantile(int(drawn) + 1)) if drawn < math.inf else known
+
+
+def freedom(p: Parameters) -> float:
+    """Return the degrees of freedom of standard errors: the random vectors that they are from."""
+    draws = p.learned.get("error_draws")
+    return draws if isinstance(draws, int) and draws > 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,8 @@ def compare(files: Sequence[Parameters]) -> Comparison:
         np.arange(len(first.stages))[:, None] > 0
     )
     tested = np.round([p.estimate - first.estimate for p in others], 4)
-    return Comparison((first, *others), change, weigh(tested, error, furthest, repeated))
+    least = min(map(freedom, files))
+    return Comparison((first, *others), change, weigh(tested, error, furthest, repeated, least))
 
 
 def _one_number(first: Parameters, other: Parameters) -> np.ndarray:

@@ -87,14 +87,16 @@ class Evidence:
     `error` is the standard error of the change, NaN where the data do not identify it; `tested`
     where there is an error that is not zero: a number that was held is no finding. `reach` is how
     many errors a 95 % interval goes to either side. `repeated` marks changes that are duplicates,
-    and do not count. `p` are two-sided p values, NaN where untested: normal ones, as much larger as
-    the reach is where games are few."""
+    and do not count. `p` are two-sided p values, NaN where untested: normal ones, or those of
+    Student's t if errors have so many degrees of `freedom`, as much larger as the reach is where
+    games are few."""
 
     error: np.ndarray
     tested: np.ndarray
     z: np.ndarray
     reach: float | np.ndarray
     repeated: np.ndarray
+    freedom: float = math.inf
 
     def count(self, marks: np.ndarray) -> int:
         """Return how many changes are marked."""
@@ -107,8 +109,11 @@ class Evidence:
 
     @cached_property
     def p(self) -> np.ndarray:
-        from scipy.special import ndtr
+        from scipy.special import ndtr, stdtr, stdtrit
 
+        if self.freedom < math.inf:
+            z = self.z * stdtrit(self.freedom, 0.975) / self.reach
+            return np.where(self.tested, 2 * stdtr(self.freedom, -z), np.nan)
         return np.where(self.tested, 2 * ndtr(-self.z * NORMAL / self.reach), np.nan)
 
     @cached_property
@@ -130,12 +135,14 @@ def weigh(
     error: np.ndarray,
     reach: float | np.ndarray = NORMAL,
     repeated: np.ndarray | bool = False,
+    freedom: float = math.inf,
 ) -> Evidence:
     """The evidence of changes with these standard errors: NaN is unknown, 0 is a weight that was
-    not learned. `repeated` marks changes that are duplicates."""
+    not learned. `repeated` marks changes that are duplicates; `freedom` are the degrees of freedom
+    of the errors."""
     tested = np.isfinite(error) & (error > 0)
     z = np.divide(np.abs(change), error, out=np.zeros(change.shape), where=tested)
-    return Evidence(error, tested, z, reach, np.broadcast_to(repeated, change.shape))
+    return Evidence(error, tested, z, reach, np.broadcast_to(repeated, change.shape), freedom)
 
 
 def error_of_change(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tuner.datasets.dataset import blocks
-from tuner.fit.curvature import Curvature, curvature_of
+from tuner.fit.curvature import EXACT, FAR, Curvature, Operator, curvature_of
 from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
 from tuner.fit.problem import Problem
 
@@ -48,14 +48,18 @@ def newton(
     if start is not None:
         record(weights, value)
     kind, damping = "stale", CAREFUL if problem.data.apart else 0.0
+    tolerance = FAR  # of a step
     sample = sample_ranges(problem, SAMPLE) if matrix is None else None
     for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
             kind = "sample" if sample is not None else "whole"
             matrix = curvature_of(problem, weights, sample)
-        step, gain = newton_step(problem, weights, gradient, matrix, damping)
+        step, gain = newton_step(problem, weights, gradient, matrix, damping, tolerance)
         if kind == "sample" and gain < NEAR * value:
             sample, matrix = None, None
+            continue
+        if gain < NEAR * value and tolerance == FAR and isinstance(matrix, Operator):
+            tolerance = EXACT
             continue
         if gain <= options.tolerance * value:
             break
@@ -103,6 +107,7 @@ def newton_step(
     gradient: np.ndarray,
     matrix: Curvature,
     damping: float = 0.0,
+    tolerance: float = EXACT,
 ) -> tuple[np.ndarray, float]:
     """Return the damped Newton step from weights with this gradient of the objective, zero for
     weights blocked by a bound, and the gain that the quadratic model predicts."""
@@ -111,7 +116,7 @@ def newton_step(
     )
     moving = np.flatnonzero((problem.free & ~blocked).ravel())
     right = -gradient.ravel()[moving]
-    change = matrix.solve(problem, moving, right, damping)
+    change = matrix.solve(problem, moving, right, damping, tolerance)
     step = np.zeros(weights.size)
     step[moving] = change
     return step.reshape(weights.shape), 0.5 * float(right @ change)
