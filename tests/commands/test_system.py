@@ -124,13 +124,13 @@ TUNER = f"{shlex.quote(sys.executable)} -m tuner"
 SHELL = {  # a command of the shell, its status, and what it says last
     f"{TUNER} params /dev/zero": (
         2,
-        "/dev/zero: more than 4,194,304 bytes, expected a parameter file of at most 4,194,304",
+        "/dev/zero: more than 268,435,456 bytes, expected a parameter file of at most 268,435,456",
     ),
     f"{TUNER} params <(cat my.yaml)": (0, ""),
     f"{TUNER} tune <(cat my.yaml) games.ttt --prior none -o out.yaml": (0, None),
     f"{TUNER} params <(cat /dev/zero)": (
         2,
-        " bytes, expected a parameter file of at most 4,194,304",
+        " bytes, expected a parameter file of at most 268,435,456",
     ),
     f"{TUNER} tune my.yaml - -o out.yaml <&-": (
         2,

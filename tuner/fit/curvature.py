@@ -26,7 +26,7 @@ RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 CROSSING = 1000.0
 FEW = 1000  # weights, whose matrix is formed in any case
 # remaining error of a step near the optimum and far from it, and of a random vector, relative
-EXACT, FAR, ROUGH = 1e-4, 0.1, 1e-2
+EXACT, FAR, ROUGH = 1e-4, 0.1, 0.03
 MOST_PASSES = 100  # of a step: directions that the data hardly determine do not move
 TOGETHER = 1 << 23  # numbers of vectors that are solved for together
 # of a factorization, and of solving for random vectors by passes: multiplications, in units of
