@@ -11,8 +11,9 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
 from tuner.findings.identifiability import identify
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.curvature import curvature_of, is_formed, is_large
+from tuner.fit.errors import draws_of, find_null_space, standard_errors
+from tuner.fit.problem import Problem
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Parameters
@@ -38,6 +39,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     null_space = find_null_space(problem, curvature, data.layout.places)
     found = standard_errors(problem, problem.start, curvature, null_space)
     reach = quantile(found.games) * found.standard_errors[:, : data.layout.size]
+    seconds, memory = cost_of(problem)
     return {
         "games": len(problem.games),
         "positions": problem.positions,
@@ -52,6 +54,8 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
             for place in (data.layout.headline if words.ratios else [])
         ],
         "ratios": to_json(ratios_of(found, problem.start, data.layout) if words.ratios else []),
+        "cpu_seconds": round(seconds),
+        "megabytes": round(memory),
         "unit": words.unit,
         "median": (
             round_finite(np.nanmedian(np.where(reach > 0, reach, np.nan)), 2)
@@ -61,10 +65,26 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     }
 
 
+def cost_of(problem: Problem) -> tuple[float, float]:
+    """Return about how many CPU seconds a fit takes, and how many megabytes, from measurements on
+    one machine."""
+    data, free = problem.data, int(np.count_nonzero(problem.free))
+    nonzeros = len(data.index) * problem.stages
+    if not is_large(problem):
+        return 6e-10 * free**3 + 1e-7 * nonzeros, 200 + 5e-5 * free**2
+    if is_formed(problem):
+        products = nonzeros**2 / max(1, data.positions)
+        return 2.6e-10 * (products + free**3), 200 + 5e-5 * free**2
+    return 5e-6 * nonzeros + 1.4e-4 * free, 200 + 6e-5 * free * draws_of(problem)
+
+
 def dry_run_lines(found: dict) -> list[str]:
     """Return the findings as lines of text."""
     identified = (
-        ", all identified by the games"
+        "; whether the games tell all of them apart was not looked for, but for sums of lists and"
+        " tables"
+        if found["rank"] is None
+        else ", all identified by the games"
         if found["rank"] == found["free"]
         else (f"; the games identify {found['rank']:,} independent combinations of them")
     )
@@ -97,6 +117,9 @@ def dry_run_lines(found: dict) -> list[str]:
         )
     if found["condition"]:
         lines.append(f"condition number {found['condition']:,.0f}")
+    lines.append(
+        f"a fit takes about {found['cpu_seconds'] + 3:,} CPU seconds and {found['megabytes']:,} MB"
+    )
     other = (
         ""
         if found["method"] == "logistic"

@@ -41,21 +41,23 @@ def identify(
     `rare`ly apply, and `collinear` pairs.
 
     The condition number is that of the Gauss-Newton matrix, scaled to a diagonal of ones; where the
-    matrix is not formed, there is none, and no pairs are looked for."""
+    matrix is not formed, there is none, the rank is not known, no pairs are looked for, and null
+    directions are those of sums of lists and tables and of single weights."""
     names, free = names_of(problem, layout, stages), null_space.coordinates
     applies = _positions(problem)
     positions = applies.ravel()[free]
-    condition, pairs = None, list[tuple[int, int, float]]()
+    rank, condition, pairs = None, None, list[tuple[int, int, float]]()
     if isinstance(curvature, Operator):
         effective = effective_weights(problem, curvature, null_space)
     else:
         part = curvature.matrix[np.ix_(free, free)]
+        rank = len(free) - null_space.dimension
         condition = _condition(part, null_space)
         effective = _effective(part, problem.precision_of(free))
         pairs = _collinear(part, null_space, positions)
     return Identifiability(
         free=len(free),
-        rank=len(free) - null_space.dimension,
+        rank=rank,
         condition=condition,
         effective=float(effective),
         null_directions=_merged(

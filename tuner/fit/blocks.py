@@ -377,8 +377,9 @@ class BlockPrecision:
     def __mul__(self, factor: float) -> BlockPrecision:
         return replace(self, factor=self.factor * factor)
 
+    @cached_property
     def formed(self) -> sparse.csr_array:
-        """Return the precision as a matrix."""
+        """The precision as a matrix."""
         found = sparse.diags_array(self.given).tocsr()
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
             rows, columns, values = block.entries(form)

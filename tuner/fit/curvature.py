@@ -24,7 +24,7 @@ from tuner.fit.problem import Problem
 RANK_TOLERANCE = 1e-9  # of the matrix scaled to a diagonal of ones
 # the cube of the weights, over the nonzeros of all stages, from which passes are cheaper
 CROSSING = 1000.0
-FEW = 1000  # weights, whose matrix is formed in any case
+FEW = 1500  # weights, whose matrix is formed in any case
 # remaining error of a step near the optimum and far from it, and of a random vector, relative
 EXACT, FAR, ROUGH = 1e-4, 0.1, 0.03
 MOST_PASSES = 100  # of a step: directions that the data hardly determine do not move
@@ -247,7 +247,7 @@ def factored(
     """Return a function that multiplies vectors (d, k) by the inverse of a matrix (d, d) with the
     precision added; where neither determines anything, by that of more."""
     if isinstance(precision, BlockPrecision):
-        precision = precision.formed()
+        precision = precision.formed
     whole = matrix + precision
     scale = np.sqrt(np.maximum(whole.diagonal(), 0))
     scale[scale == 0] = 1.0

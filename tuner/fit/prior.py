@@ -102,7 +102,7 @@ def empirical_prior(
 
     def current(problem: Problem) -> Problem:
         form = BlockPrecision(blocks, widths, given.diagonal(), effect / problem.total_weight)
-        return replace(problem, precision=form if large else form.formed(), design_effect=effect)
+        return replace(problem, precision=form if large else form.formed, design_effect=effect)
 
     sample = sample_ranges(problem, SAMPLE)
     curvature = curvature_of(problem, weights, sample)

@@ -132,8 +132,9 @@ class Problem:
 
     def precision_of(self, chosen: np.ndarray) -> np.ndarray:
         """Return the precision (n, n) of some of the flattened weights (n,), the rest fixed."""
-        assert not isinstance(self.precision, BlockPrecision), "few weights have a matrix"
-        return self.precision[chosen][:, chosen].toarray()
+        whole = self.precision
+        whole = whole.formed if isinstance(whole, BlockPrecision) else whole
+        return whole[chosen][:, chosen].toarray()
 
     def loss_gradient(
         self, weights: np.ndarray, ranges: np.ndarray | None = None

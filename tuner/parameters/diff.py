@@ -219,8 +219,10 @@ class Comparison:
         return None if self.evidence.repeated[k, -1, column] else self.stages[s]
 
     def places(self, grids: bool) -> list[Place]:
-        """Return the places of tables, or else those of single numbers and lists."""
-        return [place for place in self.layout.places if (len(place.shape) == 2) == grids]
+        """Return the places of tables, or else those of single numbers and lists; of tables with
+        more than two indices their boards."""
+        places = [board for place in self.layout.places for board in place.boards()]
+        return [place for place in places if (len(place.shape) == 2) == grids]
 
     def moved(self, least: float) -> np.ndarray:
         """Return (stages, columns) bool: numbers that moved by `least` centipawns or more in some

@@ -47,6 +47,21 @@ class Place:
     def columns(self) -> slice:
         return slice(self.first, self.first + self.size)
 
+    def boards(self) -> list[Place]:
+        """The place itself; with more than two indices, the boards that it consists of."""
+        if len(self.shape) <= 2:
+            return [self]
+        board = self.shape[-2:]
+        return [
+            replace(
+                self,
+                name=self.name + "".join(f"[{i}]" for i in at),
+                shape=board,
+                first=self.first + number * math.prod(board),
+            )
+            for number, at in enumerate(np.ndindex(*self.shape[:-2]))
+        ]
+
     def labels(self) -> list[str]:
         """A name for each number: `pawns.doubled`, `pawns.passed[3]`, `piece_square.king[0][6]`."""
         return [self.path + "".join(f"[{i}]" for i in place) for place in np.ndindex(*self.shape)]

@@ -450,7 +450,7 @@ def _curves(run: ShownLearningRun) -> Section | None:
 
 
 def _tables(run: ShownLearningRun, sure: Significance) -> Section | None:
-    found = tables(run.comparison, sure)
+    found, number = tables(run.comparison, sure)
     return (
         Section(
             "tables",
@@ -458,6 +458,7 @@ def _tables(run: ShownLearningRun, sure: Significance) -> Section | None:
             "tables",
             {
                 "tables": found,
+                "more": number - len(found),
                 "unit": run.wording.unit,
                 "piece": run.wording.piece,
                 "least": MIN_DIFFERENCE,
@@ -489,7 +490,7 @@ def _lists(run: ShownLearningRun) -> Section | None:
 
 
 def _numbers(run: ShownLearningRun, sure: Significance) -> Section | None:
-    lines = weight_rows(run.comparison, sure)
+    lines, number = weight_rows(run.comparison, sure)
     return (
         Section(
             "numbers",
@@ -497,6 +498,7 @@ def _numbers(run: ShownLearningRun, sure: Significance) -> Section | None:
             "numbers",
             {
                 "rows": lines,
+                "number": number,
                 "stages": len(run.learned.stages) > 1,
                 "judged": sure.judged,
                 "errors": any(line["error"] is not None for line in lines),

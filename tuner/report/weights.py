@@ -117,15 +117,26 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
 LEAST_SPAN = 20.0  # centipawns, least height of a chart: less would magnify noise
 
 
-def weight_rows(found: Comparison, significance: Significance) -> list[dict]:
-    """Single weights and those of lists, stage by stage; `error` is half the 95 % interval of the
-    change, None if unknown, and `sure` its mark of significance."""
-    lines, errors = [], (found.evidence.reach * found.evidence.error)[0]
-    for place in found.layout.places:
-        if len(place.shape) > 1:
-            continue
+# what a page shows, of those with the largest changes, and the longest list that is drawn
+MOST_ROWS, MOST_BOARDS, LONGEST_LIST = 2000, 60, 1024
+
+
+def weight_rows(found: Comparison, significance: Significance) -> tuple[list[dict], int]:
+    """Single weights and those of lists, stage by stage, of many those that changed most; `error`
+    is half the 95 % interval of the change, None if unknown, and `sure` its mark of significance.
+    And how many there are in all."""
+    lines: list[dict] = []
+    errors = (found.evidence.reach * found.evidence.error)[0]
+    places = [place for place in found.layout.places if len(place.shape) < 2]
+    changes = np.abs(
+        np.hstack([found.change[0][:, :0], *(found.change[0][:, p.columns] for p in places)])
+    )
+    least = np.partition(changes.ravel(), -MOST_ROWS)[-MOST_ROWS] if changes.size > MOST_ROWS else 0
+    for place in places:
         for i, label in enumerate(place.labels(), place.first):
             for s, stage in enumerate(found.stages):
+                if abs(found.change[0, s, i]) < least or len(lines) >= MOST_ROWS:
+                    continue
                 before, after = (float(p.weights[s, i]) for p in found.files)
                 lines.append(
                     {
@@ -144,7 +155,7 @@ def weight_rows(found: Comparison, significance: Significance) -> list[dict]:
                         ),
                     }
                 )
-    return lines
+    return lines, changes.size
 
 
 def intervals_of(p: Parameters) -> np.ndarray | None:
@@ -160,7 +171,7 @@ def list_curves(found: Comparison) -> list[Chart]:
     charts = []
     initial, learned = found.files
     for place in learned.layout.places:
-        if len(place.shape) != 1:
+        if len(place.shape) != 1 or place.size > LONGEST_LIST:
             continue
         before, after = (p.weights[:, place.columns] for p in (initial, learned))
         errors = intervals_of(learned)
@@ -317,14 +328,19 @@ class Table:
     boards: list[BoardTable]
 
 
-def tables(found: Comparison, significance: Significance) -> list[Table]:
-    """The boards of all parameters with rows and columns, stage by stage."""
-    return [
-        _table(found, significance, place, s)
+def tables(found: Comparison, significance: Significance) -> tuple[list[Table], int]:
+    """The boards of all parameters with rows and columns, stage by stage, of many those that
+    changed most; and how many there are in all."""
+    places = [
+        (board, s)
         for place in found.layout.places
         if len(place.shape) > 1
+        for board in place.boards()
         for s in range(len(found.stages))
     ]
+    moved = [float((found.change[0][s, place.columns] ** 2).mean()) for place, s in places]
+    shown = sorted(np.argsort(moved, kind="stable")[-MOST_BOARDS:].tolist())
+    return [_table(found, significance, *places[i]) for i in shown], len(places)
 
 
 def _table(found: Comparison, significance: Significance, place: Place, s: int) -> Table:

@@ -91,7 +91,7 @@ def test_the_precision_of_blocks_is_that_of_the_matrix(stages, form):
     widths = [BlockPrior(10.0 + i, form) for i in range(len(blocks))]
     given = np.zeros(free.size)
     given[2] = 0.3
-    matrix = BlockPrecision(blocks, widths, given.ravel()).formed().toarray() * 0.7
+    matrix = BlockPrecision(blocks, widths, given.ravel()).formed.toarray() * 0.7
     found = BlockPrecision(blocks, widths, given) * 0.7
     vectors = random.normal(size=(free.size, 3))
     np.testing.assert_allclose(found @ vectors, matrix @ vectors, atol=1e-9)

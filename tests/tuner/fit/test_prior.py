@@ -231,7 +231,7 @@ def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_
     given = np.zeros((2, 8))
     given[1, 6] = 0.5
     widths = [prior.BlockPrior(3.0, form), prior.BlockPrior(5.0, form)]
-    found = BlockPrecision(blocks, widths, given.ravel()).formed().toarray()
+    found = BlockPrecision(blocks, widths, given.ravel()).formed.toarray()
     expected = np.zeros((16, 16))
     at, squares = (
         [0, 2, 3, 8, 9, 10, 11],

@@ -14,7 +14,7 @@ from tuner.report.weights import significance_of, tables
 
 def tables_of(initial: Parameters, learned: Parameters):
     found = compare((initial, learned))
-    return tables(found, significance_of(found))
+    return tables(found, significance_of(found))[0]
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,12 @@ def test_tables_of_any_size_are_boards():
     layout = Layout((Place("a", "flat", (2, 5), 0), Place("a", "deep", (2, 3, 4), 10)))
     weights = np.arange(34.0)[None]
     one = Parameters("tictactoe", layout, ("all",), weights)
-    flat, deep = tables_of(one, one)
+    flat, first, second = tables_of(one, one)
     assert [[number_of(cell.text) for cell in row] for row in flat.boards[1].rows] == [
         [5, 6, 7, 8, 9],
         [0, 1, 2, 3, 4],
     ]
-    assert len(deep.boards[1].rows) == 6 and deep.boards[1].rows[0][3].said.startswith(
-        "a.deep[1][2][3]: 33.0"
-    )
+    assert (first.parameter, second.parameter) == ("a.deep[0]", "a.deep[1]")
+    assert len(first.boards[1].rows) == len(second.boards[1].rows) == 3
+    assert second.boards[1].rows[0][3].said.startswith("a.deep[1][2][3]: 33.0")
     assert flat.stage == "" and flat.boards[2].largest == 0.0

@@ -31,7 +31,8 @@ def test_rows_are_those_of_diff(pair):
         for row in differences(compare(pair))["rows"]
         for stage in ("mg", "eg")
     ]
-    found = weight_rows(compare(pair), significance_of(compare(pair)))
+    found, number = weight_rows(compare(pair), significance_of(compare(pair)))
+    assert number == len(found)
     assert len(found) == len(expected) == 462
     kinds = set()
     for row, (name, stage, entry) in zip(found, expected, strict=True):

@@ -41,7 +41,7 @@ def pairs():
 def test_a_page_and_diff_call_the_same_changes_significant(which):
     found = compare(pairs()[which])
     sure, said, counted = significance_of(found), differences(found), {SURE: 0, CHANCE: 0}
-    by_name = {(line["parameter"], line["stage"]): line for line in weight_rows(found, sure)}
+    by_name = {(line["parameter"], line["stage"]): line for line in weight_rows(found, sure)[0]}
     for row in said["rows"]:
         for stage in found.stages:
             line, entry = by_name[row["parameter"], stage], row[stage]
@@ -57,7 +57,7 @@ def test_a_page_and_diff_call_the_same_changes_significant(which):
         (table.parameter, table.stage): [
             [cell.mark for cell in row] for row in table.boards[2].rows
         ]
-        for table in tables(found, sure)
+        for table in tables(found, sure)[0]
     }
     for grid in said["grids"]:
         for significant, mark in zip(
@@ -94,7 +94,7 @@ def test_no_single_weight_of_selfplay_is_judged(tmp_path):
     assert "The file as a whole is judged by its matches and by its values" in sure.sentence
     assert {
         cell.mark
-        for table in tables(run.comparison, sure)
+        for table in tables(run.comparison, sure)[0]
         for board in table.boards
         for row in board.rows
         for cell in row
