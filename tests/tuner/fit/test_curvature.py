@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from tests.tuner.support import SCALE, chances, problem_of, random_sample, write_sample
+from tuner.datasets.files import Rows
+from tuner.datasets.reader import open_dataset
+from tuner.datasets.writing import WideWriter
 from tuner.fit import curvature
 from tuner.fit import prior as prior_module
 from tuner.fit.blocks import FORMS, BlockPrecision, BlockPrior, prior_blocks
@@ -16,8 +19,11 @@ from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
 from tuner.fit.prior import empirical_prior
 from tuner.fit.problem import diagonal
+from tuner.fit.regression import fit
+from tuner.fit.setup import FitOptions
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import Layout, Place
+from tuner.parameters.writer import zeros
 
 COLUMNS = 90
 PLACES = (
@@ -205,3 +211,47 @@ def test_draws_are_taken_for_their_covariance():
     factors = np.array([1.0, 0, 2, 1, 3])
     np.testing.assert_allclose(draws.scaled(factors).variances, full.scaled(factors).variances)
     assert not draws.unknown and Draws(vectors * np.nan, 4000).unknown
+
+
+def test_columns_beyond_16_bits(tmp_path):
+    """A fit of 70,000 weights, of which 30 are counted, and the same dataset with 30 columns."""
+    random = np.random.default_rng(8)
+    x = random.integers(-1, 2, (600, 30)).astype(np.float32)
+    outcome = np.where(random.random(600) < chances(x @ random.normal(0, 60, 30), SCALE), 1.0, -1.0)
+    weights = []
+    for size, step in ((70_000, 2300), (30, 1)):
+        of, index = np.nonzero(x)
+        row = np.append(0, np.cumsum(np.bincount(of, minlength=600)))
+        layout, nan = Layout((Place("rows", "w", (size,), 0),)), np.full(600, np.nan, np.float32)
+        with WideWriter(tmp_path / str(size), size) as writer:
+            writer.add_rows(
+                Rows(index * step, x[of, index], row, np.full(600, 24), outcome),
+                np.ones(600),
+                nan,
+                nan,
+                None,
+            )
+            names = np.arange(600, dtype=np.uint64)
+            writer.add_games(np.arange(600), names, names)
+            writer.finish(
+                {
+                    "program": "evaltune test",
+                    "game": "chess",
+                    "sources": [{"file": "none", "sha256": "-"}],
+                    "options": {},
+                    "layout": layout.describe(),
+                    "terms": "rows",
+                    "phases": 24,
+                    "stages": ["all"],
+                }
+            )
+        data = open_dataset(tmp_path / str(size))
+        assert data.index.dtype == (np.uint32 if size > 30 else np.uint16)
+        start = zeros("chess", layout, ("all",), 24)
+        result = fit(
+            data, start, FitOptions(prior=None, fit_scale=False, held_out=0.0), note=lambda _: None
+        )
+        assert (result.uncertainty.draws > 0) == (size > 30)
+        weights.append(result.weights[0, :size][::step][:30])
+        assert not size > 30 or np.count_nonzero(result.weights) == 31
+    np.testing.assert_allclose(weights[0], weights[1], atol=0.05)

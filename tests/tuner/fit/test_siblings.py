@@ -9,6 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 
 from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
+from tuner.fit.curvature import Operator
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
@@ -151,3 +152,16 @@ def test_what_is_lost_is_the_best_target_over_that_of_the_choice(made):
         lost.append(np.log(targets.max() / targets[evaluation[group == k].argmax()]))
     np.testing.assert_allclose(device.lost(problem.model, problem.start), lost, atol=1e-6)
     assert max(lost) > 0
+
+
+def test_products_with_vectors_are_those_of_the_matrix(made):
+    problem, random = problem_of(made), np.random.default_rng(6)
+    weights = random.normal(0, 30, problem.start.shape)
+    matrix, vectors = problem.gauss_newton(weights), random.normal(size=(weights.size, 3))
+    operator = Operator(problem, weights)
+    np.testing.assert_allclose(operator.apply(vectors), matrix @ vectors, atol=1e-15)
+    np.testing.assert_allclose(operator.diagonal(), matrix.diagonal(), atol=1e-15)
+    signs = random.choice([-1.0, 1.0], (GAMES, 4000))
+    scores = problem.device.signed_scores(problem.model, weights, signs)
+    products, _ = problem.device.score_products(problem.model, weights, np.arange(weights.size))
+    np.testing.assert_allclose(scores @ scores.T / 4000, products, atol=0.1 * abs(products).max())

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
+from tuner.fit.curvature import Operator
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
@@ -79,11 +80,25 @@ def test_sums_fold_as_the_design_does(sample):
         into.T @ whole.gauss_newton(same) @ into,
         rtol=1e-12,
     )
+    vectors = np.zeros((2 * WIDTH, 2))
+    vectors[free] = np.random.default_rng(4).normal(size=(len(free), 2))
+    np.testing.assert_allclose(
+        Operator(tied, weights).apply(vectors),
+        tied.gauss_newton(weights) @ vectors,
+        rtol=1e-9,
+        atol=1e-12,
+    )
     every = np.arange(2 * WIDTH)
     scores, groups = CPU.score_products(whole.model, same, every)
     found, number = tied.device.score_products(tied.model, weights, free)
     assert number == groups
     np.testing.assert_allclose(found, into.T @ scores @ into, rtol=1e-10)
+    signs = np.random.default_rng(5).choice([-1.0, 1.0], (groups, 3))
+    np.testing.assert_allclose(
+        tied.device.signed_scores(tied.model, weights, signs)[free],
+        into.T @ CPU.signed_scores(whole.model, same, signs),
+        atol=1e-9,
+    )
     np.testing.assert_allclose(
         tied.device.score_squares(tied.model, weights)[free], np.diag(found), rtol=1e-10
     )

@@ -12,7 +12,8 @@ from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
 from tests.tuner.fit.test_temporal import walk
 from tests.tuner.support import learn, problem_of, random_sample, write_sample
 from tuner.datasets.dataset import Dataset
-from tuner.fit.curvature import curvature_of
+from tuner.fit import curvature as curvature_module
+from tuner.fit.curvature import Operator, curvature_of
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.gpu import chunks
 from tuner.fit.device.gpu import chunks as library
@@ -208,6 +209,46 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
             )
         )
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
+
+
+@needs_compiler
+@KINDS
+@pytest.mark.parametrize("how", [HOWS[0], pytest.param(HOWS[2], marks=pytest.mark.long)])
+def test_products_with_vectors_are_those_of_the_cpu(
+    sample, folder, monkeypatch, objective, stages, how
+):
+    device, made = paper_with_room(monkeypatch, folder, how)
+    on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
+    random = np.random.default_rng(2)
+    weights = random.normal(0, 30, here.start.shape)
+    weights[:, COLUMNS + 1 :] = 60.0
+    vectors = random.normal(size=(weights.size, 40))
+    found, expected = (Operator(problem, weights) for problem in (on_gpu, here))
+    for times in (1, 1e-6):
+        np.testing.assert_allclose(
+            found.apply(times * vectors), expected.apply(times * vectors), rtol=1e-6, atol=1e-12
+        )
+    np.testing.assert_allclose(found.diagonal(), expected.diagonal(), rtol=1e-12)
+    assert as_it_should_stay(made, how) or how != "resident"
+
+
+@needs_compiler
+def test_fits_of_many_weights_are_those_of_the_cpu(sample, folder, monkeypatch):
+    monkeypatch.setattr(curvature_module, "FEW", 0)
+    monkeypatch.setattr(curvature_module, "CROSSING", 0.0)
+    monkeypatch.setattr(curvature_module, "PASSES", 1e12)
+    monkeypatch.setattr(curvature_module, "LARGEST_MATRIX", 0)
+    found = []
+    for which in (paper(monkeypatch, folder), Cpu()):
+        problem = problem_on(sample, "cross-entropy", 2, which)
+        weights, _ = learn(problem, tolerance=1e-10)
+        there = curvature_of(problem, weights)
+        assert isinstance(there, Operator)
+        null_space = find_null_space(problem, there, sample.layout.places)
+        found.append((weights, standard_errors(problem, weights, there, null_space)))
+    (weights, errors), (others, expected) = found
+    np.testing.assert_allclose(weights, others, atol=0.1)
+    np.testing.assert_allclose(errors.standard_errors, expected.standard_errors, rtol=1e-3)
 
 
 @needs_compiler

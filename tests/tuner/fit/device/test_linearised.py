@@ -13,6 +13,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.formats import batches_of
 from tuner.datasets.writing import DatasetWriter, merge, part
 from tuner.evaluation.loading import load_engine
+from tuner.fit.curvature import Operator
 from tuner.fit.device.differences import Differences
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
@@ -238,3 +239,12 @@ def test_a_damaged_list_of_terms_is_one_line(sample, tmp_path):
         (copy.path / "manifest.json").write_text(json.dumps(manifest | {"apart": wrong}))
         with pytest.raises(InputError, match="apart is damaged; build the dataset again"):
             open_dataset(copy.path)
+
+
+def test_products_with_vectors_are_those_of_the_matrix(problems):
+    problem, _, weights = problems
+    vectors = np.random.default_rng(3).normal(size=(weights.size, 3))
+    expected = problem.gauss_newton(weights) @ vectors
+    np.testing.assert_allclose(
+        Operator(problem, weights).apply(vectors), expected, rtol=1e-6, atol=1e-9
+    )
