@@ -93,11 +93,13 @@ class Part:
     def covariance(self, form: Smoothness, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Return the covariances of weights i and j of one board, for units and a width of 1."""
         at = self.folded if form.mirrored else self.at
-        squares = ((at[:, i] - at[:, j]) ** 2).sum(axis=0)
-        found = form.near * np.exp(-squares / (2 * form.length**2))
+        same = (self.at[:, i] == self.at[:, j]).all(axis=0)
         if len(at) == 2 and self.indices.shape[1] > LARGEST_BOARD:
-            found = 0.0
-        found += (1 - form.near) * (self.at[:, i] == self.at[:, j]).all(axis=0)
+            related = same * 1.0
+        else:
+            squares = ((at[:, i] - at[:, j]) ** 2).sum(axis=0)
+            related = np.exp(-squares / (2 * form.length**2))
+        found = form.near * related + (1 - form.near) * same
         return found * form.stages ** np.abs(self.stage[i] - self.stage[j])
 
     def root(self, form: Smoothness) -> Root:

@@ -16,8 +16,8 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit import prior
-from tuner.fit.blocks import BlockPrecision, Smoothness, prior_blocks
+from tuner.fit import blocks, prior
+from tuner.fit.blocks import BlockPrecision, BlockPrior, Smoothness, prior_blocks
 from tuner.fit.curvature import curvature_of
 from tuner.fit.prior import (
     FORMS,
@@ -443,3 +443,16 @@ def test_some_games_are_enough_for_the_prior_of_many(tmp_path, monkeypatch):
     part, whole = (one.precision.diagonal().reshape(2, 7)[:, :-1] for one in (part, whole))
     ratio = part / whole
     assert ((ratio > 0.5) & (ratio < 2)).all() and (ratio != 1).any()
+
+
+def test_weights_of_boards_that_are_too_large_are_related_by_their_stages_only(monkeypatch):
+    monkeypatch.setattr(blocks, "LARGEST_BOARD", 50)
+    monkeypatch.setattr(blocks, "LONG", 40)
+    places = (Place("a", "t", (8, 8), 0),)
+    (block,) = prior_blocks(places, np.ones((2, 64), bool), np.ones(64))
+    stage, number = np.divmod(np.arange(128), 64)
+    expected = (number[:, None] == number) * np.where(stage[:, None] == stage, 1, 0.5)
+    order = np.argsort(block.indices)
+    np.testing.assert_allclose(block.covariance(FORMS[0])[np.ix_(order, order)], expected)
+    precision = BlockPrecision([block], [BlockPrior(2.0, FORMS[0])], np.zeros(128))
+    np.testing.assert_allclose(precision.diagonal(), 1 / 0.75 / 4)

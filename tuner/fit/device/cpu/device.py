@@ -42,6 +42,7 @@ from tuner.fit.device.cpu.sums import (
     evaluations,
     half_moments,
     half_shape,
+    larger_pieces,
     over_games,
     position_terms,
     score_products,
@@ -78,8 +79,12 @@ class Cpu:
             model.table(weights),
         )
         work = partial(self.piece_loss_gradient, model, weights, table)
+        larger = larger_pieces(model, table.size)
         for loss, part in watch(
-            in_order(work, ahead(model.data, ranges), self.workers), model, ranges
+            in_order(work, ahead(model.data, ranges, larger=larger), self.workers),
+            model,
+            ranges,
+            larger * BLOCK,
         ):
             losses.add(loss)
             per_phase.add(part)
@@ -404,7 +409,7 @@ class RangedCpu(Cpu):
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
     ) -> tuple[float, np.ndarray]:
         """See `Device`."""
-        if not self._shared(model):
+        if not self._shared(model) or larger_pieces(model, model.codes * weights.shape[1]) > 1:
             return super().loss_gradient(model, weights, ranges)
         loss, per_phase = self._sums(
             LOSS_GRADIENT,

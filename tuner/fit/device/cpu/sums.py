@@ -491,6 +491,13 @@ def _pairs(shape: tuple[int, int]) -> list[tuple[int, int]]:
     return [(a, b) for a in range(shape[0]) for b in range(a, shape[0])]
 
 
+def larger_pieces(model: Model, numbers: int) -> int:
+    """Return how many times the usual size pieces have whose sums are so many numbers: these are
+    not many more than the nonzeros of a piece."""
+    nonzeros = len(model.data.index) / max(1, model.data.positions)
+    return max(1, int(numbers / (max(1.0, nonzeros) * BLOCK)))
+
+
 class Curvatures:
     """The sum of curvature * x x' over ranges of positions, as a function of vectors; the
     curvatures, at the weights where it is made, are computed once."""
@@ -506,10 +513,7 @@ class Curvatures:
     ) -> None:
         self.model, self.shape, self.ranges, self.workers = model, shape, ranges, workers
         self._piece_of = piece_of
-        data, (stages, width) = model.data, shape
-        nonzeros = max(1.0, len(data.index) / max(1, data.positions))
-        # each piece has sums of its own: as many numbers as it has nonzeros, or fewer
-        self._larger = max(1, int(stages * width / (nonzeros * BLOCK)))
+        self._larger = larger_pieces(model, shape[0] * shape[1])
         rows = [1, 3, 4] if model.objective.widths else [1]
 
         def known(piece: np.ndarray) -> np.ndarray:
@@ -615,9 +619,7 @@ def signed_scores(
         return part
 
     found = np.zeros((width, stages, signs.shape[1]))
-    size = max(
-        BLOCK, int(stages * width / max(1.0, len(model.data.index) / max(1, model.data.positions)))
-    )
+    size = BLOCK * larger_pieces(model, stages * width)
     for part in watch(in_order(work, together(games, size), workers), model, model.ranges, size):
         found += part
     return by_stage(found)
