@@ -109,7 +109,6 @@ class Operator:
             else device.curvatures(problem.model, weights, chosen)
         )
         self._total = problem.weight_of(ranges)
-        self.passes = 0
         self._inverse: tuple[object, float, Callable[[np.ndarray], np.ndarray]] | None = None
 
     @cached_property
@@ -122,7 +121,6 @@ class Operator:
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """Return the products (d, k) with vectors (d, k)."""
-        self.passes += 1
         return self._sums.products(vectors) / self._total
 
     def solve(

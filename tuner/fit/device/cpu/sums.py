@@ -526,16 +526,16 @@ class Curvatures:
         found = in_order(work, pieces, self.workers)
         return watch(found, self.model, self.ranges, self._larger * BLOCK)
 
-    def _sum(
-        self, shape: tuple[int, ...], add: Callable[[Piece, np.ndarray, np.ndarray], None]
-    ) -> np.ndarray:
-        """Return the sum over the pieces of what a function of piece, terms and sums adds."""
+    def _sum(self, kernel: Callable[..., None], shape: tuple[int, ...], *given: Any) -> np.ndarray:
+        """Return the sum over the pieces of what a kernel adds."""
         numbered = enumerate(ahead(self.model.data, self.ranges, larger=self._larger))
+        last, shares, unscaled = self.model.data.columns, self.model.shares, self.model.unscaled
 
-        def work(given: tuple[int, np.ndarray]) -> np.ndarray:
-            number, some = given
-            part = np.zeros(shape)
-            add(self._piece_of(some), self._terms[number], part)
+        def work(numbered: tuple[int, np.ndarray]) -> np.ndarray:
+            number, some = numbered
+            (rows, ranges, _), part = self._piece_of(some), np.zeros(shape)
+            base, terms = int(ranges[0, 0]), self._terms[number]
+            kernel(rows, ranges, base, terms, last, shares, unscaled, *given, part)
             return part
 
         found = np.zeros(shape)
@@ -547,43 +547,13 @@ class Curvatures:
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         """Return the products (d, k) with vectors (d, k)."""
-        stages, width = self.shape
-        model = self.model
-        inner = vectors.reshape(stages, width, -1).transpose(1, 0, 2)
+        inner = vectors.reshape(*self.shape, -1).transpose(1, 0, 2)
         inner = np.ascontiguousarray(inner)
-
-        def add(piece: Piece, terms: np.ndarray, part: np.ndarray) -> None:
-            kernels.curvature_products(
-                piece.rows,
-                piece.ranges,
-                int(piece.ranges[0, 0]),
-                terms,
-                model.data.columns,
-                model.shares,
-                model.unscaled,
-                inner,
-                part,
-            )
-
-        return by_stage(self._sum(inner.shape, add))
+        return by_stage(self._sum(kernels.curvature_products, inner.shape, inner))
 
     def diagonal(self) -> np.ndarray:
         """Return the diagonal (d,)."""
-        model = self.model
-
-        def add(piece: Piece, terms: np.ndarray, part: np.ndarray) -> None:
-            kernels.curvature_diagonal(
-                piece.rows,
-                piece.ranges,
-                int(piece.ranges[0, 0]),
-                terms,
-                model.data.columns,
-                model.shares,
-                model.unscaled,
-                part,
-            )
-
-        return self._sum(self.shape, add).ravel()
+        return self._sum(kernels.curvature_diagonal, self.shape).ravel()
 
 
 def by_stage(sums: np.ndarray) -> np.ndarray:
