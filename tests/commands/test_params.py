@@ -103,8 +103,8 @@ def test_a_new_file_has_the_parameters_of_rows():
         ("--new x.y[0] -o a.yaml", "x.y[0]: has a size of 0, expected 1 or more"),
         ("--new x.y[9] x.y -o a.yaml", "x.y: x.y is named twice"),
         (
-            "--new x.y[99999] -o a.yaml",
-            "x.y[99999]: the parameters are 99,999 numbers, expected at most 65,536",
+            "--new x.y[99999999] -o a.yaml",
+            "x.y[99999999]: the parameters are 99,999,999 numbers, expected at most 16,777,216",
         ),
         (
             "--new x.y --stages a b c -o a.yaml",
