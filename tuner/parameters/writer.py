@@ -190,7 +190,7 @@ def _writable(plain):
 
 
 STAGES = ("mg", "eg")  # of the evaluation of another program, unless it has its own
-SPEC = re.compile(r"(?P<term>[^.\[\]]+)\.(?P<name>[^.\[\]]+)(?P<shape>(?:\[[0-9]{1,5}\])*)")
+SPEC = re.compile(r"(?P<term>[^.\[\]]+)\.(?P<name>[^.\[\]]+)(?P<shape>(?:\[[0-9]{1,8}\])*)")
 
 
 def of_specs(specs: Sequence[str]) -> Layout:

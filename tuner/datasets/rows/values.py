@@ -67,7 +67,7 @@ class FoundRows:
 
 FIELDS = ("fen", "game", "opening", "result", "eval", "score", "phase", "rest", "scale", "factor")
 DEFAULT_TERM = "rows"  # of names without a term, where there is no parameter file
-LABEL = re.compile(r"(?:(\w+)\.)?(\w+)((?:\[\d{1,6}\])*)")
+LABEL = re.compile(r"(?:(\w+)\.)?(\w+)((?:\[\d{1,8}\])*)")
 LONGEST_SHOWN = 60
 
 
