@@ -47,10 +47,14 @@ def is_large(problem: Problem) -> bool:
 
 
 class Dense:
-    """The Gauss-Newton matrix (d, d) of the mean loss."""
+    """The Gauss-Newton matrix (d, d) of the mean loss, or of its sum."""
 
     def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the products (d, k) with vectors (d, k)."""
+        return self.matrix @ vectors
 
     def diagonal(self) -> np.ndarray:
         """Return the diagonal (d,)."""
@@ -72,19 +76,6 @@ class Dense:
         return solve(part, right)
 
 
-class MatrixSums:
-    """See `tuner.fit.device.base.CurvatureSums`."""
-
-    def __init__(self, matrix: np.ndarray) -> None:
-        self.matrix = matrix
-
-    def products(self, vectors: np.ndarray) -> np.ndarray:
-        return self.matrix @ vectors
-
-    def diagonal(self) -> np.ndarray:
-        return self.matrix.diagonal()
-
-
 def is_formed(problem: Problem) -> bool:
     """Return whether the matrix of a large problem is cheaper than passes over the positions."""
     data, free = problem.data, int(np.count_nonzero(problem.free))
@@ -104,7 +95,7 @@ class Operator:
         chosen = problem.ranges if ranges is None else ranges
         device = problem.device
         self._sums: CurvatureSums = (
-            MatrixSums(device.gauss_newton(problem.model, weights, chosen))
+            Dense(device.gauss_newton(problem.model, weights, chosen))
             if is_formed(problem)
             else device.curvatures(problem.model, weights, chosen)
         )
@@ -163,7 +154,7 @@ class Operator:
     ) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function that nearly multiplies by the inverse of the matrix."""
         known = self._inverse
-        if isinstance(self._sums, MatrixSums):
+        if isinstance(self._sums, Dense):
             # products are cheap: a factor serves with another prior, too
             if known is None:
                 within = factored(self._sums.matrix / self._total, problem.precision)

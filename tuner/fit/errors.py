@@ -125,7 +125,7 @@ class Uncertainty:
     `covariance` belongs to the weights at `coordinates` (d,). `noise` excludes what the
     prior adds, and has the share of the way that the weights went: it is that of fits to different
     games under the same prior. `draws`: random vectors from which both were estimated; 0 if they
-    are matrices."""
+    are matrices, or unknown."""
 
     standard_errors: np.ndarray
     covariance: Full | Draws
@@ -144,6 +144,7 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
     place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
     known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
     z, lines = quantile(found.games), []
+    z = max(z, quantile(found.draws + 1)) if found.draws else z
 
     def error_of(factors: dict[int, float]) -> float:
         """The standard error of a sum of means with these factors, by their places in columns."""
@@ -227,8 +228,8 @@ def sampled_errors(
     prior, effective = prior_part(problem, curvature, null_space, number)
     few = correction(problem, games, effective) ** 0.5
     if math.isnan(few):
-        unknown = Draws(np.full((1, len(free)), np.nan), 1)
-        return uncertainty_of(problem, unknown, unknown, null_space, games, number)
+        unknown = Draws(np.full((2, len(free)), np.nan), 2)
+        return uncertainty_of(problem, unknown, unknown, null_space, games)
     signs = random_signs(1, games, number)
     signs -= signs.mean(axis=0)  # less the mean score, the prior's gradient at the optimum
     scores = problem.device.signed_scores(problem.model, weights, signs)[free] / n

@@ -87,9 +87,9 @@ class Evidence:
     `error` is the standard error of the change, NaN where the data do not identify it; `tested`
     where there is an error that is not zero: a number that was held is no finding. `reach` is how
     many errors a 95 % interval goes to either side. `repeated` marks changes that are duplicates,
-    and do not count. `p` are two-sided p values, NaN where untested: normal ones, or those of
-    Student's t if errors have so many degrees of `freedom`, as much larger as the reach is where
-    games are few."""
+    and do not count. `p` are two-sided p values, NaN where untested: of the normal distribution, or
+    of Student's t with the degrees of `freedom` of the errors. Where games are few, they are larger
+    by as much as the reach is."""
 
     error: np.ndarray
     tested: np.ndarray

@@ -255,3 +255,16 @@ def test_columns_beyond_16_bits(tmp_path):
         weights.append(result.weights[0, :size][::step][:30])
         assert not size > 30 or np.count_nonzero(result.weights) == 31
     np.testing.assert_allclose(weights[0], weights[1], atol=0.05)
+
+
+def test_errors_that_are_unknown_come_from_no_random_vectors(tmp_path, monkeypatch):
+    """More weights than games, without a prior."""
+    given, _ = random_sample(tmp_path / "data", seed=4, games=40, columns=60, length=40)
+    many(monkeypatch)
+    problem = problem_of(given, 1)
+    there = curvature_of(problem, problem.start)
+    null_space = find_null_space(problem, there, given.layout.places)
+    found = standard_errors(problem, problem.start, there, null_space)
+    assert np.isnan(found.standard_errors).all() and found.covariance.unknown
+    assert found.draws == 0 and np.isnan(found.noise.of(np.ones((3, 61))))
+    assert np.isnan(found.noise.freedom(np.eye(61)))

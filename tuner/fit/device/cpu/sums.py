@@ -492,8 +492,8 @@ def _pairs(shape: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 def larger_pieces(model: Model, numbers: int) -> int:
-    """Return how many times the usual size pieces have whose sums are so many numbers: these are
-    not many more than the nonzeros of a piece."""
+    """Return how many times the usual size a piece should have, if its sums are so many numbers:
+    adding them up then costs about as much as its nonzeros."""
     nonzeros = len(model.data.index) / max(1, model.data.positions)
     return max(1, int(numbers / (max(1.0, nonzeros) * BLOCK)))
 
