@@ -14,7 +14,8 @@ from tests.games.support import REPOSITORY
 ROOMS = [
     ["games"],
     ["evalterms"],
-    ["tuner.version", "tuner.core", "tuner.parallel", "tuner.statistics", "tuner.unit"],
+    ["tuner.version", "tuner.core", "tuner.parallel", "tuner.unit"],
+    ["tuner.statistics"],
     ["tuner.objectives", "tuner.io"],
     ["tuner.options"],
     ["tuner.cluster", "tuner.parameters"],

@@ -20,6 +20,7 @@ from scipy.special import expit, xlogy
 from evalterms.framework.encoding import Encoding
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, one_line
+from tuner.core.estimates import FEW_GAMES
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
@@ -42,7 +43,6 @@ from tuner.learn.searches import Making
 from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
-from tuner.statistics.intervals import FEW_GAMES
 
 FRACTION = float(1 << 32)
 

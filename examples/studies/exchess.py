@@ -69,8 +69,10 @@ def main() -> None:
             name, rating = one["name"], one["rating"]
             if name == start.stem or name.startswith(run.name):
                 at = 0 if name == start.stem else int(name.split()[-1])
-                value, error = rating["value"], rating["error"] or 0
-                points.append((at, value, value - error, value + error))
+                value = rating["value"]
+                known = rating["standard_error"] is not None
+                ends = (rating["low"], rating["high"]) if known else (value, value)
+                points.append((at, value, *ends))
         ratings[f"seed {seed}"] = sorted(points)
         as_given = study.new(f"document-{seed}")
         study.tuner(

@@ -125,8 +125,9 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 def elo(found: dict[str, Any]) -> str:
     """Return the difference in Elo of a match as text."""
-    value, error = found["elo"]["value"], found["elo"]["error"]
-    return "unbounded" if value is None or error is None else f"{value:+.0f} ± {error:.0f}"
+    value, low, high = (found["elo"][key] for key in ("value", "low", "high"))
+    known = None not in (value, low, high)
+    return f"{value:+.0f} ± {(high - low) / 2:.0f}" if known else "unbounded"
 
 
 def mean_sd(values: Sequence[float], digits: int = 1) -> str:

@@ -69,7 +69,8 @@ def main() -> None:
         found = study.tuner("match", network, other, *more, "--games", 6 if study.quick else 200)
         what = "itself one roll deep, two rolls deep" if more else other
         points = found["points_a_game"]
-        interval = f" ± {points['error']:.3f}" if points["error"] else ""
+        half = (points["high"] - points["low"]) / 2 if points["standard_error"] else 0
+        interval = f" ± {half:.3f}" if half else ""
         said.append(
             f"80 units against {what}: {points['value']:+.3f}{interval} points a game"
             f" ({found['games']} games)."

@@ -64,7 +64,11 @@ def test_everybody_plays_everybody_from_the_same_openings_with_colours_swapped(c
         ]
         assert (player["points"], player["games"]) == (sum(own), len(own))
         assert (player["wins"], player["draws"]) == (own.count(1), own.count(0.5))
-    ranked = [player["rating"]["value"] for player in found["players"] if player["rating"]["error"]]
+    ranked = [
+        player["rating"]["value"]
+        for player in found["players"]
+        if player["rating"]["standard_error"]
+    ]
     assert ranked == sorted(ranked, reverse=True)
 
 
@@ -141,7 +145,7 @@ def test_players_have_limits_names_and_options_of_their_own(tmp_path):
     ]
     (anchored,) = (each for each in found["players"] if each["name"] == "deep")
     assert anchored["rating"] == {
-        **{"value": 3000, "low": 3000, "high": 3000, "error": None},
+        **{"value": 3000, "low": 3000, "high": 3000, "standard_error": None},
         "how": "given",
     }
 

@@ -26,7 +26,7 @@ class Shown:
 def of_match(found: dict) -> list:
     counts = [(found[key], 0, 0) for key in ("games", "wins", "draws", "losses")]
     elo = found["elo"]
-    return [*counts, (elo["value"], 2, 0), (elo["error"], 2, 0)]
+    return [*counts, (elo["value"], 2, 0), ((elo["high"] - elo["low"]) / 2, 2, 0)]
 
 
 def of_tournament(found: dict) -> list:
@@ -42,9 +42,10 @@ def of_tournament(found: dict) -> list:
 
 
 def of_optimization(found: dict) -> list:
-    best = [(number["best"], 0, 0) for number in found["numbers"]]
-    worth = [(number["worth"], 1, 1) for number in found["numbers"]]
-    return [*best, *worth, (found["games"], 0, 0), (found["gain"], 1, 1), (found["left"], 1, 1)]
+    best = [(number["best"]["value"], 0, 0) for number in found["numbers"]]
+    worth = [(number["worth"]["value"], 1, 1) for number in found["numbers"]]
+    gain = (found["gain"]["value"], 1, 1)
+    return [*best, *worth, (found["games"], 0, 0), gain, (found["left"], 1, 1)]
 
 
 def of_selfplay(found: dict) -> list:
@@ -54,8 +55,9 @@ def of_selfplay(found: dict) -> list:
 
 def of_network(found: dict) -> list:
     measured = found["measured"]
-    points = [(measured[key], 3, 3) for key in ("points", "error")]
-    return [(found["games"], 0, 0), *points]
+    points = measured["points"]
+    half = (points["high"] - points["low"]) / 2
+    return [(found["games"], 0, 0), (points["value"], 3, 3), (half, 3, 3)]
 
 
 def of_fit(found: dict) -> list:

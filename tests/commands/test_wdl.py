@@ -15,7 +15,7 @@ from tests.commands.scored import scored_positions
 from tests.commands.support import done, tuner
 from tests.games.support import REPOSITORY, SHARED, random_boards
 from tests.tools import tool
-from tuner.commands.wdl import _digits
+from tuner.core.estimates import Estimate
 from tuner.learn.wdl import _shares
 from tuner.statistics.wdl import Judged, WdlModel
 
@@ -32,7 +32,7 @@ def scored(tmp_path_factory):
 def found(scored):
     """What is found, and the model."""
     plain = json.loads(done("wdl", scored, "--json").out)
-    return plain, WdlModel(*(np.array(plain[name]["coefficients"]) for name in "ab"))
+    return plain, WdlModel(*(np.array([each["value"] for each in plain[name]]) for name in "ab"))
 
 
 def test_what_is_printed_is_what_is_found(scored, found):
@@ -40,24 +40,23 @@ def test_what_is_printed_is_what_is_found(scored, found):
     out = done("wdl", scored).out
     assert out.startswith("1,000 positions with scores within 10 pawns, of 1,000 games: ")
     for half in plain["half_won"]:
-        assert (
-            f"at material {half['material']} at {half['score']:.0f} +/- {half['error']:.0f} cent"
-            in out
-        )
+        value, low, high = (half["score"][key] for key in ("value", "low", "high"))
+        text = f"at material {half['material']} at {value:.0f} +/- {(high - low) / 2:.0f} cent"
+        assert text in out
     (row,) = re.findall(r"^ +\+1\.00 +(.*)", out, re.MULTILINE)
     for cell, half in zip(re.split(r" {2,}", row), plain["half_won"], strict=True):
         win, draw, loss = map(int, cell.split(" / "))
         chances = model.chances(100, half["material"] / 58)
         assert win + draw + loss == 1000 and abs(win - 1000 * chances.win) <= 0.5
         assert abs(loss - 1000 * chances.loss) <= 0.5
-    assert f"this model     {plain['held_out']['loss']['mean']:.5f}" in out
+    assert f"this model     {plain['held_out']['loss']['value']:.5f}" in out
     assert "Stockfish 17" in out and "its coefficients times" in out
 
 
 def test_numbers_have_no_exponent():
-    assert [_digits(value, 2) for value in (100.3, 12345, 0.0123, 0)] == [
-        "100", "12000", "0.012", "0",
-    ]  # fmt: skip
+    found = Estimate(12345.6, 50.0, 12245.3, 12445.9).leading_text()
+    assert found == "12350 +/- 100"
+    assert Estimate(0.01234, 0.001, 0.01034, 0.01434).leading_text() == "0.01234 +/- 0.002"
 
 
 def test_material_is_that_of_python_chess():
@@ -147,7 +146,7 @@ def test_games_that_are_all_decided_have_no_share_of_draws():
 def test_coefficients_are_written_as_yaml(scored, tmp_path):
     found = json.loads(done("wdl", scored, "--format", "yaml", "-o", tmp_path / "a", "--json").out)
     plain = yaml.safe_load((tmp_path / "a").read_text())
-    assert plain["a"] == found["a"]["coefficients"] and plain["b"] == found["b"]["coefficients"]
+    assert all(plain[name] == [each["value"] for each in found[name]] for name in "ab")
     assert plain["material"] == found["material"]
 
 

@@ -6,17 +6,17 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from tuner.api.arguments import KeptNotes, takes, typed
 from tuner.api.evaluation import Evaluation, Games, Start, load, sources_of
-from tuner.core.records import InputError, to_json
+from tuner.core.records import InputError
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.findings.records import Result
+from tuner.findings.records import Result, result_json
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
@@ -40,7 +40,7 @@ class Tuned:
     @property
     def result(self) -> dict[str, Any]:
         """The dictionary that `tuner tune --json` prints."""
-        return cast("dict[str, Any]", to_json(self.fit))
+        return result_json(self.fit)
 
     @property
     def run(self) -> Path | None:

@@ -85,9 +85,9 @@ TABLE: Table = (
 
 def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
-    from tuner.core.records import to_json
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
+    from tuner.findings.records import result_json
     from tuner.learn.methods import settings_for
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
@@ -126,7 +126,7 @@ def run(arguments: Arguments) -> dict:
             result = tune(
                 arguments.params, games, output, settings, arguments.text, display, executor
             )
-            plain, lines = to_json(result), result_lines(result)
+            plain, lines = result_json(result), result_lines(result)
     if not arguments.json:
         show_result(lines)
     return plain
@@ -135,7 +135,8 @@ def run(arguments: Arguments) -> dict:
 def _resumed(arguments: Arguments) -> dict:
     """Begin the run in a folder again, which was interrupted while it searched."""
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
-    from tuner.core.records import convert, make, to_json
+    from tuner.core.records import convert, make
+    from tuner.findings.records import result_json
     from tuner.io.run_folder import BEGUN, note_foreign, read_told
     from tuner.learn.result import result_lines
     from tuner.learn.run import GivenFit, tune
@@ -174,7 +175,7 @@ def _resumed(arguments: Arguments) -> dict:
         )
     if not arguments.json:
         show_result(result_lines(result))
-    return dict(to_json(result))
+    return result_json(result)
 
 
 @contextlib.contextmanager

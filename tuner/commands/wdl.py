@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tuner.core.records import InputError, KeysOf
+from tuner.core.records import InputError, KeysOf, to_json
 from tuner.core.text import plural
 from tuner.options.option import (
     Arguments,
@@ -24,7 +24,7 @@ from tuner.options.option import (
 
 if TYPE_CHECKING:
     from tuner.export.text import WdlCode
-    from tuner.learn.wdl import Loss, WdlResult
+    from tuner.learn.wdl import WdlResult
 
 USAGE = "GAMES [GAMES ...] [--page FILE.html] [-o FILE] [options]"
 EXAMPLE = """examples:
@@ -129,17 +129,15 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
     ]
     if stock:
         lines.append(stock.what)
-    for name, values, errors in zip("ab", (fit.model.a, fit.model.b), fit.errors(), strict=True):
+    for name, values in zip("ab", fit.coefficients, strict=True):
         terms = ("", " * m", " * m^2", " * m^3")
         parts = [
-            f"({_digits(value, 4)} +/- {_digits(error, 2)}){term}"
-            for value, error, term in zip(values, errors, terms, strict=False)
+            f"({value.leading_text()}){term}" for value, term in zip(values, terms, strict=False)
         ]
         lines.append(f"  {name} = {' + '.join(parts)}")
     for count in found.counts:
-        a, error = float(fit.model.at(found.share(count))[0]), fit.error_at(found.share(count))[0]
-        where = f" at material {count}" if stock else ""
-        lines.append(f"half of the games are won{where} at {a:.0f} +/- {error:.0f} centipawns")
+        a, where = fit.at(found.share(count))[0], f" at material {count}" if stock else ""
+        lines.append(f"half of the games are won{where} at {a.text(0)} centipawns")
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines += ["", "win / draw / loss in a thousand games"]
     lines += [
@@ -147,24 +145,14 @@ def lines_of(found: WdlResult, rows: list[list[str]]) -> list[str]:
         for row in rows
     ]
     lines += ["", f"log loss of {found.held_out:,} held-out games of separate openings"]
-    lines.append(f"  this model     {_loss_text(found.own)}")
+    lines.append(f"  this model     {found.own.text(5)}")
     if found.published and found.difference and found.factor and stock:
         lines.append(
-            f"  {stock.source:<13}  {_loss_text(found.published)}, its coefficients times"
-            f" {found.factor:.3g}; difference {found.difference.mean:+.5f}"
-            f" +/- {found.difference.error:.5f}"
+            f"  {stock.source:<13}  {found.published.text(5)}, its coefficients times"
+            f" {found.factor:.3g}; difference {found.difference.text(5, '+')}"
         )
-    lines.append(f"  without scores {_loss_text(found.constant)}")
+    lines.append(f"  without scores {found.constant.text(5)}")
     return lines
-
-
-def _digits(value: float, digits: int) -> str:
-    """Return a number with its leading digits, without an exponent."""
-    return f"{float(f'{value:.{digits}g}'):.12g}"
-
-
-def _loss_text(loss: Loss) -> str:
-    return f"{loss.mean:.5f} +/- {loss.error:.5f}"
 
 
 def code_of(found: WdlResult, command: str) -> WdlCode:
@@ -184,31 +172,30 @@ def code_of(found: WdlResult, command: str) -> WdlCode:
 def plain_of(found: WdlResult, outputs: list[tuple[Path, str]]) -> dict:
     """Return the result as plain data."""
     fit, stock = found.fit, found.game.stock
-    errors = fit.errors()
+    a, b = to_json(fit.coefficients)
     return {
         "game": found.game.name,
         "positions": found.positions,
         "games": found.games,
         "outcomes": dict(zip(("won", "drawn", "lost"), found.outcomes, strict=True)),
-        "a": {"coefficients": fit.model.a.tolist(), "errors": errors[0].tolist()},
-        "b": {"coefficients": fit.model.b.tolist(), "errors": errors[1].tolist()},
+        "a": a,
+        "b": b,
         "material": {"low": stock.low, "high": stock.high, "anchor": stock.anchor}
         if stock
         else None,
         "half_won": [
             {
                 "material": count if stock else None,
-                "score": float(fit.model.at(found.share(count))[0]),
-                "error": fit.error_at(found.share(count))[0],
+                "score": fit.at(found.share(count))[0].plain,
             }
             for count in found.counts
         ],
         "held_out": {
             "games": found.held_out,
-            "loss": found.own._asdict(),
-            "without_scores": found.constant._asdict(),
-            "published": found.published._asdict() if found.published else None,
-            "difference": found.difference._asdict() if found.difference else None,
+            "loss": found.own.plain,
+            "without_scores": found.constant.plain,
+            "published": to_json(found.published),
+            "difference": to_json(found.difference),
             "factor": found.factor,
         },
         "files": [str(path) for path, _ in outputs],

@@ -35,6 +35,7 @@ from msgspec import Meta
 
 from games.streams import InputError as InputError
 from games.streams import one_line
+from tuner.core.estimates import Estimate
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
@@ -296,6 +297,8 @@ def optional() -> Any:
 def to_json(value: Any) -> Any:
     """Return a record as plain data. Fields that are only given by name come first: they are about
     the numbers of the rest. A field `from_` is the key "from"."""
+    if isinstance(value, Estimate):
+        return value.plain
     if is_dataclass(value):
         return {
             part.name.rstrip("_"): to_json(inner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from games.record import wording_of
+from tuner.core.estimates import reach_of
 from tuner.core.records import round_finite, to_json
 from tuner.core.text import listed
 from tuner.datasets.dataset import Dataset
@@ -17,7 +18,6 @@ from tuner.fit.problem import Problem
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Parameters
-from tuner.statistics.intervals import quantile
 
 MAX_NAMES = 8  # names in a line
 
@@ -38,7 +38,7 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     curvature = curvature_of(problem, problem.start)
     null_space = find_null_space(problem, curvature, data.layout.places)
     found = standard_errors(problem, problem.start, curvature, null_space)
-    reach = quantile(found.games) * found.standard_errors[:, : data.layout.size]
+    reach = reach_of(found.games) * found.standard_errors[:, : data.layout.size]
     seconds, memory = cost_of(problem)
     return {
         "games": len(problem.games),

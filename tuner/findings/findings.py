@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from games.record import Wording
+from tuner.core.estimates import FEW_GAMES, Estimate, estimate_of, reach_of
 from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.dataset import ahead
@@ -37,11 +38,7 @@ from tuner.fit.result import FitResult
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.parameters import Layout
 from tuner.statistics.intervals import (
-    FEW_GAMES,
-    Estimate,
     equal_results_interval,
-    estimate_around,
-    quantile,
 )
 
 
@@ -172,7 +169,7 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
     if n < 2:
         return Estimate(mean)
     error = np.sqrt(((sums - mean * counts) ** 2).sum() * n / (n - 1)) / total
-    return estimate_around(mean, quantile(n) * error)
+    return estimate_of(mean, float(error), reach_of(n))
 
 
 def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
@@ -278,9 +275,12 @@ def _change(result: FitResult, learned: Problem, held_out: Problem | None) -> Ch
     from_constant = change_of_loss(held_out, result.reference, result.weights, constant)
     beaten = from_constant.before < change.before
     change = from_constant if beaten else change
-    value, low, high = change.difference
-    ends = (round_finite(low), round_finite(high)) if low < high else (None, None)
-    before, after, difference = (round(each, 7) for each in (change.before, change.after, value))
+    found = change.difference
+    ends = (round_finite(found.low), round_finite(found.high))
+    ends = ends if found.low < found.high else (None, None)
+    before, after, difference = (
+        round(each, 7) for each in (change.before, change.after, found.value)
+    )
     counts = change.games, change.positions
     return Change(before, after, difference, *ends, *counts, constant=beaten or None)
 

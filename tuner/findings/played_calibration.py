@@ -11,6 +11,7 @@ import numpy as np
 
 from games.record import Game, in_points
 from games.search.searcher import Limits, Searcher
+from tuner.core.estimates import reach_of
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import NET, network_evaluation
 from tuner.findings.records import Bin, PlayedCalibration, SquaresChange
@@ -21,7 +22,7 @@ from tuner.play.openings import Opening
 from tuner.play.selfplay import network as network_settings
 from tuner.play.selfplay.games import Episode, Plan, play_episode
 from tuner.play.selfplay.setup import MEGABYTES, openings_of, plan_of
-from tuner.statistics.intervals import equal_results_interval, quantile
+from tuner.statistics.intervals import equal_results_interval
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def calibration_of(found: PlayedValues, points: int) -> PlayedCalibration | None
     )
     present = (counts > 0).sum(0)
     half = [
-        quantile(int(n)) * error if n > 1 else np.nan
+        reach_of(int(n)) * error if n > 1 else np.nan
         for n, error in zip(present, errors, strict=True)
     ]
     ends = [
@@ -257,7 +258,7 @@ def _error(sums: np.ndarray, counts: np.ndarray) -> float:
 def _mean(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     """Return the mean of a ratio of sums of games (g,), and half the width of its interval."""
     mean = float(sums.sum() / counts.sum())
-    return mean, quantile(int((counts > 0).sum())) * _error(sums - mean * counts, counts)
+    return mean, reach_of(int((counts > 0).sum())) * _error(sums - mean * counts, counts)
 
 
 def _resampled(counts: np.ndarray, differences: np.ndarray) -> np.ndarray:

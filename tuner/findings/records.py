@@ -6,12 +6,34 @@ show the same records. Parts that a run does not have are None."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
-from tuner.core.records import Amount, Count, Number, Scalar, optional
+from tuner.core.estimates import Estimate, estimate_of, estimate_within
+from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
 from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 
 FINDINGS = "findings"  # their name in the store of a run
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number with its 95 % interval and its standard error, None if unknown."""
+
+    value: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    standard_error: Number | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The same for computing."""
+        value, error, low, high = (
+            math.nan if number is None else number
+            for number in (self.value, self.standard_error, self.low, self.high)
+        )
+        return Estimate(value, error, low, high)
 
 
 @dataclass(frozen=True)
@@ -62,6 +84,11 @@ class Ratio:
     low: Number | None = None
     high: Number | None = None
 
+    @property
+    def estimate(self) -> Estimate:
+        """The ratio as an estimate."""
+        return Interval(self.ratio, self.low, self.high).estimate
+
 
 @dataclass(frozen=True)
 class PointsError:
@@ -90,6 +117,13 @@ class RoundMatch:
     moved: Amount | None = None
     held_out: Change | None = None
     share: Number | None = optional()
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The Elo as an estimate; None if all pairs ended alike."""
+        if self.elo is None or self.error is None:
+            return None
+        return estimate_within(self.elo, self.error)
 
 
 @dataclass(frozen=True)
@@ -124,6 +158,16 @@ class Choices:
     best_after: Number
     rolls: Amount
     held_out: bool
+
+    @property
+    def lost_before(self) -> Estimate:
+        """Points lost a roll before."""
+        return estimate_within(self.before, self.before_error)
+
+    @property
+    def lost_after(self) -> Estimate:
+        """Points lost a roll after."""
+        return estimate_within(self.after, self.after_error)
 
 
 @dataclass(frozen=True)
@@ -211,6 +255,25 @@ class Result:
     def nothing_written(self) -> bool:
         """Whether no step won its match, so that there is no file."""
         return self.tried is not None and not self.tried.kept
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """Return what `--json` prints of a fit: as the learned file has it, but with estimates."""
+    plain: dict[str, Any] = to_json(result)
+    matches, tried = result.own_matches or [], result.tried or Tried()
+    rows = [(match, row) for match, row in zip(matches, plain.get("own_matches", []), strict=True)]
+    if result.tried:
+        rows += zip(tried.ladder, plain["tried"]["ladder"], strict=True)
+        rows += [(tried.final, plain["tried"]["final"])] if tried.final else []
+    for match, row in rows:
+        del row["error"]
+        row["elo"] = to_json(match.estimate)
+    if choices := result.choices:
+        row = plain["choices"]
+        for name, found in (("before", choices.lost_before), ("after", choices.lost_after)):
+            row[name] = found.plain
+            del row[f"{name}_error"]
+    return plain
 
 
 @dataclass(frozen=True)
@@ -398,15 +461,6 @@ class NetworkBatch(Batch):
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A number with its 95 % interval, None if unknown."""
-
-    value: Number | None
-    low: Number | None = None
-    high: Number | None = None
-
-
-@dataclass(frozen=True)
 class ModelLoss(Interval):
     """The loss of a model."""
 
@@ -481,6 +535,16 @@ class TunedNumber:
     error: Number | None = None
     verdict: str = ""
 
+    @property
+    def worth_estimate(self) -> Estimate:
+        """What the number brings."""
+        return _estimate(self.worth, self.error)
+
+    @property
+    def optimum(self) -> Estimate:
+        """The best value, with the interval of the optimum."""
+        return Interval(self.best, self.low, self.high).estimate
+
 
 @dataclass(frozen=True)
 class TunedEstimate:
@@ -497,3 +561,30 @@ class TunedEstimate:
     doubt: str = ""
     numbers: list[TunedNumber] = field(default_factory=list)
     forfeits: dict[str, Count] = field(default_factory=dict)
+
+    @property
+    def gain_estimate(self) -> Estimate:
+        """The gain over the given values."""
+        return _estimate(self.gain, self.gain_error)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What `--json` prints of it."""
+        plain: dict[str, Any] = to_json(self)
+        del plain["gain_error"]
+        plain["gain"] = self.gain_estimate.plain
+        plain["numbers"] = [
+            {
+                "name": number.name,
+                "given": number.given,
+                "best": number.optimum.plain,
+                "worth": number.worth_estimate.plain,
+                "verdict": number.verdict,
+            }
+            for number in self.numbers
+        ]
+        return plain
+
+
+def _estimate(value: Number | None, error: Number | None) -> Estimate:
+    return Estimate() if value is None or error is None else estimate_of(value, error)

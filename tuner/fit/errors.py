@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, null_space
 
+from tuner.core.estimates import reach_of
 from tuner.fit.blocks import BlockPrecision
 from tuner.fit.curvature import (
     RANK_TOLERANCE,
@@ -30,7 +31,6 @@ from tuner.fit.curvature import (
 )
 from tuner.fit.problem import Problem, sample_places
 from tuner.parameters.parameters import Place
-from tuner.statistics.intervals import quantile
 
 
 class WeightRatio(NamedTuple):
@@ -143,8 +143,8 @@ def ratios(found: Uncertainty, weights: np.ndarray, columns: list[int]) -> list[
     mean = weights[:, columns].mean(axis=0)
     place = {int(coordinate): i for i, coordinate in enumerate(found.coordinates)}
     known = [[place.get(stage * width + column) for stage in range(stages)] for column in columns]
-    z, lines = quantile(found.games), []
-    z = max(z, quantile(found.draws + 1)) if found.draws else z
+    z, lines = reach_of(found.games), []
+    z = max(z, reach_of(found.draws + 1)) if found.draws else z
 
     def error_of(factors: dict[int, float]) -> float:
         """The standard error of a sum of means with these factors, by their places in columns."""

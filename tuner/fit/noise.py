@@ -26,11 +26,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import chdtri
 
+from tuner.core.estimates import CONFIDENCE
 from tuner.fit.curvature import Curvature
 from tuner.fit.errors import Uncertainty
 from tuner.fit.problem import Problem, sample_places
 from tuner.parameters.parameters import Parameters
-from tuner.statistics.pentanomial import CONFIDENCE
 
 MIN_PAIRS = 100  # pairs from which a variance is estimated
 FEWEST_DRAWN = 40  # of about 70 quiet positions of a game: fewer are too far apart

@@ -7,12 +7,13 @@ different amounts, so only scores that do not change at all show a program that 
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from games.record import EngineFault, ReadOptions, ReadReport, SearchLimits, find
 from games.streams import InputError
+from tuner.core.estimates import Estimate, estimate_of
 from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows
 from tuner.evaluation.evaluation import quiescence_of
@@ -31,19 +32,12 @@ SAME = 0.95  # share of unchanged scores that shows the previous weights
 NEAR_ONE = (0.7, 1.3)  # slopes that need no remark
 
 
-class Slope(NamedTuple):
-    """A slope through the origin with its standard error."""
-
-    value: float
-    error: float
-
-
-def slope_of(x: np.ndarray, y: np.ndarray) -> Slope:
+def slope_of(x: np.ndarray, y: np.ndarray) -> Estimate:
     """Return the least squares slope of y (n,) on x (n,) through the origin."""
     squares = float(x @ x)
     value = float(x @ y) / squares
     rest = y - value * x
-    return Slope(value, float(np.sqrt(rest @ rest / (len(x) - 1) / squares)))
+    return estimate_of(value, float(np.sqrt(rest @ rest / (len(x) - 1) / squares)))
 
 
 def compare(
@@ -55,8 +49,8 @@ def compare(
 ) -> dict:
     """Return what evaluations of the rows of two versions, `old` and `new` (n,), and scores of
     their searches, `before` and `after` (n,), say of n positions, all in centipawns of the first
-    player's view: the `slope` of the change of scores with its `error`, or a `remark` on why there
-    is none or a strange one; `stale` if the scores are unchanged."""
+    player's view: the `slope` of the change of scores, or a `remark` on why there is none or a
+    strange one; `stale` if the scores are unchanged."""
     used = np.isfinite(old) & np.isfinite(new) & (np.abs(before) < DECIDED)
     used &= (np.abs(after) < DECIDED) & ((before != 0) | (after != 0))  # 0 may be no score at all
     old, new, before, after = (each[used] for each in (old, new, before, after))
@@ -75,13 +69,11 @@ def compare(
     if moved.sum() < FEWEST:
         return {"remark": "the new weights change too few evaluations for a comparison"}
     found = slope_of(unit * (new - old)[moved], (after - before)[moved])
-    plain: dict[str, Any] = {"slope": round(found.value, 3), "error": round(found.error, 3)}
+    plain: dict[str, Any] = {"slope": found.plain}
     if (after == before)[moved].mean() >= SAME:
         return plain | {"stale": True}
     if not NEAR_ONE[0] < found.value < NEAR_ONE[1]:
-        plain["remark"] = (
-            f"scores change by {found.value:.2f} +/- {2 * found.error:.2f} of what the rows say"
-        )
+        plain["remark"] = f"scores change by {found.text()} of what the rows say"
     return plain
 
 

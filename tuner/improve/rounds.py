@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tuner.core.estimates import Estimate
 from tuner.core.records import Amount, Count, InputError, Number, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.core.text import duration, plural
@@ -47,7 +48,6 @@ from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.results import require_few_faults
 from tuner.play.run import Run, RunResult
-from tuner.statistics.intervals import NORMAL
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
@@ -198,32 +198,31 @@ class Steps:
 
 
 class Judgement(NamedTuple):
-    """By how much a version is rated above another one, with the standard error, and the likelihood
-    that it is the better one."""
+    """By how much a version is rated above another one, and the likelihood that it is the better
+    one."""
 
-    difference: float
-    error: float
+    rating: Estimate
     los: float
 
     @property
-    def low(self) -> float:
-        """The lower end of the 95 % interval."""
-        return self.difference - NORMAL * self.error
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"rating": self.rating.plain, "los": self.los}
 
     def __str__(self) -> str:
-        return f"{self.difference:+.0f} +/- {NORMAL * self.error:.0f} Elo"
+        return f"{self.rating.text(0, '+')} Elo"
 
 
 def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
     """Judge a version by the ratings that all matches so far give."""
-    difference, error = ratings.difference(version, other)
-    return Judgement(difference, error, NormalDist().cdf(difference / error))
+    found = ratings.difference(version, other)
+    return Judgement(found, NormalDist().cdf(found.value / found.standard_error))
 
 
 def best_of(ratings: JointRatings, versions: Sequence[Version]) -> Version:
     """Return the version that is rated highest; the first of the versions is the author's."""
     first = versions[0].name
-    return max(versions, key=lambda version: ratings.difference(version.name, first)[0])
+    return max(versions, key=lambda version: ratings.difference(version.name, first).value)
 
 
 def _numbers_to_learn(version: Version) -> int:
@@ -667,10 +666,12 @@ class ImproveRun(Run):
             f"{share} verdict",
             "ratings by all matches",
             lambda: {
-                **verdict._asdict(),
+                **verdict.plain,
                 "version": version.name,
                 "kept": verdict.los >= LIKELY,
-                "ratings": {name: ratings.difference(name, first.name) for name in ratings.players},
+                "ratings": {
+                    name: ratings.difference(name, first.name).plain for name in ratings.players
+                },
             },
         )
         return verdict
@@ -691,9 +692,9 @@ class ImproveRun(Run):
             FINAL,
             "the last match alone",
             lambda: {
-                **verdict._asdict(),
+                **verdict.plain,
                 "version": best.name,
-                "kept": verdict.low > 0,
+                "kept": verdict.rating.low > 0,
                 "text": self._final_text(),
             },
         )
@@ -819,8 +820,8 @@ class ImproveRun(Run):
                 f"{best.name}: {verdict} against {first.name} in the final match",
                 self._final_text(),
             ]
-            plain["rating"] = verdict._asdict()
-        if not self._write_anyway and (verdict is None or verdict.low <= 0):
+            plain["rating"] = {**verdict.rating.plain, "los": verdict.los}
+        if not self._write_anyway and (verdict is None or verdict.rating.low <= 0):
             if verdict is not None:
                 again = shlex.quote(str(self.root))
                 lines += [

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import Game, Wording, available, find
+from tuner.core.estimates import estimate_of
 from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.rows.build import TERMS
@@ -38,7 +39,6 @@ from tuner.learn.targets import Read, Start
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.statistics.intervals import NORMAL
 from tuner.version import __version__
 
 CONSTANT = "; before: a constant, which predicts better than the starting values"
@@ -57,7 +57,7 @@ def choices_of(result: FitResult) -> Choices:
     )
 
     def error(lost: np.ndarray) -> float:
-        return round(float(NORMAL * lost.std() / len(lost) ** 0.5), 5)
+        return round(estimate_of(0.0, float(lost.std() / len(lost) ** 0.5)).half_width, 5)
 
     return Choices(
         before=round(float(before.mean()), 5),
@@ -312,8 +312,8 @@ def found_lines(result: Result) -> list[str]:
     if choices := result.choices:
         of = "held-out rolls" if choices.held_out else "rolls learned from"
         lines.append(
-            f"moves     {choices.before:.4f} +/- {choices.before_error:.4f} ->"
-            f" {choices.after:.4f} +/- {choices.after_error:.4f} points lost a roll, best move"
+            f"moves     {choices.lost_before.text(4)} -> {choices.lost_after.text(4)} points lost"
+            " a roll, best move"
             f" {100 * choices.best_before:.1f} -> {100 * choices.best_after:.1f} %"
             f"  ({choices.rolls:,} {of}, by the values of {result.teacher})"
             if result.teacher
@@ -341,10 +341,9 @@ def found_lines(result: Result) -> list[str]:
         lines.append(
             f"values    in units of {unit}: "
             + ", ".join(
-                f"{line.parameter.removeprefix(first)} {line.ratio:.2f} +/-"
-                f" {(line.high - line.low) / 2:.2f}"
+                f"{line.parameter.removeprefix(first)} {line.estimate.text()}"
                 for line in result.ratios[:MOST_RATIOS]
-                if line.ratio is not None and line.low is not None and line.high is not None
+                if math.isfinite(line.estimate.half_width)
             )
             + (f" and {rest:,} more" if rest > 0 else "")
         )
@@ -356,11 +355,7 @@ def rounds_lines(result: Result) -> list[str]:
     lines, kept = [], result.own_rounds or 0
     for number, match in enumerate(result.own_matches or [], 1):
         rival = result.start if number == 1 else f"round {number - 1}"
-        elo = (
-            ""
-            if match.elo is None or match.error is None
-            else f", {match.elo:+.0f} +/- {match.error:.0f} Elo"
-        )
+        elo = f", {match.estimate.text(0, '+')} Elo" if match.estimate else ""
         undone = "; undone" if number > kept else ""
         lines.append(
             f"round {number}   {100 * match.score:.1f} % of {match.games:,} games against"
@@ -374,9 +369,7 @@ def rounds_lines(result: Result) -> list[str]:
 def match_text(match: RoundMatch) -> str:
     """Return the score of a match, its games and their depth."""
     text = f"{100 * match.score:.1f} % of {match.games:,} games at depth {DEFAULT_DEPTH}"
-    if match.elo is None or match.error is None:
-        return text
-    return f"{text} ({match.elo:+.0f} +/- {match.error:.0f} Elo)"
+    return f"{text} ({match.estimate.text(0, '+')} Elo)" if match.estimate else text
 
 
 def share_text(share: float) -> str:

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from games.record import Game, PositionBatch, SearchLimits
 from games.streams import InputError
+from tuner.core.estimates import estimate_of
 from tuner.core.text import listed, plural
 from tuner.datasets.dataset import BLOCK, Dataset, whole_games
 from tuner.datasets.files import ArrayWriter
@@ -25,7 +26,6 @@ from tuner.learn.targets import Read, ScoreScale, Targets
 from tuner.learn.teacher import Teacher
 from tuner.options.option import no_use
 from tuner.parameters.parameters import Parameters
-from tuner.statistics.intervals import NORMAL
 
 SCORES, TARGETS = "scores.npy", "targets.npy"
 
@@ -298,10 +298,10 @@ def _error(
 def scale_line(found: ScoreScale, what: str = "recorded scores") -> str:
     """Return a line about a fitted scale, with a 95 % interval."""
     value = np.tanh(found.value * SHOWN_CENTIPAWNS)
-    half = NORMAL * found.error * SHOWN_CENTIPAWNS * (1 - value**2) / 2
+    error = found.error * SHOWN_CENTIPAWNS * (1 - value**2) / 2
+    score = estimate_of((1 + value) / 2, error).times(100)
     return (
-        f"{what}: +{SHOWN_CENTIPAWNS:g} centipawns score {100 * (1 + value) / 2:.1f} +/-"
-        f" {100 * half:.1f} % in"
+        f"{what}: +{SHOWN_CENTIPAWNS:g} centipawns score {score.text(1)} % in"
         f" these games ({plural(found.scores, 'score')} of {plural(found.games, 'game')})"
     )
 

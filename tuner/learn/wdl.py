@@ -10,6 +10,7 @@ import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
+from tuner.core.estimates import Estimate
 from tuner.core.text import plural
 from tuner.datasets.writing import held_out_games
 from tuner.io.terminal import Display
@@ -31,18 +32,10 @@ DEGREES = (0, 1, 2, 3)
 MIN_GAMES = 10  # games on each side of the split
 
 
-class Loss(NamedTuple):
-    """A mean log loss of held-out positions, or a difference of two, with half its 95 % interval
-    from games as clusters."""
-
-    mean: float
-    error: float
-
-
 @dataclass(frozen=True)
 class WdlResult:
-    """The fit to games: positions and games, those held out, the fit to all of them, losses of
-    held-out games by a fit to the rest; of a guess without scores; and of the published
+    """The fit to games: positions and games, those held out, the fit to all of them, mean log
+    losses of held-out games by a fit to the rest; of a guess without scores; and of the published
     form with its scores times `factor`, with the differences of ours (None: there is none)."""
 
     game: Game
@@ -51,10 +44,10 @@ class WdlResult:
     held_out: int
     outcomes: tuple[float, float, float]  # shares of positions won, drawn and lost
     fit: WdlFit
-    own: Loss
-    constant: Loss
-    published: Loss | None
-    difference: Loss | None
+    own: Estimate
+    constant: Estimate
+    published: Estimate | None
+    difference: Estimate | None
     factor: float | None
 
     @property
@@ -175,8 +168,8 @@ def learn_wdl(
         reference = WdlModel(*map(np.array, game.stock.published))
         factor = best_factor(reference, train)
         theirs = reference.scaled(factor).losses(test)
-        published = Loss(*mean_by_game(theirs, test.game))
-        difference = Loss(*mean_by_game(own - theirs, test.game))
+        published = mean_by_game(theirs, test.game)
+        difference = mean_by_game(own - theirs, test.game)
     return WdlResult(
         game,
         len(data.x),
@@ -184,8 +177,8 @@ def learn_wdl(
         len(np.unique(test.game)),
         _shares(data),
         final,
-        Loss(*mean_by_game(own, test.game)),
-        Loss(*mean_by_game(constant_losses(train, test), test.game)),
+        mean_by_game(own, test.game),
+        mean_by_game(constant_losses(train, test), test.game),
         published,
         difference,
         factor,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from games.record import Game
+from tuner.core.estimates import ELO, Estimate, fixed
 from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.own_numbers import with_numbers
@@ -19,7 +20,7 @@ from tuner.findings.records import TunedEstimate, TunedNumber
 from tuner.io.files import replace_file
 from tuner.io.run_folder import kind_of, read_settings
 from tuner.io.terminal import Display
-from tuner.optimize.methods.base import Estimate
+from tuner.optimize.methods.base import Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers
 from tuner.options.match import MatchSettings
 from tuner.options.optimize import SECTION, OptimizeSettings
@@ -27,7 +28,6 @@ from tuner.parallel import Executor
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.match import MatchRun
 from tuner.play.run import RunResult, new_run, resumed_run
-from tuner.statistics.intervals import NORMAL
 from tuner.statistics.sprt import POINTS
 
 LINES, OPTIONS, PARAMETERS = "best.txt", "options.txt", "best.yaml"
@@ -142,7 +142,6 @@ def _verdict(decision: str | None) -> str:
 
 NEGLIGIBLE = 3.0  # Elo
 MATTERS, NOTHING, UNKNOWN = "matters", "does not matter", "not known yet"
-LOGIT = math.log(10) / 400
 NAMED = 3  # numbers in a line of progress
 
 
@@ -153,35 +152,34 @@ class Unit(NamedTuple):
     each: float
     digits: int
 
-    def text(self, elo: float, sign: str = "+") -> str:
+    def text(self, elo: float) -> str:
         """Return an amount of Elo in this unit, without its name."""
-        text = f"{self.each * elo:{sign}.{self.digits}f}"
-        return text.lstrip("+-") if float(text) == 0 else text
+        return fixed(self.each * elo, self.digits)
 
-    def interval(self, elo: float, error: float) -> str:
+    def interval(self, elo: Estimate) -> str:
         """Return an amount with its 95 % interval."""
-        return f"{self.text(elo)} +/- {self.text(NORMAL * error, '')}"
+        return elo.times(self.each).text(self.digits, "+")
 
 
 def unit_of(game: Game) -> Unit:
     """Return the unit of a game: points a game where games win several."""
     if game.in_points:
-        return Unit("points a game", game.points * LOGIT / 2, 3)
+        return Unit("points a game", game.points / ELO / 2, 3)
     return Unit("Elo", 1.0, 1)
 
 
-def verdict_of(found: Estimate, i: int) -> str:
+def verdict_of(found: Optimum, i: int) -> str:
     """Return whether a number matters, by the Elo that is lost two steps from its best value, and
     at its given value; unknown as long as the estimate is in doubt."""
     if found.doubt:
         return UNKNOWN
-    amounts = ((found.cost[i], found.cost_error[i]), (found.worth[i], found.worth_error[i]))
-    if any(elo - NORMAL * error > 0 for elo, error in amounts):
+    amounts = (found.cost_of(i), found.worth_of(i))
+    if any(elo.low > 0 for elo in amounts):
         return MATTERS
-    return NOTHING if all(elo + NORMAL * error < NEGLIGIBLE for elo, error in amounts) else UNKNOWN
+    return NOTHING if all(elo.high < NEGLIGIBLE for elo in amounts) else UNKNOWN
 
 
-def table_lines(numbers: Sequence[Number], found: Estimate, unit: Unit) -> list[str]:
+def table_lines(numbers: Sequence[Number], found: Optimum, unit: Unit) -> list[str]:
     """Return a table of all numbers, those that are worth most first."""
     heads = ("number", "given", "best", "95 % interval", f"worth in {unit.name}", "")
     rows = [heads]
@@ -194,7 +192,7 @@ def table_lines(numbers: Sequence[Number], found: Estimate, unit: Unit) -> list[
                 number.text(number.value),
                 number.text(number.rounded(found.best[i])),
                 " .. ".join(ends),
-                unit.interval(found.worth[i], found.worth_error[i]),
+                unit.interval(found.worth_of(i)),
                 verdict_of(found, i),
             )
         )
@@ -208,19 +206,19 @@ def table_lines(numbers: Sequence[Number], found: Estimate, unit: Unit) -> list[
     ]
 
 
-def summary_lines(found: Estimate, games: int, unit: Unit) -> list[str]:
+def summary_lines(found: Optimum, games: int, unit: Unit) -> list[str]:
     """Return the gain so far and the gain expected of more games, as lines of text."""
     lines = [
         f"after {games:,} games: gain over the original values"
-        f" {unit.interval(found.gain, found.gain_error)} {unit.name}, by the model",
-        f"estimated {unit.name} still to gain: {unit.text(found.left, '')} now, after"
-        f" {games:,} more games {unit.text(found.left_later, '')}",
+        f" {unit.interval(found.gain)} {unit.name}, by the model",
+        f"estimated {unit.name} still to gain: {unit.text(found.left)} now, after"
+        f" {games:,} more games {unit.text(found.left_later)}",
     ]
     return [*lines, f"not reliable yet: {found.doubt}"] if found.doubt else lines
 
 
 def progress_text(
-    numbers: Sequence[Number], best: np.ndarray, found: Estimate | None, games: int, unit: Unit
+    numbers: Sequence[Number], best: np.ndarray, found: Optimum | None, games: int, unit: Unit
 ) -> str:
     """Return the state in a line: games, gain, and the numbers that are worth most."""
     order = range(len(numbers)) if found is None else np.argsort(-found.worth, kind="stable")
@@ -228,13 +226,13 @@ def progress_text(
         f"{numbers[i].name} {numbers[i].text(numbers[i].rounded(best[i]))}"
         for i in list(order)[:NAMED]
     )
-    gain = "" if found is None else f"  {unit.interval(found.gain, found.gain_error)} {unit.name}"
+    gain = "" if found is None else f"  {unit.interval(found.gain)} {unit.name}"
     return f"{plural(games, 'game')}{gain}  {values}"
 
 
 def describe_estimate(
     numbers: Sequence[Number],
-    found: Estimate,
+    found: Optimum,
     pairs: int,
     games: int,
     unit: Unit,
@@ -254,7 +252,7 @@ def describe_estimate(
         )
         for i, number in enumerate(numbers)
     ]
-    strength = (found.gain, found.gain_error, found.left, found.left_later)
+    strength = (found.gain.value, found.gain.standard_error, found.left, found.left_later)
     gain, gain_error, left, left_later = (_finite(unit.each * elo) for elo in strength)
     return TunedEstimate(
         pairs,

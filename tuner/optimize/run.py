@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -20,6 +20,7 @@ from tuner.core import records
 from tuner.core.records import InputError, convert, to_json
 from tuner.core.store import ESTIMATE, Store, naming, read_records
 from tuner.core.text import listed
+from tuner.findings.records import TunedEstimate
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
@@ -32,7 +33,7 @@ from tuner.optimize.best import (
     write_best,
 )
 from tuner.optimize.methods import METHODS
-from tuner.optimize.methods.base import Estimate, Method
+from tuner.optimize.methods.base import Method, Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
@@ -298,7 +299,7 @@ class SoFar:
     def __init__(self, owner: OptimizeRun, method: Method, store: Store) -> None:
         self._run, self._method, self._store = owner, method, store
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
-        self._found: Estimate | None = None
+        self._found: Optimum | None = None
         self._estimated, self._next_table = 0, float(FIRST_TABLE)
         self._forfeits: Counter[str] = Counter()
         self.faults = store.folder / f"faults{owner.game.files.suffixes[0]}"  # games lost by them
@@ -350,20 +351,19 @@ class SoFar:
         )
         return f"; with {listed(list(texts), MOST_VALUES)}; its games are in {self.faults}"
 
-    def _estimate(self) -> Estimate:
+    def _estimate(self) -> Optimum:
         if self._found is None or self._estimated != len(self.done):
             self._found, self._estimated = self._method.estimate(), len(self.done)
         return self._found
 
-    def _plain(self, found: Estimate) -> dict[str, Any]:
+    def _described(self, found: Optimum) -> TunedEstimate:
         games, unit, faults = self._games, self._unit, self._forfeits
-        estimate = describe_estimate(self._numbers, found, len(self.done), games, unit, faults)
-        return cast("dict[str, Any]", to_json(estimate))
+        return describe_estimate(self._numbers, found, len(self.done), games, unit, faults)
 
     def lines(self) -> list[str]:
         """Return the present table, which is recorded, too."""
         found = self._estimate()
-        self._store.append(self._plain(found), kind=ESTIMATE)
+        self._store.append(to_json(self._described(found)), kind=ESTIMATE)
         return [
             *summary_lines(found, self._games, self._unit),
             *table_lines(self._numbers, found, self._unit),
@@ -381,7 +381,7 @@ class SoFar:
         }
         written = write_best(folder, self._numbers, best, self._run.game, self._run.settings.terms)
         plain = {
-            **self._plain(found),
+            **self._described(found).result,
             "method": self._run.settings.method,
             "best": best,
             "interrupted": interrupted,

@@ -14,16 +14,15 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from tuner.core.estimates import NORMAL, reach_of
 from tuner.core.records import round_finite
 from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
 from tuner.parameters.parameters import Layout, Parameters, Place, staged
 from tuner.statistics.intervals import (
     FALSE_DISCOVERIES,
-    NORMAL,
     Evidence,
     error_of_change,
-    quantile,
     weigh,
 )
 
@@ -166,9 +165,9 @@ SHOWN_CHANGES = 20  # changes that are shown first
 def reach(p: Parameters) -> float:
     """Return half the width of a 95 % interval, in standard errors of a file."""
     games = p.learned.get("games")
-    known = quantile(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
+    known = reach_of(games) if isinstance(games, int) and p.standard_errors is not None else NORMAL
     drawn = freedom(p)
-    return max(known, quantile(int(drawn) + 1)) if drawn < math.inf else known
+    return max(known, reach_of(int(drawn) + 1)) if drawn < math.inf else known
 
 
 def freedom(p: Parameters) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from games.record import Wording
+from tuner.core.estimates import Estimate
 from tuner.core.text import plural
 
 WIDTH, HEIGHT = 370, 225  # units of the SVG, which are pixels where there is room
@@ -106,6 +107,17 @@ class Chart:
 
     title: str
     svg: str
+
+
+def series_of(kind: str, x: Numbers, found: Sequence[Estimate]) -> Series:
+    """Return estimates as a line with their intervals, which end at the value where nothing bounds
+    them."""
+    values = [one.value for one in found]
+    low, high = (
+        [end if math.isfinite(end) else one.value for one, end in zip(found, ends, strict=True)]
+        for ends in ([one.low for one in found], [one.high for one in found])
+    )
+    return Series(kind, x, values, low, high)
 
 
 def line_chart(
@@ -339,6 +351,13 @@ def number(value: object, digits: int = 1) -> str:
     if not known(value):
         return MISSING
     return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
+
+
+def shown(found: Estimate, digits: int = 1, style: str = ",") -> str:
+    """An estimate with half of its interval, without line breaks."""
+    if not math.isfinite(found.value):
+        return MISSING
+    return together(found.text(digits, style).replace("+/-", "±").replace("-", "−"))
 
 
 def capital(text: str) -> str:

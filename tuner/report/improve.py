@@ -6,28 +6,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tuner.core.estimates import estimate_of
 from tuner.core.records import Count, InputError, Number, convert
 from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
-from tuner.report.charts import number, points_chart, signed, whole
+from tuner.findings.records import Interval
+from tuner.report.charts import number, points_chart, shown, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
-from tuner.statistics.intervals import NORMAL
 
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
 MOST_CHANGED = 30
 FINAL = "final"  # the step that decides
-
-
-@dataclass(frozen=True)
-class EloInterval:
-    """A value with half of its 95 % interval; None where a match shows no spread."""
-
-    value: Number | None = None
-    error: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -47,15 +40,14 @@ class StepFound:
     loss_after: Number | None = None
     noise: CostOfNoise | None = None
     pentanomial: list[Number] | None = None
-    elo: EloInterval | None = None
-    difference: Number | None = None
-    error: Number | None = None
+    elo: Interval | None = None
+    rating: Interval | None = None
     los: Number | None = None
     version: str = ""
     text: str = ""
     remark: str = ""
     kept: bool | None = None
-    ratings: dict[str, list[Number]] = field(default_factory=dict)
+    ratings: dict[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,14 +106,13 @@ def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
             "The match that decides has not been played",
             f"Versions judged in the rounds: {judged}",
         )
-    difference, error = final.difference or 0.0, NORMAL * (final.error or 0.0)
-    kind = "better" if difference > error else "worse" if difference < -error else "not decided"
+    rating = (final.rating or Interval()).estimate
+    kind = "better" if rating.low > 0 else "worse" if rating.high < 0 else "not decided"
     patch = folder / PATCH
     return Verdict(
         kind,
         names,
-        f"{final.version.capitalize()}: {signed(difference, 0) or '0'} ± {number(error, 0)} Elo"
-        " against the first version",
+        f"{final.version.capitalize()}: {shown(rating, 0, '+,')} Elo against the first version",
         final.text or "By the match after the rounds alone",
         f"In your repository: git apply {patch.resolve()}"
         if patch.exists()
@@ -150,9 +141,8 @@ def _rounds(steps: list[StepLine]) -> Section | None:
                 "noise": learned.noise.elo if learned.noise else None,
                 "matches": [_match_text(rival, found) for rival, found in matches],
                 "rating": "not played"
-                if judged.found.error is None
-                else f"{signed(judged.found.difference, 0) or '0'} ±"
-                f" {number(NORMAL * judged.found.error, 0)}",
+                if judged.found.rating is None
+                else shown(judged.found.rating.estimate, 0, "+,"),
                 "los": judged.found.los,
                 "kept": judged.found.kept,
             }
@@ -165,12 +155,9 @@ def _match_text(rival: str, found: StepFound) -> str:
     against = {"before": "the previous version", "first": "the first version"}.get(
         rival, f"player {rival} of the pool"
     )
-    elo = found.elo or EloInterval()
+    elo = (found.elo or Interval()).estimate
     pairs = ", ".join(whole(count) for count in found.pentanomial or [])
-    return (
-        f"{against}: {signed(elo.value, 0) or '0'} ± {number(elo.error, 0)} Elo,"
-        f" {plural(found.games, 'game')} [{pairs}]"
-    )
+    return f"{against}: {shown(elo, 0, '+,')} Elo, {plural(found.games, 'game')} [{pairs}]"
 
 
 def _ratings(steps: list[StepLine]) -> Section | None:
@@ -179,16 +166,15 @@ def _ratings(steps: list[StepLine]) -> Section | None:
     if not judged:
         return None
     ratings = judged[-1].found.ratings
-    found = dict(sorted(ratings.items(), key=lambda pair: pair[0] != "the first version"))
-    names, values = list(found), [rating[0] for rating in found.values()]
-    errors = [NORMAL * rating[1] for rating in found.values()]
+    first = sorted(ratings.items(), key=lambda pair: pair[0] != "the first version")
+    found = {name: rating.estimate for name, rating in first}
     chart = points_chart(
         "Joint ratings of the pool",
         "Elo above the first version, with 95 % interval",
-        names,
-        values,
-        [value - error for value, error in zip(values, errors, strict=True)],
-        [value + error for value, error in zip(values, errors, strict=True)],
+        list(found),
+        [rating.value for rating in found.values()],
+        [rating.low for rating in found.values()],
+        [rating.high for rating in found.values()],
         level=0.0,
     )
     return Section("ratings", "Ratings", "charts", {"charts": [chart]})
@@ -207,7 +193,7 @@ def _changed(folder: Path) -> Section | None:
             "before": float(first.weights[i, j]),
             "after": float(learned.weights[i, j]),
             "change": float(learned.weights[i, j] - first.weights[i, j]),
-            "error": None if errors is None else NORMAL * float(errors[i, j]),
+            "error": None if errors is None else estimate_of(0.0, float(errors[i, j])).half_width,
         }
         for i, stage in enumerate(first.stages)
         for j, label in enumerate(labels)

@@ -3,19 +3,17 @@ how both went over the games, and the match that decides. The run may be unfinis
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-from tuner.core.records import InputError, Number, convert
+from tuner.core.records import InputError, convert
 from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.core.text import plural
 from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import kind_of
-from tuner.report.charts import Chart, Series, line_chart, number, signed, whole
+from tuner.report.charts import line_chart, number, series_of, shown, whole
 from tuner.report.run import Match, read_match, run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
-from tuner.statistics.intervals import NORMAL
 
 OPTIMIZE = "optimize"
 MOST_CHARTS = 12
@@ -58,7 +56,7 @@ def _verdict(folder: Path, match: Match | None) -> Verdict:
     return Verdict("not decided", names, "No match shows that the best values are better", detail)
 
 
-def _shown(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
@@ -67,10 +65,10 @@ def _numbers(last: TunedEstimate) -> Section:
     rows = [
         {
             "name": one.name,
-            "given": _shown(one.given),
-            "best": _shown(one.best),
-            "interval": f"{_shown(one.low)} to {_shown(one.high)}",
-            "worth": _interval(one.worth, one.error, _digits(last)),
+            "given": _number(one.given),
+            "best": _number(one.best),
+            "interval": f"{_number(one.low)} to {_number(one.high)}",
+            "worth": shown(one.worth_estimate, _digits(last), "+,"),
             "verdict": one.verdict,
         }
         for one in sorted(last.numbers, key=lambda one: -(one.worth or 0.0))
@@ -85,66 +83,31 @@ def _digits(line: TunedEstimate) -> int:
     return 1 if line.unit == "Elo" else 3
 
 
-def _interval(value: float | None, error: float | None, digits: int) -> str:
-    if value is None or error is None:
-        return "-"
-    return f"{signed(value, digits) or '0'} ± {number(NORMAL * error, digits)}"
-
-
 def _curves(lines: list[TunedEstimate]) -> list[Section]:
     """Gain and values over the games, if there are several estimates."""
     if len(lines) < 2:
         return []
     games = [line.games for line in lines]
-    gains = [(line.gain, line.gain_error) for line in lines]
+    gains = [line.gain_estimate for line in lines]
     charts = [
-        _chart(
+        line_chart(
             "Gain over the given values",
+            "games",
             lines[-1].unit,
-            games,
-            [value for value, _ in gains],
-            [_moved(value, error, -NORMAL) for value, error in gains],
-            [_moved(value, error, NORMAL) for value, error in gains],
-            0.0,
+            [series_of("line", games, gains)],
+            level=0.0,
         )
     ]
     chosen = sorted(lines[-1].numbers, key=lambda one: -abs(one.worth or 0.0))[:MOST_CHARTS]
     for last in chosen:
         found = [
-            next((one for one in line.numbers if one.name == last.name), last) for line in lines
+            next((one for one in line.numbers if one.name == last.name), last).optimum
+            for line in lines
         ]
-        charts.append(
-            _chart(
-                last.name,
-                "value",
-                games,
-                [one.best for one in found],
-                [one.low for one in found],
-                [one.high for one in found],
-                last.given,
-            )
-        )
+        series = [series_of("line", games, found)]
+        charts.append(line_chart(last.name, "games", "value", series, level=last.given))
     note = "Bands are 95 % intervals, by the model of the games so far; dashes the given values."
     return [Section("curves", "Over the games", "charts", {"charts": charts, "note": note})]
-
-
-def _moved(value: float | None, error: float | None, times: float) -> float | None:
-    return None if value is None or error is None else value + times * error
-
-
-def _chart(
-    title: str,
-    label: str,
-    games: list[int],
-    values: list[Number | None],
-    low: list[Number | None],
-    high: list[Number | None],
-    level: Number,
-) -> Chart:
-    y, below, above = (
-        [math.nan if value is None else value for value in each] for each in (values, low, high)
-    )
-    return line_chart(title, "games", label, [Series("line", games, y, below, above)], level=level)
 
 
 def _tiles(last: TunedEstimate) -> list[Tile]:
@@ -155,7 +118,7 @@ def _tiles(last: TunedEstimate) -> list[Tile]:
         Tile("Games", whole(last.games)),
         Tile(
             "Gain",
-            _interval(last.gain, last.gain_error, _digits(last)),
+            shown(last.gain_estimate, _digits(last), "+,"),
             f"{last.unit} over the given values",
         ),
         Tile("Remaining gain", number(last.left, _digits(last)), f"{last.unit} to the optimum"),

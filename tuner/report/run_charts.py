@@ -17,6 +17,7 @@ from tuner.report.charts import (
     capital,
     line_chart,
     points_chart,
+    series_of,
 )
 from tuner.report.run import Match
 
@@ -262,16 +263,12 @@ def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | Non
     games = [games for games, _ in drawn]
     if len(set(games)) < 2:
         return None
-    values, low, high = zip(
-        *([end if math.isfinite(end) else found.value for end in found] for _, found in drawn),
-        strict=True,
-    )
     one = points[0][1]
     return line_chart(
         f"{capital(one.unit)} by games learned from",
         "games learned from",
         f"{one.unit}, with 95 % interval",
-        [Series("learned", games, values, low, high)],
+        [series_of("learned", games, [found for _, found in drawn])],
         level=0.0,
     )
 

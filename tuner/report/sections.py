@@ -34,6 +34,7 @@ from tuner.report.charts import (
     line_chart,
     number,
     short,
+    shown,
     signed,
     together,
     whole,
@@ -55,7 +56,6 @@ from tuner.report.verdict import (
     difference_text,
     matches_during,
     measured_lines,
-    points_text,
     round_text,
     seen_from,
     side_of,
@@ -148,7 +148,8 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
     lines = [
         (
             line.opponent,
-            f"{points_text(line)} points a game, {whole(line.games)} games during the run",
+            f"{shown(line.estimate, 3, '+,')} points a game, {whole(line.games)} games during the"
+            " run",
         )
         for _, line in measured_lines(run.history)[-1:]
     ]
@@ -326,7 +327,7 @@ def measured_tiles(run: ShownRun) -> list[Tile]:
     return [
         Tile(
             "Points a game",
-            points_text(last),
+            shown(last.estimate, 3, "+,"),
             f"against {last.opponent}, after {whole(learned)} games",
         )
         for learned, last in measured_lines(run.history)[-1:]

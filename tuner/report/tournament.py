@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from tuner.io.run_folder import read_settings
@@ -85,17 +86,16 @@ def _against(standings: Standings, settings: TournamentSettings) -> Section:
 
 def _chart(standings: Standings) -> Section | None:
     """Draw the ratings that have an interval."""
-    shown = [i for i in standings.order if standings.rated.error(i) is not None]
-    if not shown:
+    ratings = {standings.names[i]: standings.rated.rating(i) for i in standings.order}
+    known = {name: each for name, each in ratings.items() if math.isfinite(each.standard_error)}
+    if not known:
         return None
-    values = [float(standings.rated.values[i]) for i in shown]
-    errors = [standings.rated.error(i) or 0.0 for i in shown]
     chart = points_chart(
         "Ratings",
         f"{standings.unit}, with 95 % interval",
-        [standings.names[i] for i in shown],
-        values,
-        [value - error for value, error in zip(values, errors, strict=True)],
-        [value + error for value, error in zip(values, errors, strict=True)],
+        list(known),
+        [rating.value for rating in known.values()],
+        [rating.low for rating in known.values()],
+        [rating.high for rating in known.values()],
     )
     return Section("ratings", "Intervals", "charts", {"charts": [chart]})

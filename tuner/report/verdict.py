@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from games.streams import InputError
+from tuner.core.estimates import NORMAL
 from tuner.evaluation.networks.files import weights_path
 from tuner.findings.records import Batch, RoundMatch
 from tuner.options.match import DEFAULT_DEPTH
@@ -26,12 +27,13 @@ from tuner.report.charts import (
     capital,
     line_chart,
     number,
+    series_of,
+    shown,
     signed,
     together,
     whole,
 )
 from tuner.report.run import NET, Match, ShownLearningRun, ShownNetworkRun, ShownRun
-from tuner.statistics.pentanomial import SIDE
 from tuner.statistics.sprt import Sprt
 
 
@@ -58,29 +60,21 @@ def measured_lines(history: Sequence[object]) -> list[tuple[float, MeasuredGames
     return [(games, line) for games, line in lines if line.opponent == lines[-1][1].opponent]
 
 
-def points_text(measured: MeasuredGames) -> str:
-    """Return points a game with their interval."""
-    return f"{signed(measured.points, 3) or '0'} ± {measured.error:.3f}"
-
-
 def _measured(history: Sequence[Batch]) -> tuple[Chart | None, str]:
     """Return the chart of the measurements during the run, and what it shows."""
     lines = measured_lines(history)
     if len(lines) < 2:
         return None, ""
     opponent, numbers = lines[-1][1].opponent, {line.games for _, line in lines}
-    low, high = ([line.points + sign * line.error for _, line in lines] for sign in (-1, 1))
     chart = line_chart(
         f"Points a game against {opponent}",
         "games learned from",
         "points a game, with 95 % interval",
         [
-            Series(
+            series_of(
                 "learned",
                 [learned for learned, _ in lines],
-                [line.points for _, line in lines],
-                low,
-                high,
+                [line.estimate for _, line in lines],
             )
         ],
         level=0.0,
@@ -367,7 +361,7 @@ def more_games(difference: Difference) -> str:
     if not difference.surplus or not difference.variance:
         return ""
     games = 2 * (
-        math.floor(SIDE**2 * difference.variance / difference.surplus**2)
+        math.floor(NORMAL**2 * difference.variance / difference.surplus**2)
         + 1
         - sum(difference.pairs)
     )
@@ -427,14 +421,11 @@ def rounds_verdict(run: ShownRun) -> Verdict | None:
     if not matches[:kept]:
         return None
     start = str(run.result.start or run.chosen.start or "the start")
-    ends = [
-        (match.elo - match.error, match.elo + match.error)
-        for match in matches[:kept]
-        if match.elo is not None and match.error is not None
-    ]
+    elo = [match.estimate for match in matches[:kept] if match.estimate]
     kind = OPEN
-    if len(ends) == kept:
-        kind = BETTER if min(ends)[0] > 0 else WORSE if kept == 1 and ends[0][1] < 0 else OPEN
+    if len(elo) == kept:
+        better, worse = all(each.low > 0 for each in elo), kept == 1 and elo[0].high < 0
+        kind = BETTER if better else WORSE if worse else OPEN
     elos = ", ".join(round_text(match) for match in matches[:kept])
     sentence = (
         f"A round of own games: {elos} against {start}"
@@ -460,7 +451,7 @@ def trial_verdict(run: ShownRun) -> Verdict | None:
         return None
     assert isinstance(run, ShownLearningRun), "others try no steps"
     final, start = tried.final, str(run.result.start or run.chosen.start or "the start")
-    worse = final.elo is not None and final.elo + (final.error or 0.0) < 0
+    worse = final.estimate is not None and final.estimate.high < 0
     share = number(100 * (final.share or 0.0), 0)
     return Verdict(
         BETTER if tried.kept else WORSE if worse else OPEN,
@@ -474,8 +465,8 @@ def trial_verdict(run: ShownRun) -> Verdict | None:
 
 def round_text(match: RoundMatch) -> str:
     """The result of the match of a round."""
-    if match.elo is not None and match.error is not None:
-        return together(f"{signed(match.elo, 0) or '0'} ± {whole(match.error)} Elo")
+    if match.estimate:
+        return together(f"{shown(match.estimate, 0, '+,')} Elo")
     return together(f"{number(100 * match.score)} %")
 
 

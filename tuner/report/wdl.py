@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tuner.learn.wdl import HIGHEST, WdlResult
-from tuner.report.charts import Chart, Series, line_chart, number, whole
+from tuner.report.charts import Chart, Series, line_chart, series_of, shown, whole
 from tuner.report.run import ShownRun
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.version import __version__
@@ -36,14 +36,13 @@ def _tiles(found: WdlResult) -> list[Tile]:
     tiles = [
         Tile(
             "Half of the games are won at",
-            f"{number(found.fit.model.at(found.share(count))[0], 0)} cp",
-            f"± {number(found.fit.error_at(found.share(count))[0], 0)}"
-            + (f", material {count}" if found.game.stock else ""),
+            f"{shown(found.fit.at(found.share(count))[0], 0)} cp",
+            f"material {count}" if found.game.stock else "",
         )
         for count in (found.counts[0], found.counts[-1])[: len(found.counts)]
     ]
-    losses = f"± {number(found.own.error, 4)}, of {whole(found.held_out)} held-out games"
-    return [*tiles, Tile("Log loss", number(found.own.mean, 4), losses)]
+    losses = f"of {whole(found.held_out)} held-out games"
+    return [*tiles, Tile("Log loss", shown(found.own, 4), losses)]
 
 
 def _chances(found: WdlResult, count: int) -> Chart:
@@ -65,12 +64,11 @@ def _half(found: WdlResult) -> list[Chart]:
     if stock is None:
         return []
     counts = np.arange(stock.low, stock.high + 1)
-    half = found.fit.model.at(stock.shares(counts))[0]
-    error = np.array([found.fit.error_at(stock.share(int(count)))[0] for count in counts])
+    half = [found.fit.at(stock.share(int(count)))[0] for count in counts]
     chart = line_chart(
         "Score at which half of the games are won",
         "material",
         "centipawns",
-        [Series("line", counts, half, half - error, half + error)],
+        [series_of("line", counts, half)],
     )
     return [chart]

@@ -1,5 +1,5 @@
-"""Intervals: Student's t for few games, proportions (Wilson), changes of weights by their errors
-and the false discovery rate."""
+"""Intervals of proportions (Wilson), changes of weights by their errors and the false discovery
+rate."""
 
 from __future__ import annotations
 
@@ -7,46 +7,10 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
-FEW_GAMES = 50
-NORMAL = 1.96  # standard errors
-
-
-class Estimate(NamedTuple):
-    """A value and its 95 % interval: NaN where it is not known, infinite where nothing bounds
-    it."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-
-    @property
-    def error(self) -> float:
-        """Half the width: the number after +/-, also of an interval that is wider on one side."""
-        return (self.high - self.low) / 2
-
-    @property
-    def plain(self) -> dict[str, float | None]:
-        """As plain data; None for what is not finite."""
-        numbers = {**self._asdict(), "error": self.error}
-        return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
-
-
-def estimate_around(value: float, error: float) -> Estimate:
-    """Return an estimate with half its 95 % interval."""
-    return Estimate(value, value - error, value + error)
-
-
-def quantile(games: int) -> float:
-    """Half the 95 % interval in standard errors that were estimated from this many games."""
-    if games >= FEW_GAMES:
-        return NORMAL
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, max(games - 1, 1)))
+from tuner.core.estimates import NORMAL, chance_below, student
 
 
 def equal_results_interval(result: float, games: int) -> tuple[float, float] | None:
@@ -109,12 +73,8 @@ class Evidence:
 
     @cached_property
     def p(self) -> np.ndarray:
-        from scipy.special import ndtr, stdtr, stdtrit
-
-        if self.freedom < math.inf:
-            z = self.z * stdtrit(self.freedom, 0.975) / self.reach
-            return np.where(self.tested, 2 * stdtr(self.freedom, -z), np.nan)
-        return np.where(self.tested, 2 * ndtr(-self.z * NORMAL / self.reach), np.nan)
+        z = self.z * student(self.freedom) / self.reach
+        return np.where(self.tested, 2 * chance_below(-z, self.freedom), np.nan)
 
     @cached_property
     def supported(self) -> np.ndarray:

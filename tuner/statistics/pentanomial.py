@@ -15,23 +15,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.statistics.intervals import Estimate, wilson_interval
+from tuner.core.estimates import ELO, Estimate, chance_below, estimate_of, reach_of, student
+from tuner.statistics.intervals import wilson_interval
+
+NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
 
 
 @dataclass(frozen=True)
 class MeanPoints:
-    """A mean in points a game with its standard error; `plain_error` is that of as many games with
+    """A mean in points a game, with its standard error; `plain_error` is that of as many games with
     dice of their own and without luck, `slope` the mean slope of points by luck, 0 without."""
 
-    mean: float
-    error: float
+    found: Estimate
     plain_error: float
     slope: float
 
     @property
     def gain(self) -> float:
-        """The number of plain games that one game is worth."""
-        return (self.plain_error / self.error) ** 2 if self.error else float("inf")
+        """The number of plain games that one game is worth; NaN where games show no spread."""
+        return (self.plain_error / self.found.standard_error) ** 2
 
 
 def slopes_without_own(y: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -64,16 +66,14 @@ def mean_points(
         x = np.asarray(luck, np.float64).reshape(-1, size).mean(1)
         slopes = slopes_without_own(y, x)
         y = y - slopes * x
-    return MeanPoints(
-        float(y.mean()), float(np.std(y, ddof=1) / len(y) ** 0.5), plain, float(slopes.mean())
-    )
+    error = float(np.std(y, ddof=1) / len(y) ** 0.5)
+    found = estimate_of(float(y.mean()), error if error > NO_ERROR else math.nan, reach_of(len(y)))
+    return MeanPoints(found, plain, float(slopes.mean()))
 
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Elo for each standard deviation of one game by which the mean score is above 1/2
-NORMALIZED_ELO = 800 / math.log(10)
-CONFIDENCE = 0.95
-SIDE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # 1.96
+NORMALIZED_ELO = 2 * ELO
 
 
 class Results(NamedTuple):
@@ -144,12 +144,17 @@ def elo_of(score: float) -> float:
         return math.nan
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
-    return 400 * math.log10(score / (1 - score))
+    return ELO * math.log(score / (1 - score))
+
+
+def elo_error(score: float, error: float) -> float:
+    """Standard error of a logistic Elo, from that of a mean score."""
+    return ELO * error / (score * (1 - score)) if 0 < score < 1 else math.nan
 
 
 def score_of(elo: float) -> float:
     """Mean score that a logistic Elo difference gives."""
-    return 1 / (1 + 10 ** (-elo / 400))
+    return 1 / (1 + math.exp(-elo / ELO))
 
 
 def normalized_elo_of(score: float, variance: float) -> float:
@@ -163,27 +168,28 @@ def summarise(pairs: Sequence[int]) -> Summary:
     Intervals and LOS are those of Student's t. Where all pairs are alike, the interval of Elo and
     LOS come from a proportion (Wilson 1927), and there is no interval of normalized Elo.
     """
-    from scipy.special import stdtr, stdtrit
-
     total = sum(pairs)
     score, variance = mean_and_variance(pairs)
     error = math.sqrt(variance / (total - 1)) if variance > 0 else math.nan
-    side = error * float(stdtrit(total - 1, (1 + CONFIDENCE) / 2)) if total > 1 else math.nan
-    normal = (score, score - side, score + side)
+    side = error * student(total - 1) if total > 1 else math.nan
+    normal = (score - side, score + side)
     alike = total > 0 and not variance
-    ends = (score, *wilson_interval(score * total, total)) if alike else normal
+    ends = wilson_interval(score * total, total) if alike else normal
     los = math.nan
     if alike:  # the normal approximation that Wilson's interval is the inverse of
         los = NormalDist().cdf(2 * (score - 0.5) * math.sqrt(total))
     elif total:
-        los = float(stdtr(total - 1, (score - 0.5) / error))
+        los = float(chance_below((score - 0.5) / error, total - 1))
     middle = len(pairs) // 2
     lost, won = sum(pairs[:middle]), sum(pairs[middle + 1 :])
+    low, high = map(elo_of, ends)
+    normal_low, normal_high = (normalized_elo_of(end, variance) for end in normal)
+    normal_error = NORMALIZED_ELO * _ratio(error, math.sqrt(2 * variance))
     return Summary(
         score,
         variance,
-        Estimate(*map(elo_of, ends)),
-        Estimate(*(normalized_elo_of(end, variance) for end in normal)),
+        Estimate(elo_of(score), elo_error(score, error), low, high),
+        Estimate(normalized_elo_of(score, variance), normal_error, normal_low, normal_high),
         los,
         _ratio(pairs[middle], total),
         _ratio(won, lost),

@@ -16,21 +16,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.statistics.intervals import quantile
+from tuner.core.estimates import (
+    AT_LEAST,
+    AT_MOST,
+    ELO,
+    ESTIMATED,
+    GIVEN,
+    UNKNOWN,
+    Estimate,
+    estimate_of,
+    reach_of,
+)
 from tuner.statistics.pentanomial import scores_of
 
-SLOPE = 400 / math.log(10)  # Elo by which a score of 1/2 rises with each unit of its logit
 UNLIKELY, EVEN = 0.05, 0.5  # chances of results as one-sided: of a bound, and of a middle
 LARGEST_STEP, STEPS, TOLERANCE = 300.0, 200, 1e-9  # in ratings
 FARTHEST = 1e4  # Elo
 NO_ERROR = 1e-9
-ESTIMATED, AT_LEAST, AT_MOST, UNKNOWN, GIVEN = (
-    "estimated",
-    "at least",
-    "at most",
-    "unknown",
-    "given",
-)
 
 
 class PairsBetween(NamedTuple):
@@ -54,11 +56,11 @@ class RatingModel:
 
 def expected_score(difference: np.ndarray) -> np.ndarray:
     """Return the mean result of a game by the difference in Elo."""
-    return 1 / (1 + np.exp(-difference / SLOPE))
+    return 1 / (1 + np.exp(-difference / ELO))
 
 
-ELO = RatingModel(
-    expected_score, lambda d: expected_score(d) * expected_score(-d) / SLOPE, bounded=True
+LOGISTIC = RatingModel(
+    expected_score, lambda d: expected_score(d) * expected_score(-d) / ELO, bounded=True
 )
 POINTS_A_GAME = RatingModel(lambda d: d, np.ones_like, bounded=False)
 
@@ -78,24 +80,30 @@ class Rated:
     reach: float
     played: Sequence[PairsBetween]
 
-    def error(self, i: int) -> float | None:
-        """Return half of the 95 % interval; None where results show no spread, or no estimate."""
-        variance = self.covariance[i, i]
-        found = self.how[i] == ESTIMATED and variance > NO_ERROR
-        return self.reach * math.sqrt(variance) if found else None
+    def rating(self, i: int) -> Estimate:
+        """Return a rating, without an interval where results show no spread."""
+        value, how, variance = float(self.values[i]), self.how[i], self.covariance[i, i]
+        if how != ESTIMATED:
+            low = value if how in (AT_LEAST, GIVEN) else math.nan
+            high = value if how in (AT_MOST, GIVEN) else math.nan
+            return Estimate(value, low=low, high=high, how=how)
+        error = math.sqrt(variance) if variance > NO_ERROR else math.nan
+        return estimate_of(value, error, self.reach)
 
-    def error_between(self, i: int, j: int) -> float:
-        """Return the standard error of the difference of two ratings that are estimated."""
+    def between(self, i: int, j: int) -> Estimate:
+        """Return by how much i is rated above j, of ratings that are estimated or given."""
         both = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
-        return math.sqrt(max(both, 0.0))
+        difference = float(self.values[i] - self.values[j])
+        return estimate_of(difference, math.sqrt(max(both, 0.0)), self.reach)
 
     def superiority(self, i: int, j: int) -> float | None:
         """Return the likelihood that i is rated above j; None if unknown. If one of them won every
         pair between them and has no estimate for that, it is the rating of a chance to win a pair
         above 1/2, where all chances were as likely beforehand."""
         if {self.how[i], self.how[j]} <= {ESTIMATED, GIVEN}:
-            error, surplus = self.error_between(i, j), float(self.values[i] - self.values[j])
-            return NormalDist().cdf(surplus / error) if error > NO_ERROR else None
+            found = self.between(i, j)
+            known = found.standard_error > NO_ERROR
+            return NormalDist().cdf(found.value / found.standard_error) if known else None
         for a, b, results in self.played:
             if {a, b} == {i, j} and len(results):
                 own = results if a == i else 1 - results
@@ -133,7 +141,7 @@ def ratings_of(
     if model.bounded:
         _place(middles, list(how), groups, played, EVEN)
         _place(values, how, groups, played, UNLIKELY)
-    return Rated(values, middles, covariance, how, quantile(pairs - len(free) + 1), played)
+    return Rated(values, middles, covariance, how, reach_of(pairs - len(free) + 1), played)
 
 
 def _groups(
@@ -177,7 +185,7 @@ def _fit(
     for _ in range(STEPS):
         at = contrast @ known
         slopes = model.slope(at)
-        # logistic: slope = p (1 - p) / SLOPE is the weight of a result, up to SLOPE
+        # logistic: slope = p (1 - p) / ELO is the weight of a result, up to ELO
         information = design.T @ ((counts * slopes)[:, None] * design)
         inverse = np.linalg.pinv(information, hermitian=True)
         step = inverse @ (design.T @ (counts * (means - model.mean(at))))
@@ -281,10 +289,9 @@ class JointRatings(NamedTuple):
     players: list[str]
     rated: Rated
 
-    def difference(self, a: str, b: str) -> tuple[float, float]:
-        """Return by how much a is rated above b, and its standard error."""
-        i, j = self.players.index(a), self.players.index(b)
-        return float(self.rated.values[i] - self.rated.values[j]), self.rated.error_between(i, j)
+    def difference(self, a: str, b: str) -> Estimate:
+        """Return by how much a is rated above b."""
+        return self.rated.between(self.players.index(a), self.players.index(b))
 
 
 def joint_ratings(matches: Sequence[CountedMatch]) -> JointRatings:
@@ -294,4 +301,4 @@ def joint_ratings(matches: Sequence[CountedMatch]) -> JointRatings:
         PairsBetween(players.index(match.a), players.index(match.b), match.results)
         for match in matches
     ]
-    return JointRatings(players, ratings_of(len(players), played, ELO))
+    return JointRatings(players, ratings_of(len(players), played, LOGISTIC))

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize, minimize_scalar
 from scipy.special import expit, log_expit
 
-from tuner.statistics.intervals import quantile
+from tuner.core.estimates import Estimate, estimate_of, reach_of
 
 # of a and b on the range of m, in units of the scores' spread: both are positive
 MIN_COEFFICIENT = 1e-3
@@ -87,21 +87,27 @@ class WdlFit:
     criterion: float
 
     @property
-    def reach(self) -> float:
-        """Half the 95 % interval in standard errors."""
-        return quantile(self.games)
+    def coefficients(self) -> list[list[Estimate]]:
+        """The coefficients of a and of b."""
+        errors = np.sqrt(np.diag(self.covariance)).reshape(2, -1)
+        return [
+            [self._estimate(*both) for both in zip(values, of, strict=True)]
+            for values, of in zip((self.model.a, self.model.b), errors, strict=True)
+        ]
 
-    def errors(self) -> np.ndarray:
-        """Return half the 95 % interval of each coefficient, (2, degree + 1)."""
-        return (self.reach * np.sqrt(np.diag(self.covariance))).reshape(2, -1)
-
-    def error_at(self, m: float) -> tuple[float, float]:
-        """Return half the 95 % intervals of a and b at m."""
+    def at(self, m: float) -> tuple[Estimate, Estimate]:
+        """Return a and b at m."""
         power = np.power(m, np.arange(len(self.model.a)))
         n = len(power)
         blocks = self.covariance[:n, :n], self.covariance[n:, n:]
-        a, b = (self.reach * math.sqrt(power @ block @ power) for block in blocks)
+        a, b = (
+            self._estimate(value, math.sqrt(power @ block @ power))
+            for value, block in zip(self.model.at(m), blocks, strict=True)
+        )
         return a, b
+
+    def _estimate(self, value: np.ndarray | float, error: float) -> Estimate:
+        return estimate_of(float(value), float(error), reach_of(self.games))
 
 
 def _losses(
@@ -234,9 +240,10 @@ def constant_losses(learned: Judged, data: Judged) -> np.ndarray:
     )
 
 
-def mean_by_game(values: np.ndarray, game: np.ndarray) -> tuple[float, float]:
-    """Return the mean over positions, and half its 95 % interval from games as clusters."""
+def mean_by_game(values: np.ndarray, game: np.ndarray) -> Estimate:
+    """Return the mean over positions, with games as clusters."""
     _, number = np.unique(game, return_inverse=True)
     mean, games = float(values.mean()), int(number.max()) + 1
     sums = np.bincount(number, values - mean) / len(values)
-    return mean, quantile(games) * math.sqrt(float(sums @ sums) * games / max(games - 1, 1))
+    error = math.sqrt(float(sums @ sums) * games / max(games - 1, 1))
+    return estimate_of(mean, error, reach_of(games))

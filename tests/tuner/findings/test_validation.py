@@ -7,9 +7,10 @@ import pytest
 import statsmodels.api as sm
 
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
+from tuner.core.estimates import reach_of
 from tuner.findings.findings import BINS, calibration, change_of_loss, mean_of_clusters
 from tuner.fit.problem import diagonal
-from tuner.statistics.intervals import quantile, wilson_interval
+from tuner.statistics.intervals import wilson_interval
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +91,8 @@ def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero(sample, o
         assert (line.low, line.high) == expected and line.actual == pytest.approx((1 + outcome) / 2)
 
 
-def test_few_games_have_the_quantile_of_student():
-    assert quantile(50) == 1.96
-    assert quantile(10) == pytest.approx(2.2622, abs=1e-4) and quantile(2) == pytest.approx(
+def test_few_games_have_the_reach_of_of_student():
+    assert reach_of(50) == 1.96
+    assert reach_of(10) == pytest.approx(2.2622, abs=1e-4) and reach_of(2) == pytest.approx(
         12.706, abs=1e-3
     )

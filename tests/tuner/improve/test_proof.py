@@ -54,7 +54,7 @@ def versions(folder, build_command: str, change: int) -> tuple[Version, Version]
 def test_sources_are_newer_than_objects_so_that_everything_is_built(tmp_path):
     before, after = versions(tmp_path, "make", 240)
     found = proof.require_weights(after, before)
-    assert abs(found["slope"] - 1) < 0.15 and found["error"] < 0.1
+    assert abs(found["slope"]["value"] - 1) < 0.15 and found["slope"]["standard_error"] < 0.1
 
 
 def test_a_player_with_the_weights_of_before_is_refused(tmp_path):
@@ -136,4 +136,4 @@ def test_a_slope_is_that_of_least_squares():
         found = proof.slope_of(x, 0.8 * x + dice.normal(size=400))
         slopes.append(found.value)
     assert abs(np.mean(slopes) - 0.8) < 0.02
-    assert abs(np.std(slopes) / found.error - 1) < 0.2
+    assert abs(np.std(slopes) / found.standard_error - 1) < 0.2

@@ -103,7 +103,7 @@ def test_a_match_of_its_own_decides(tmp_path, elo, kept):
     seeds = [words[words.index("--seed") + 1] for words in matches]
     assert seeds.count(seeds[-1]) == 1, "the same openings give the same games again"
     assert result.plain["kept"] == kept
-    assert round(result.plain["rating"]["difference"]) == elo
+    assert round(result.plain["rating"]["value"]) == elo
     for name in ("improve.patch", "learned.yaml"):
         assert (tmp_path / "run" / name).exists() == (kept == "round 2")
     said = "\n".join(result.lines)

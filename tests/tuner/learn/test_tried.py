@@ -148,7 +148,7 @@ def test_a_step_that_does_not_win_leaves_no_file(small_pgn, tmp_path, monkeypatc
     assert not out.exists() and str(out) not in ran.out
     assert ran.out.splitlines()[0].startswith("nothing written: ")
     found = tune("classic", str(small_pgn), method="logistic", try_=1.0)
-    assert found.fit.nothing_written and found.result["tried"]["final"]["elo"] == 0.0
+    assert found.fit.nothing_written and found.result["tried"]["final"]["elo"]["value"] == 0.0
     assert (found.evaluation.parameters.weights == load_parameters("classic").weights).all()
 
 

@@ -100,6 +100,6 @@ def optimised(method, kind, size, pairs, seed, marks):
             float((elo(best[None]) - here)[0]),
             float(((e.low <= best) & (best <= e.high)).mean()),
             float((np.abs(worth - e.worth) <= 1.96 * e.worth_error).mean()),
-            float((np.abs(gain - e.gain) <= 1.96 * e.gain_error)[0]),
+            float((np.abs(gain - e.gain.value) <= e.gain.half_width)[0]),
         )
     return found

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
+from tuner.core.estimates import Estimate
 from tuner.core.records import convert
 from tuner.findings.records import Sides
 from tuner.play.match.results import HALVES, Difference
@@ -23,7 +24,6 @@ from tuner.report.run_charts import (
     value_charts,
     watched_charts,
 )
-from tuner.statistics.intervals import Estimate
 
 START = {"pawn": 100.0, "knight": 400.0, "bishop": 400.0, "rook": 600.0, "queen": 1200.0}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,7 +53,7 @@ def points(svg: str, colour: str) -> np.ndarray:
 
 def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
-    elo = Difference("Elo", 0, Estimate(3.0, -2.0, 8.0), 0.01, 0.1, (1, 2, 3, 2, 1), HALVES)
+    elo = Difference("Elo", 0, Estimate(3.0, 2.5, -2.0, 8.0), 0.01, 0.1, (1, 2, 3, 2, 1), HALVES)
     history = read_run(selfplay_run(folder / "selfplay"), []).history
     return [
         *moves_charts(history, START, np.linspace(1, 30, 60)),
@@ -62,7 +62,9 @@ def all_charts(folder) -> list:
         *match_charts(read_match(match)),
         *calibration_charts(convert({"before": BINS, "after": BINS}, Sides, "bins")),
         phase_chart(findings()["summary"]["phases"]),
-        strength_curve([(100.0, elo), (900.0, replace(elo, found=Estimate(3.0, -2.0, np.inf)))]),
+        strength_curve(
+            [(100.0, elo), (900.0, replace(elo, found=Estimate(3.0, 2.5, -2.0, np.inf)))]
+        ),
         bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1]),
         points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], [1, 1]),
     ]

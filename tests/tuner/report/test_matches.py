@@ -8,6 +8,7 @@ import pytest
 from games.streams import InputError
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tests.tuner.statistics.support import count_games
+from tuner.core.estimates import Estimate
 from tuner.core.store import Store, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
@@ -15,7 +16,6 @@ from tuner.play.match.results import result_block
 from tuner.report.run import read_match, read_run
 from tuner.report.run_charts import match_charts
 from tuner.report.verdict import verdict, verdicts_of
-from tuner.statistics.intervals import Estimate
 from tuner.statistics.pentanomial import mean_points, summarise
 from tuner.statistics.sprt import Sprt, log_likelihood_ratio
 
@@ -30,7 +30,8 @@ def test_a_match_is_what_its_games_say(tmp_path):
     assert match.block == result_block(results, ("learned", "classic"), test)
     assert match.plain["pentanomial"] == list(results.pairs) and match.plain["games"] == 96
     games, elo, low, high, llr = match.running[-1]
-    assert (elo, low, high) == tuple(summarise(results.pairs).elo) and games == 96
+    expected = summarise(results.pairs).elo
+    assert (elo, low, high) == (expected.value, expected.low, expected.high) and games == 96
     assert llr == pytest.approx(log_likelihood_ratio(test, results.pairs))
     assert (
         dict(match.reasons) == {"White mates": 48, "Draw by 3-fold repetition": 48}
@@ -57,15 +58,19 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
         sprt=(0.0, 0.1),
     )
     match = read_match(folder)
-    found = mean_points(points.ravel().astype(float), luck.ravel())
+    found = mean_points(points.ravel().astype(float), luck.ravel()).found
     assert match.difference.interval == pytest.approx(
-        (found.mean, found.mean - 1.96 * found.error, found.mean + 1.96 * found.error)
+        (
+            found.value,
+            found.low,
+            found.high,
+        )
     )
     assert match.running[-1][:4] == (120, *match.difference.interval)
     assert match.difference.labels[0] == "-6" and sum(match.difference.pairs) == 60
     said = verdict(match, None)
     assert (
-        f"{found.mean:+.3f} ± " in said.detail.replace("\u00a0", " ")
+        f"{found.value:+.3f} ± " in said.detail.replace("\u00a0", " ")
         and "; luck subtracted; 120 games" in said.detail
     )
     assert "points a game" in said.more and "Elo" not in str(said)
@@ -76,7 +81,7 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
         "LLR as the match went on",
         "Pairs of games",
     ]
-    even = replace(match.difference, found=Estimate(0.02, -0.1, 0.14), surplus=0.02)
+    even = replace(match.difference, found=Estimate(0.02, 0.06, -0.1, 0.14), surplus=0.02)
     assert (
         "an interval that excludes 0 points a game"
         in verdict(replace(match, test=None, difference=even), None).more
@@ -107,11 +112,8 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
     assert elo["low"] > 0
     (found,) = verdicts_of(read_run(run, [folder]))
     assert found.sentence == "mine is worse than classic" and found.kind == "worse"
-    assert (
-        found.detail
-        == f"−{elo['value']:.0f}\u00a0±\u00a0{elo['error']:.0f} Elo; 40 games, depth 4, 8 random"
-        " plies"
-    )
+    text = f"−{elo['value']:.0f}\u00a0±\u00a0{(elo['high'] - elo['low']) / 2:.0f} Elo"
+    assert found.detail == f"{text}; 40 games, depth 4, 8 random plies"
 
 
 def test_games_learned_from_are_read_from_the_copies(tmp_path):

@@ -30,8 +30,8 @@ def test_adjusted_means_are_unbiased_and_their_intervals_cover(paired, pairs):
         points, luck = points[:, ::2], luck[:, ::2]
     found = [mean_points(y, x, paired) for y, x in zip(points, luck, strict=True)]
     means, errors = (
-        np.array([each.mean for each in found]),
-        np.array([each.error for each in found]),
+        np.array([each.found.value for each in found]),
+        np.array([each.found.standard_error for each in found]),
     )
     assert abs(means.mean() - TRUE) < 4 * means.std() / runs**0.5 + 0.002
     if pairs > 4:
@@ -70,9 +70,9 @@ def test_slopes_are_those_of_regressions_on_the_others():
 def test_pairs_without_luck_and_plain_games():
     points = np.array([1, -1, 2, -2, 1, 1, -1, -2])
     paired, single = mean_points(points), mean_points(points, paired=False)
-    assert paired.mean == single.mean == points.mean()
-    assert single.error == single.plain_error == paired.plain_error
-    assert abs(paired.error - np.std([0, 0, 1, -1.5], ddof=1) / 2) < 1e-12
+    assert paired.found.value == single.found.value == points.mean()
+    assert single.found.standard_error == single.plain_error == paired.plain_error
+    assert abs(paired.found.standard_error - np.std([0, 0, 1, -1.5], ddof=1) / 2) < 1e-12
     assert single.gain == 1
 
 

@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import t
 
 from tests.tuner.statistics.support import count_games, shares_of, swapped
+from tuner.core.estimates import Estimate
 from tuner.statistics.intervals import wilson_interval
 from tuner.statistics.pentanomial import (
     NORMALIZED_ELO,
     SCORES,
-    SIDE,
     Results,
     elo_of,
     score_of,
@@ -31,13 +31,13 @@ FASTCHESS = [
 @pytest.mark.parametrize("pairs, normalized, logistic", FASTCHESS)
 def test_elo_and_errors_are_those_of_fastchess_but_for_students_t(pairs, normalized, logistic):
     found, n = summarise(pairs), sum(pairs)
-    wider = t.ppf(0.975, n - 1) / SIDE * math.sqrt(n / (n - 1))
-    assert (found.normalized_elo.value, found.normalized_elo.error / wider) == pytest.approx(
+    wider = t.ppf(0.975, n - 1) / 1.959964 * math.sqrt(n / (n - 1))
+    assert (found.normalized_elo.value, found.normalized_elo.half_width / wider) == pytest.approx(
         normalized, abs=0.006
     )
     assert found.elo.value == pytest.approx(logistic[0], abs=0.006)
     # Elo is no linear function of the score
-    assert found.elo.error / wider == pytest.approx(logistic[1], abs=0.006, rel=0.003)
+    assert found.elo.half_width / wider == pytest.approx(logistic[1], abs=0.006, rel=0.003)
 
 
 def test_mean_and_variance_are_those_of_the_pairs_written_out():
@@ -52,8 +52,8 @@ def test_interval_of_elo_is_about_that_of_the_delta_method_for_many_pairs():
     """The derivative of Elo by score, 400 / ln 10 / (s (1 - s)), times 1.96 standard errors."""
     pairs = (5_000, 21_000, 50_000, 26_000, 8_000)
     found = summarise(pairs)
-    error = SIDE * math.sqrt(found.variance / sum(pairs))
-    assert found.elo.error == pytest.approx(
+    error = 1.959964 * math.sqrt(found.variance / sum(pairs))
+    assert found.elo.half_width == pytest.approx(
         400 / math.log(10) / (found.score * (1 - found.score)) * error, rel=1e-4
     )
 
@@ -120,6 +120,10 @@ def test_an_unpaired_game_is_counted_among_the_games_only():
     assert found.unpaired == 1 and found.points == 2.5
 
 
+def numbers_of(found: Estimate) -> tuple[float, ...]:
+    return found.value, found.standard_error, found.low, found.high
+
+
 def test_no_games_say_nothing():
     none = count_games([])
     assert none == Results((0, 0, 0, 0, 0), 0, 0, 0)
@@ -127,8 +131,7 @@ def test_no_games_say_nothing():
     numbers = [
         found.score,
         found.variance,
-        *found.elo,
-        *found.normalized_elo,
+        *(number for elo in (found.elo, found.normalized_elo) for number in numbers_of(elo)),
         found.los,
         found.draw_ratio,
         found.pairs_ratio,
@@ -142,7 +145,7 @@ def test_all_wins_or_losses_are_infinite_elo_with_a_bound(pairs, sign):
     assert found.elo.value == found.normalized_elo.value == sign * math.inf
     bound = found.elo.low if sign > 0 else found.elo.high
     assert bound == pytest.approx(sign * elo_of(wilson_interval(9, 9)[0]))
-    assert math.isnan(found.normalized_elo.error)
+    assert math.isnan(found.normalized_elo.half_width)
     assert found.los == pytest.approx(NormalDist().cdf(sign * 3))
 
 
@@ -157,7 +160,7 @@ def test_pairs_that_are_alike_have_a_los_that_agrees_with_their_interval(kind, p
 
 def test_an_interval_that_reaches_a_score_of_1_is_open_upwards():
     found = summarise((0, 0, 0, 1, 5)).elo
-    assert 0 < found.low < found.value < found.high == math.inf == found.error
+    assert 0 < found.low < found.value < found.high == math.inf == found.half_width
 
 
 @pytest.mark.parametrize("kind", range(5))
@@ -165,14 +168,14 @@ def test_one_pair_gives_the_interval_of_a_proportion(kind):
     found = summarise([int(kind == place) for place in range(5)])
     assert found.score == SCORES[kind]
     low, high = wilson_interval(SCORES[kind], 1)
-    assert found.elo[1:] == (elo_of(low), elo_of(high))
-    assert math.isnan(found.normalized_elo.error)
+    assert (found.elo.low, found.elo.high) == (elo_of(low), elo_of(high))
+    assert math.isnan(found.normalized_elo.half_width)
 
 
 def test_drawn_pairs_alone_are_even_and_of_no_known_spread():
     found = summarise((0, 0, 40, 0, 0))
     assert found.elo.value == 0 and found.los == 0.5
-    assert found.elo.error == pytest.approx(elo_of(wilson_interval(20, 40)[1]))
+    assert found.elo.half_width == pytest.approx(elo_of(wilson_interval(20, 40)[1]))
     assert math.isnan(found.normalized_elo.value)
 
 

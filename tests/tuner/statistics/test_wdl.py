@@ -111,7 +111,7 @@ def test_errors_of_one_game_each_are_those_of_statsmodels():
     )
     ours = fit_wdl(data, 0, [1.0])
     assert np.allclose([ours.model.a[0], ours.model.b[0]], theirs.params, rtol=1e-4)
-    assert np.allclose(ours.errors().ravel() / ours.reach, theirs.bse, rtol=0.05)
+    assert np.allclose([c.standard_error for (c,) in ours.coefficients], theirs.bse, rtol=0.05)
 
 
 @pytest.mark.parametrize("degree", [1, 3])
@@ -153,7 +153,7 @@ def test_intervals_at_a_material_are_those_of_draws_from_the_covariance():
     drawn = np.random.default_rng(1).multivariate_normal(theta, ours.covariance, 20_000)
     power = 0.5 ** np.arange(3)
     widths = norm.ppf(0.975) * np.std([drawn[:, :3] @ power, drawn[:, 3:] @ power], axis=1)
-    assert np.allclose(ours.error_at(0.5), widths, rtol=0.03)
+    assert np.allclose([found.half_width for found in ours.at(0.5)], widths, rtol=0.03)
 
 
 def test_games_that_scores_do_not_tell_apart_are_not_fitted():
@@ -194,9 +194,9 @@ def test_means_by_game_are_those_of_statsmodels():
     dice = np.random.default_rng(13)
     game = dice.integers(0, 2000, 9000)
     values = dice.normal(size=2000)[game] + dice.normal(size=9000)
-    mean, error = mean_by_game(values, game)
+    found = mean_by_game(values, game)
     theirs = sm.OLS(values, np.ones(9000)).fit(
         cov_type="cluster", cov_kwds={"groups": game, "df_correction": True}
     )
-    assert mean == pytest.approx(theirs.params[0])
-    assert error == pytest.approx(1.96 * theirs.bse[0], rel=0.01)
+    assert found.value == pytest.approx(theirs.params[0])
+    assert found.half_width == pytest.approx(1.96 * theirs.bse[0], rel=0.01)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.optimize.methods.base import Estimate, Method
+from tuner.optimize.methods.base import Method, Optimum
 from tuner.optimize.methods.neighbourhood import FEWEST_PAIRS, Neighbourhood
 from tuner.optimize.numbers import Number
 
@@ -70,7 +70,7 @@ class Local(Method):
         """See `Method`."""
         return self._near.values(self._near.u)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> Optimum:
         """See `Method`."""
         near = self._near.copy()  # what is proposed must not depend on who asks
         if near.pairs > max(self._fitted, FEWEST_PAIRS - 1):

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tuner.optimize.methods.base import Estimate
+from tuner.core.estimates import ELO, estimate_of
+from tuner.optimize.methods.base import Optimum
 from tuner.optimize.numbers import Number
-from tuner.statistics.intervals import NORMAL
 
-LOGIT = np.log(10) / 400  # of a score, for each Elo
 KNOTS = np.arange(-2.5, 2.51, 0.5)  # of kinks around the best values, in steps of play
 SLOPE, CURVE, PRODUCT, SHIFT, TOTAL, KINK = range(6)  # groups of coefficients that share a width
 EXPECTED = 60.0  # Elo: what numbers are expected to be worth in all over a unit
@@ -97,14 +96,14 @@ class Surface:
         x = self.difference(data.a, data.b, data.shifts)
         for elo in (before, None):
             elo = np.clip(x @ self.mean if elo is None else elo, -REACH, REACH)
-            p = 1 / (1 + np.exp(-LOGIT * elo))
+            p = 1 / (1 + np.exp(-elo / ELO))
             spread = np.maximum(p * (1 - p), FLATTEST)
-            slope = LOGIT * spread
+            slope = spread / ELO
             information = weights * slope**2 / (4 * spread * self.variance)
             self._learn(
                 (x.T * information) @ x, x.T @ (information * (elo + (data.scores - p) / slope))
             )
-        p = 1 / (1 + np.exp(-LOGIT * np.clip(x @ self.mean, -REACH, REACH)))
+        p = 1 / (1 + np.exp(-np.clip(x @ self.mean, -REACH, REACH) / ELO))
         squares = weights @ ((data.scores - p) ** 2 / (4 * spread))
         self.variance = (squares + PAIRS_OF_VARIANCE * PAIR_VARIANCE) / (
             weights.sum() + PAIRS_OF_VARIANCE
@@ -339,7 +338,7 @@ class Neighbourhood:
         here = self.surface.strength(drawn, np.tile(self.u, (len(drawn), 1)))
         return float((there - here).mean())
 
-    def estimate(self, seed: int) -> Estimate:
+    def estimate(self, seed: int) -> Optimum:
         """Return the estimate of the last fit."""
         surface, generator = self.surface, np.random.default_rng(seed)
         drawn = surface.draws(DRAWS, generator)
@@ -347,18 +346,18 @@ class Neighbourhood:
         if surface.kinked:
             low, high = low - KINK_ERROR * self.step, high + KINK_ERROR * self.step
         worth, worth_error = self._worth()
-        return Estimate(
+        gain = estimate_of(float(worth[-1]), float(worth_error[-1]))
+        return Optimum(
             self.values(self.u),
             self.values(np.minimum(low, self.u)),
             self.values(np.maximum(high, self.u)),
             worth[:-1],
             worth_error[:-1],
             *self._cost(),
-            float(worth[-1]),
-            float(worth_error[-1]),
+            gain,
             self._left(drawn),
             self._left(surface.draws(DRAWS, generator, 0.5)),
-            self._doubt(worth[-1] < NORMAL * worth_error[-1]),
+            self._doubt(gain.low < 0),
         )
 
     def _doubt(self, no_gain: bool) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.optimize.methods.base import Estimate, Method
+from tuner.optimize.methods.base import Method, Optimum
 from tuner.optimize.methods.neighbourhood import FEWEST_PAIRS, Neighbourhood
 from tuner.optimize.numbers import Number
 
@@ -57,7 +57,7 @@ class Spsa(Method):
         """See `Method`."""
         return self._theta.copy()
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> Optimum:
         """See `Method`."""
         near = self._near.copy()
         near.u = near.at(self._theta)

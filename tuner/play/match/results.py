@@ -14,18 +14,17 @@ import numpy as np
 
 from games.record import STALL, Game
 from games.streams import InputError
+from tuner.core.estimates import Estimate, fixed
 from tuner.core.text import duration, plural
 from tuner.options.match import MatchSettings
 from tuner.play.match.journal import PairLine
 from tuner.play.match.setup import AnySettings, Contestants, ladder_lines, row_of
 from tuner.play.players import RANDOM, PlayerSpec
-from tuner.statistics.intervals import estimate_around, quantile
-from tuner.statistics.pentanomial import Estimate, MeanPoints, Results, mean_points, summarise
+from tuner.statistics.pentanomial import Results, mean_points, summarise
 from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
 
 FEWEST_PAIRS = 3  # that a mean with an error needs
 MOST_FAULTS = 0.05  # share of the games
-NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
 
 
 @dataclass(frozen=True)
@@ -45,14 +44,6 @@ class PointResults:
         return (len(self.pairs) - 1) // 4
 
 
-def points_text(found: Estimate) -> str:
-    """Return points a game with their interval; no -0."""
-    if math.isnan(found.value):
-        return "-"
-    error = "" if math.isnan(found.error) else f" +/- {found.error:.3f}"
-    return f"{round(found.value, 3) + 0.0:+.3f}{error}"
-
-
 def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float | None]:
     """Return the points a game from pairs; the same with luck subtracted, None without; and how
     many games with dice of their own and without luck one game counts as, None if unknown. Pairs
@@ -62,20 +53,11 @@ def estimates(results: PointResults) -> tuple[Estimate, Estimate | None, float |
         return Estimate(), None, None
     if pairs < FEWEST_PAIRS:
         return Estimate(float(points.mean())), None, None
-    half_width = quantile(pairs)
-    plain = mean_points(points)
-    found = _estimate(plain, half_width)
+    found = mean_points(points).found
     if results.luck is None:
         return found, None, None
     less_luck = mean_points(points, results.luck.ravel())
-    gain = less_luck.gain if math.isfinite(less_luck.gain) else None
-    return found, _estimate(less_luck, half_width), gain
-
-
-def _estimate(found: MeanPoints, half_width: float) -> Estimate:
-    return estimate_around(
-        found.mean, half_width * found.error if found.error > NO_ERROR else math.nan
-    )
+    return found, less_luck.found, less_luck.gain if math.isfinite(less_luck.gain) else None
 
 
 def interval_text(estimate: Estimate, pairs: int) -> str:
@@ -87,17 +69,17 @@ def interval_text(estimate: Estimate, pairs: int) -> str:
             f"no interval: {pairs} {'pair' if pairs == 1 else 'pairs'}, at least {FEWEST_PAIRS} are"
             " needed"
         )
-    if math.isnan(estimate.error):
+    if math.isnan(estimate.standard_error):
         return f"no interval: all {pairs} pairs have the same points"
     return "95 %, from pairs"
 
 
-def superiority(estimate: Estimate, pairs: int) -> float | None:
+def superiority(estimate: Estimate) -> float | None:
     """Return the likelihood of superiority: the chance that the first player wins more points than
     it loses."""
-    if not estimate.error > 0:
+    if not estimate.standard_error > 0:
         return None
-    return NormalDist().cdf(estimate.value / estimate.error * quantile(pairs))
+    return NormalDist().cdf(estimate.value / estimate.standard_error)
 
 
 def points_block(
@@ -109,15 +91,15 @@ def points_block(
     """Lines of a result; the first names the players and the last has the LLR, if given. `judge`
     measured the luck."""
     found, less_luck, gain = estimates(results)
-    chance = superiority(found, len(results.points))
+    chance = superiority(found)
     about = interval_text(found, len(results.points))
     lines = [
         f"Results of {names[0]} vs {names[1]}:",
-        f"Points a game: {points_text(found)} ({about})",
+        f"Points a game: {found.text(3, '+')} ({about})",
     ]
     if less_luck is not None:
         more = "" if gain is None else f"; each game counts as {gain:.1f} with dice of their own"
-        lines.append(f"Less luck:     {points_text(less_luck)} (luck by {judge}{more})")
+        lines.append(f"Less luck:     {less_luck.text(3, '+')} (luck by {judge}{more})")
     if chance is not None:
         lines.append(f"LOS: {100 * chance:.2f} %")
     games = sum(results.games.values())
@@ -174,7 +156,7 @@ def points_dict(
             if less_luck is None
             else less_luck.plain | {"judge": judge, "games_each_counts_as": gain}
         ),
-        "los": superiority(found, len(results.points)),
+        "los": superiority(found),
     }
     if test is not None:
         plain["sprt"] = test_dict(test, results.pairs, "points")
@@ -219,15 +201,16 @@ def result_block(
     lines = [] if names is None else [f"Results of {names[0]} vs {names[1]}:"]
     share = results.points / results.games if results.games else math.nan
     lines += [
-        f"Elo: {_interval(summary.elo)}"
-        + (f", nElo: {_interval(summary.normalized_elo)}" if summary.variance > 0 else ""),
+        f"Elo: {summary.elo.text()}"
+        + (f", nElo: {summary.normalized_elo.text()}" if summary.variance > 0 else ""),
         (
-            f"LOS: {_fixed(100 * summary.los)} %, DrawRatio: {_fixed(100 * summary.draw_ratio)} %, "
-            f"PairsRatio: {_fixed(summary.pairs_ratio)}"
+            f"LOS: {fixed(100 * summary.los, 2)} %,"
+            f" DrawRatio: {fixed(100 * summary.draw_ratio, 2)} %,"
+            f" PairsRatio: {fixed(summary.pairs_ratio, 2)}"
         ),
         (
             f"Games: {results.games}, Wins: {results.wins}, Losses: {results.losses}, Draws:"
-            f" {results.draws}, Points: {results.points:.1f} ({_fixed(100 * share)} %)"
+            f" {results.draws}, Points: {results.points:.1f} ({fixed(100 * share, 2)} %)"
         ),
         f"Ptnml(0-2): {list(results.pairs)}",
     ]
@@ -236,8 +219,8 @@ def result_block(
         lower, upper = test.bounds
         way = 100 * (llr / upper if llr >= 0 else -llr / lower)
         lines.append(
-            f"LLR: {_fixed(llr)} ({_fixed(way, 1)}%) ({lower:.2f}, {upper:.2f}) "
-            f"[{_fixed(test.elo0)}, {_fixed(test.elo1)}]"
+            f"LLR: {fixed(llr, 2)} ({fixed(way, 1)}%) ({lower:.2f}, {upper:.2f}) "
+            f"[{fixed(test.elo0, 2)}, {fixed(test.elo1, 2)}]"
         )
     return "\n".join(lines)
 
@@ -266,20 +249,6 @@ def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = No
     if test is not None:
         found["sprt"] = test_dict(test, results.pairs, "elo")
     return found
-
-
-def _interval(interval: Estimate) -> str:
-    if math.isfinite(interval.error):
-        return f"{_fixed(interval.value)} +/- {_fixed(interval.error)}"
-    known = [end for end in interval[1:] if math.isfinite(end)]
-    if not known:
-        return "unknown"
-    return f"{'at least' if known[0] == interval.low else 'at most'} {_fixed(known[0])}"
-
-
-def _fixed(number: float, digits: int = 2) -> str:
-    # + 0.0: no -0.00
-    return "-" if math.isnan(number) else f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def _finite(number: float) -> float | None:
@@ -336,7 +305,7 @@ def point_difference(results: PointResults) -> Difference:
     """Return the difference of a match in points, with luck subtracted where it is known."""
     plain, less_luck, _ = estimates(results)
     found, pairs = less_luck or plain, len(results.points)
-    variance = _finite((found.error / quantile(pairs)) ** 2 * pairs) if pairs else None
+    variance = _finite(found.standard_error**2 * pairs)
     most = 2 * results.most
     return Difference(
         "points a game",
@@ -422,9 +391,9 @@ def progress_text(
     elo = summarise(results.pairs).elo
     if game.in_points:
         mean = sum(points * count for points, count in tally.games.items()) / max(results.games, 1)
-        score = f"{points_text(Estimate(mean))} points a game"
-    elif math.isfinite(elo.value) and math.isfinite(elo.error):
-        score = f"Elo {elo.value:+.1f} +/- {elo.error:.1f}"
+        score = f"{fixed(mean, 3, '+')} points a game"
+    elif math.isfinite(elo.half_width):
+        score = f"Elo {elo.text(1, '+')}"
     else:
         score = f"+{results.wins} -{results.losses} ={results.draws}"
     parts = [plural(results.games, "game"), score]

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from games.record import Game
+from tuner.core.estimates import AT_LEAST, AT_MOST, ESTIMATED, GIVEN, UNKNOWN
 from tuner.core.text import plural
 from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.match import PairsRun, Score
@@ -22,19 +23,14 @@ from tuner.play.match.results import Tally, openings_text, pace_text
 from tuner.play.match.settings import anchors_of
 from tuner.play.match.setup import field_of
 from tuner.statistics.ratings import (
-    AT_LEAST,
-    AT_MOST,
-    ELO,
-    ESTIMATED,
-    GIVEN,
+    LOGISTIC,
     POINTS_A_GAME,
-    UNKNOWN,
     PairsBetween,
     Rated,
     ratings_of,
 )
 
-SIGNS = {AT_LEAST: "≥ ", AT_MOST: "≤ "}
+SIGNS = {AT_LEAST: "≥", AT_MOST: "≤"}
 
 
 @dataclass(frozen=True)
@@ -88,14 +84,14 @@ class Standings:
 
     def rating_text(self, player: int) -> str:
         """Return the rating of a player, with its interval."""
-        value, how = self.rated.values[player], self.rated.how[player]
-        error = self.rated.error(player)
-        digits = 3 if self.in_points else 1
-        if how == UNKNOWN:
+        found = self.rated.rating(player)
+        if found.how == UNKNOWN:
             return "-"
-        sign = "" if GIVEN in self.rated.how else "+"
-        text = f"{SIGNS.get(how, '')}{round(value, digits) + 0.0:{sign}.{digits}f}"
-        return text if error is None else f"{text} +/- {error:.{digits}f}"
+        style = "" if GIVEN in self.rated.how else "+"
+        text = found.text(3 if self.in_points else 1, style)
+        for words, sign in SIGNS.items():
+            text = text.replace(words, sign)
+        return text
 
 
 def standings_of(settings: TournamentSettings, game: Game, tallies: Sequence[Tally]) -> Standings:
@@ -109,7 +105,7 @@ def standings_of(settings: TournamentSettings, game: Game, tallies: Sequence[Tal
         for forfeit, number in tally.forfeits.items():
             faults[(a, b)["ab".index(forfeit[0])], forfeit[2:]] += number
         played.append(PairsBetween(a, b, _results(tally, game)))
-    model = POINTS_A_GAME if game.in_points else ELO
+    model = POINTS_A_GAME if game.in_points else LOGISTIC
     rated = ratings_of(len(settings.names), played, model, anchors_of(settings))
     order = sorted(
         range(len(settings.names)),
@@ -234,7 +230,8 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
         found.append(f"Ratings are relative to {', '.join(settings.anchor)}.")
     elif ESTIMATED in rated.how:
         found.append("The mean of the estimated ratings is 0.")
-    if any(rated.error(i) is not None for i in range(len(standings.names))):
+    errors = [rated.rating(i).standard_error for i in range(len(standings.names))]
+    if not all(map(math.isnan, errors)):
         luck = (
             f", luck by {settings.judge} subtracted"
             if standings.in_points and settings.judge
@@ -244,7 +241,7 @@ def remarks_of(standings: Standings, settings: TournamentSettings) -> list[str]:
     if {AT_LEAST, AT_MOST} & set(rated.how):
         found.append("≥, ≤: all games against the rated players were won or lost; 95 % bound.")
     if any(
-        rated.how[i] == ESTIMATED and rated.error(i) is None for i in range(len(standings.names))
+        how == ESTIMATED and math.isnan(error) for how, error in zip(rated.how, errors, strict=True)
     ):
         found.append("Without +/-: all pairs of games ended alike, so there is no interval.")
     if UNKNOWN in rated.how:
@@ -291,18 +288,11 @@ def standings_texts(
 
 def _player_dict(standings: Standings, place: int) -> dict:
     i = standings.order[place]
-    value, error = float(standings.rated.values[i]), standings.rated.error(i)
-    how = standings.rated.how[i]
+    rating = standings.rated.rating(i)
     return {
         "rank": place + 1,
         "name": standings.names[i],
-        "rating": {
-            "value": None if how == UNKNOWN else value,
-            "low": value if how in (AT_LEAST, GIVEN) else None if error is None else value - error,
-            "high": value if how in (AT_MOST, GIVEN) else None if error is None else value + error,
-            "error": error,
-            "how": how,
-        },
+        "rating": {**rating.plain, "how": rating.how},
         **vars(standings.all_of(i)),
         "los_to_next": standings.superiority(place),
         "forfeits": {

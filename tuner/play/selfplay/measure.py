@@ -6,12 +6,14 @@ the first. They differ from the training games, and nothing is learned from them
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from games.record import Game
+from tuner.core.estimates import Estimate, estimate_of, reach_of
 from tuner.core.records import Amount, Count, InputError, Number
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
@@ -19,7 +21,7 @@ from tuner.evaluation.networks.players import CompiledPlayer, play_games
 from tuner.options.option import refuse
 from tuner.options.selfplay import LearningOptions
 from tuner.play.players import EVALUATION, Named, understood
-from tuner.statistics.intervals import quantile, wilson_interval
+from tuner.statistics.intervals import wilson_interval
 from tuner.statistics.pentanomial import mean_points
 
 WITH_DICE, WITHOUT_DICE, TIMES = 1000, 100, 20  # games of a measurement; measurements of a run
@@ -46,8 +48,20 @@ class MeasuredGames:
         }
 
     @property
+    def result(self) -> dict[str, Any]:
+        """What `--json` prints of it."""
+        found = self.estimate.plain
+        return {"opponent": self.opponent, "points": found, "games": self.games}
+
+    @property
     def text(self) -> str:
-        return f"{self.points:+.3f} +/- {self.error:.3f} points a game against {self.opponent}"
+        return f"{self.estimate.text(3, '+')} points a game against {self.opponent}"
+
+    @property
+    def estimate(self) -> Estimate:
+        """The points a game as an estimate."""
+        reach = reach_of(self.games // 2)
+        return estimate_of(self.points, self.error / reach, reach)
 
 
 @dataclass(frozen=True)
@@ -107,11 +121,11 @@ class Measurement:
             play_games(
                 self._whole, evaluation.player(), self._opponent, self._games, seed=seed
             ).points
-        )
+        ).found
         self.seconds += time.thread_time() - begun
-        return MeasuredGames(
-            self._name, found.mean, quantile(self._games // 2) * found.error, self._games
-        )
+        # no interval where all pairs ended alike
+        half = found.half_width if math.isfinite(found.half_width) else 0.0
+        return MeasuredGames(self._name, found.value, half, self._games)
 
 
 def due(settings: LearningOptions, before: int, games: int) -> bool:

@@ -29,7 +29,7 @@ from tuner.play.openings import JUDGE, Generator, start_of
 from tuner.play.players import make_player, search_player
 from tuner.play.run import Run, RunResult
 from tuner.play.selfplay.folder import Folder, SavedLearning, read_history
-from tuner.play.selfplay.measure import MeasuredMatch, Measurement, due
+from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch, Measurement, due
 from tuner.play.selfplay.setup import player_named
 
 SEED = 1 << 41  # added to the seed of a run, for openings of its own
@@ -231,6 +231,8 @@ class LearningRun(Run):
             "interrupted": interrupted,
             **last,
         }
+        if "measured" in last:
+            plain["measured"] = MeasuredGames(**last["measured"]).result
         lines = self.summary(output, last)
         if interrupted:
             lines.append(self.advice(folder))

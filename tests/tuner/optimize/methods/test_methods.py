@@ -77,7 +77,7 @@ def test_spsa_has_the_schedule_of_fishtest():
 @pytest.mark.parametrize("name", METHODS)
 def test_numbers_without_effect_are_said_to_have_none(name):
     e = play(METHODS[name](numbers_of(2), NOISE, 5), NOISE).estimate()
-    assert abs(e.gain) <= 2.6 * e.gain_error
+    assert abs(e.gain.value) <= 2.6 * e.gain.standard_error
     assert (abs(e.worth) <= 2.6 * e.worth_error).all()
     assert (abs(e.cost) <= 2.6 * e.cost_error).all()
 
@@ -91,7 +91,7 @@ def test_what_matters_is_told_from_what_does_not():
     assert e.worth[0] - 1.96 * e.worth_error[0] > 20
     assert e.cost[0] - 1.96 * e.cost_error[0] > 0 and e.cost[1] < e.cost[0] / 3
     assert e.high[1] - e.low[1] > 3 * (e.high[0] - e.low[0])
-    assert abs(e.gain - 64) < 2.5 * e.gain_error and e.left_later < e.left
+    assert abs(e.gain.value - 64) < 2.5 * e.gain.standard_error and e.left_later < e.left
 
 
 def test_few_pairs_are_not_trusted():

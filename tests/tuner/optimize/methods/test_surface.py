@@ -2,7 +2,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tests.tuner.optimize.simulation import scores, strength
-from tuner.optimize.methods.neighbourhood import CURVE, LOGIT, Data, Surface, grid
+from tuner.core.estimates import ELO
+from tuner.optimize.methods.neighbourhood import CURVE, Data, Surface, grid
 
 PAIRS = 3000
 
@@ -28,10 +29,10 @@ def test_the_mean_is_that_of_a_logistic_regression_with_normal_priors():
 
     def loss(z):
         c = centre + z / precision**0.5
-        elo, off = LOGIT * (x @ c), c - centre
+        elo, off = x @ c / ELO, c - centre
         share = weights / (4 * surface.variance)
         likelihood = share * (np.logaddexp(0, elo) - data.scores * elo)
-        slope = x.T @ (share * (1 / (1 + np.exp(-elo)) - data.scores)) * LOGIT
+        slope = x.T @ (share * (1 / (1 + np.exp(-elo)) - data.scores)) / ELO
         value = likelihood.sum() + (precision * off**2).sum() / 2
         return value, (slope + precision * off) / precision**0.5
 

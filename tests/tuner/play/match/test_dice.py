@@ -14,15 +14,15 @@ from games.record import Control, Dice, find
 from tests.commands.match_support import play
 from tests.commands.support import done, tuner
 from tests.tuner.core.support import keep_records, read_records
+from tuner.core.estimates import Estimate
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
 from tuner.play.game import Course, by_rules, play_out
 from tuner.play.match.pairs import luck_by
-from tuner.play.match.results import PointResults, estimates, points_block, points_text
+from tuner.play.match.results import PointResults, estimates, points_block
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer, search_player
-from tuner.statistics.intervals import Estimate
 from tuner.statistics.pentanomial import mean_points
 
 GAME = find("backgammon")
@@ -97,10 +97,9 @@ def test_luck_has_mean_zero_and_less_luck_is_unbiased(luck):
     points = np.array([GAME.points_of(game.outcome) for game in games], float)
     given = np.array([game.luck for game in games])
     assert abs(given.mean()) < 4 * given.std() / len(given) ** 0.5
-    found = mean_points(points, given, paired=False)
-    assert (
-        abs(found.mean) < 4 * found.error and found.error < mean_points(points, paired=False).error
-    )
+    found = mean_points(points, given, paired=False).found
+    plain = mean_points(points, paired=False).found
+    assert abs(found.value) < 4 * found.standard_error < 4 * plain.standard_error
 
 
 def test_the_luck_of_all_rolls_has_mean_zero(luck):
@@ -121,7 +120,7 @@ def test_less_luck_is_unbiased_and_its_interval_covers():
         results = PointResults((0,) * 13, Counter(), points, luck)
         _, estimate, gain = estimates(results)
         errors.append(estimate.value - 0.25)
-        covered += abs(errors[-1]) < estimate.error
+        covered += abs(errors[-1]) < estimate.half_width
         assert gain > 2
     assert abs(np.mean(errors)) < 4 * np.std(errors) / 300**0.5 and 0.91 < covered / 300 < 0.985
 
@@ -135,19 +134,19 @@ def test_counts_of_a_result_add_up():
     assert "Pairs by points, -6 to 6: [0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0]" in text
     assert "Less luck" not in text and "Points a game: -0.250 +/- " in text
     assert estimates(results)[0].value == pytest.approx(points.mean())
-    assert points_text(Estimate()) == "-" and points_text(Estimate(0.5)) == "+0.500"
+    assert Estimate().text(3, "+") == "unknown" and Estimate(0.5).text(3, "+") == "+0.500"
 
 
 @pytest.mark.parametrize(
     ("pairs", "said"),
     [
-        ([], "Points a game: - (no pair of games has ended)"),
-        ([[1, -1]], "Points a game: +0.000 (no interval: 1 pair, at least 3 are needed)"),
+        ([], "Points a game: unknown (no pair of games has ended)"),
+        ([[1, -1]], "Points a game: 0.000 (no interval: 1 pair, at least 3 are needed)"),
         ([[1, -1], [1, 2]], "Points a game: +0.750 (no interval: 2 pairs, at least 3 are needed)"),
         ([[-2, -2]] * 5, "Points a game: -2.000 (no interval: all 5 pairs have the same points)"),
         (
             [[1, -1], [2, -2], [0, 0]],
-            "Points a game: +0.000 (no interval: all 3 pairs have the same points)",
+            "Points a game: 0.000 (no interval: all 3 pairs have the same points)",
         ),
     ],
 )

@@ -103,7 +103,9 @@ def test_dict_holds_the_numbers_of_the_block():
     assert found["pentanomial"] == [0, 2, 15, 5, 8] and found["unpaired"] == 0
     assert found["elo"]["value"] == pytest.approx(113.94, abs=0.005)
     assert found["elo"]["high"] - found["elo"]["low"] == pytest.approx(2 * 70.78, abs=0.01)
-    assert found["normalized_elo"]["error"] == pytest.approx(93.30, abs=0.005)
+    assert found["normalized_elo"]["high"] - found["normalized_elo"]["low"] == pytest.approx(
+        2 * 93.30, abs=0.01
+    )
     assert (
         found["sprt"]["llr"] == pytest.approx(1.29, abs=0.005) and found["sprt"]["decision"] is None
     )
@@ -116,5 +118,7 @@ def test_dict_holds_the_numbers_of_the_block():
 def test_infinite_and_unknown_numbers_are_null_in_json():
     found = result_dict(count_games([1, 1, 1, 1]), ("a", "b"))
     low = found["elo"].pop("low")
-    assert found["elo"] == {"value": None, "high": None, "error": None} and -120 < low < -100
+    assert (
+        found["elo"] == {"value": None, "high": None, "standard_error": None} and -120 < low < -100
+    )
     assert found["pairs_ratio"] is None and 0.9 < found["los"] < 0.95

@@ -1,0 +1,130 @@
+"""Estimates: a value with its standard error and its 95 % interval, as text and as plain data.
+
+How many standard errors an interval has to either side is said here alone: that of the normal
+distribution, or of Student's t where an error comes from few games."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+CONFIDENCE = 0.95
+NORMAL = 1.96  # standard errors to either side of a 95 % interval
+FEW_GAMES = 50
+ELO = 400 / math.log(10)  # by which a score of 1/2 rises with each unit of its logit
+ESTIMATED, AT_LEAST, AT_MOST, UNKNOWN, GIVEN = (
+    "estimated",
+    "at least",
+    "at most",
+    "unknown",
+    "given",
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, its standard error and its 95 % interval, which need not be even: NaN what is not
+    known, infinite what nothing bounds. `how` it was found: as a bound, AT_LEAST or AT_MOST, or it
+    was GIVEN."""
+
+    value: float = math.nan
+    standard_error: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    how: str = ESTIMATED
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval: the number after +/-."""
+        return (self.high - self.low) / 2
+
+    @property
+    def plain(self) -> dict[str, float | None]:
+        """As plain data; None for what is not finite."""
+        numbers = (self.value, self.low, self.high, self.standard_error)
+        names = ("value", "low", "high", "standard_error")
+        return {
+            name: float(x) if math.isfinite(x) else None
+            for name, x in zip(names, numbers, strict=True)
+        }
+
+    def text(self, digits: int = 2, style: str = "") -> str:
+        """Return the value as text, with +/- half of its interval if that is known; `style` is
+        that of Python's formats: "+" for the sign of positive values, "," for groups of thousands.
+        """
+        if math.isfinite(self.value):
+            text, half = fixed(self.value, digits, style), self.half_width
+            if self.how in (AT_LEAST, AT_MOST):
+                return f"{self.how} {text}"
+            known = math.isfinite(half) and self.how == ESTIMATED
+            return f"{text} +/- {fixed(half, digits)}" if known else text
+        for how, end in ((AT_LEAST, self.low), (AT_MOST, self.high)):
+            if math.isfinite(end):
+                return f"{how} {fixed(end, digits, style)}"
+        return UNKNOWN
+
+    def leading_text(self, digits: int = 4) -> str:
+        """Return the same with leading digits, two less of the interval, without exponents."""
+        value, half = (
+            f"{float(f'{number:.{n}g}'):.12g}"
+            for number, n in ((self.value, digits), (self.half_width, digits - 2))
+        )
+        return f"{value} +/- {half}"
+
+    def times(self, factor: float) -> Estimate:
+        """Return the estimate in another unit."""
+        return Estimate(
+            factor * self.value,
+            factor * self.standard_error,
+            factor * self.low,
+            factor * self.high,
+            self.how,
+        )
+
+    @property
+    def turned(self) -> Estimate:
+        """The same from the other side's point of view."""
+        return replace(self, value=-self.value, low=-self.high, high=-self.low)
+
+
+def estimate_of(value: float, standard_error: float, reach: float = NORMAL) -> Estimate:
+    """Return an estimate with an even interval of so many standard errors to either side."""
+    half = reach * standard_error
+    return Estimate(value, standard_error, value - half, value + half)
+
+
+def estimate_within(value: float, half: float) -> Estimate:
+    """Return an estimate of which a file has half of the interval, which is that of the normal
+    distribution."""
+    return estimate_of(value, half / NORMAL)
+
+
+def reach_of(games: float) -> float:
+    """Return the standard errors to either side of a 95 % interval, for an error that was estimated
+    from this many games: Student's t where they are few."""
+    return NORMAL if games >= FEW_GAMES else student(max(games - 1, 1))
+
+
+def student(freedom: float) -> float:
+    """Return the same by Student's t with these degrees of freedom; infinite: NORMAL."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) if freedom < math.inf else NORMAL
+
+
+def chance_below(z: np.ndarray | float, freedom: float = math.inf) -> np.ndarray:
+    """Return the chance that a number with standard error 1 is below z, by Student's t with these
+    degrees of freedom, or by the normal distribution."""
+    from scipy.special import ndtr, stdtr
+
+    return np.asarray(stdtr(freedom, z) if freedom < math.inf else ndtr(z))
+
+
+def fixed(value: float, digits: int, style: str = "") -> str:
+    """Return a number with fixed digits as text: zero without a sign, a dash for NaN."""
+    if math.isnan(value):
+        return "-"
+    rounded = round(value, digits) + 0.0  # no -0
+    return f"{rounded:{style if rounded else style.replace('+', '')}.{digits}f}"
