@@ -139,4 +139,4 @@ def test_adam_takes_smaller_steps_with_dice(tmp_path, learner, rate):
         "selfplay", "backgammon/zero", "--games", 8, "--learner", learner, "--run", tmp_path / "run"
     )
     settings = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())["selfplay"]
-    assert settings.get("rate") == rate
+    assert settings.get("learning_rate") == rate

@@ -32,7 +32,7 @@ def test_pairs_share_an_opening_with_colours_swapped_and_count_for_a(tmp_path):
             assert re.fullmatch(r"[+-](M\d+|\d+\.\d\d)/1 \d+\.\d{3}s, \D.*", game.end().comment)
     openings = {tuple(list(game.mainline_moves())[:6]) for game in games}
     assert len(openings) == 6 and found["points"] == points and found["games"] == 12
-    assert sum(found["pentanomial"]) == 6 and found["plies"] == sum(
+    assert sum(found["pentanomial"]) == 6 and found["total_plies"] == sum(
         int(game.headers["PlyCount"]) for game in games
     )
 

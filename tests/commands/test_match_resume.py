@@ -92,7 +92,7 @@ def test_a_match_that_goes_on_with_more_games_is_that_of_so_many(tmp_path):
     whole = play(*words, "--games", 12, "--run", tmp_path / "whole")
     play(*words, "--games", 4, "--run", tmp_path / "run")
     found = play("--resume", tmp_path / "run", "--games", 12)
-    same = ("pentanomial", "points", "games", "plies")
+    same = ("pentanomial", "points", "games", "total_plies")
     assert [found[name] for name in same] == [whole[name] for name in same]
     config = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert config["command"].count("--games 12") == config["command"].count("--games") == 1

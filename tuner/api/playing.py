@@ -206,9 +206,8 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
     """Learn an evaluation, or a network, from games that it plays against itself; with `hidden` or
     `encoding` a new network of the game `start`.
 
-    The options are those of `tuner selfplay`: `trace` is --lambda, `rate` --learning-rate, `rule`
-    --learner. The folder `run` keeps everything, if it is given. InputError names a
-    mistake in one line."""
+    The options are those of `tuner selfplay`: `lambda_` is --lambda. The folder `run` keeps
+    everything, if it is given. InputError names a mistake in one line."""
     with tempfile.TemporaryDirectory(prefix="evaltune-") as folder:
         begun, terms, _ = file_of(start, Path(folder))
         make, settings = run_for(begun, options, terms)

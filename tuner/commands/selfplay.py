@@ -69,10 +69,11 @@ TABLE: Table = (
         "openings from_ply random_plies balanced explore plies truncated opponents blunders",
     ),
     Title("learning"),
-    *options_in(SelfplayOptions, "method trace loss wins fixed gated noise gradient step"),
+    *options_in(SelfplayOptions, "method lambda_ loss wins fixed gated noise gradient step"),
     Title("optimizer"),
     *options_in(
-        SelfplayOptions, "rule rate largest_step largest_error half_life floor average batch lag"
+        SelfplayOptions,
+        "learner learning_rate largest_step largest_error half_life floor average batch lag",
     ),
     Title("machine"),
     *options_in(LearningOptions, "seed workers"),

@@ -24,7 +24,7 @@ LEARN = Option(
 RUN = Option(
     ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
 )
-LEARNING = "trace rate half_life floor fixed"  # options of self-play
+LEARNING = "lambda_ learning_rate half_life floor fixed"  # options of self-play
 # of each game, where self-play learns from 8 at a time: 3, and the half-life of 200 of those
 RATE, HALF_LIFE = 0.4, 1600.0
 
@@ -69,7 +69,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     if arguments.learn and output.exists() and not kind_of(folder):
         raise InputError(f"--learn {output}: exists; choose another file, or name it as PARAMS")
     usual = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
-    usual |= {} if holds_network(start) else {"rate": RATE, "half_life": HALF_LIFE}
+    usual |= {} if holds_network(start) else {"learning_rate": RATE, "half_life": HALF_LIFE}
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
     return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms), given

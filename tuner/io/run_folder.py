@@ -42,6 +42,8 @@ WORK, TEMPORARY = "unfinished", re.compile(r"\..*\.\d+\.tmp")
 SEARCHES = "searches/"  # beginning of names of searches, which outlive a run that failed
 SETTINGS, BEGUN, MOVED = "settings", f"{SEARCHES}command", "files"
 COMMANDS = {"options": "tune", "network": "selfplay"}  # of sections with different names
+# settings of self-play, as earlier versions call them
+RENAMED = {"trace": "lambda_", "rate": "learning_rate", "rule": "learner"}
 CODE, ENGINE = {"terms", "build", "plays", "rows", "teacher"}, re.compile(r"[a-z]{3,}:")
 HEADING = f"# settings of a run, to be read: it keeps them in its {DATABASE}\n"
 
@@ -132,7 +134,11 @@ def _write(store: Store, told: Told) -> None:
 
 def read_told(folder: Path, name: str = SETTINGS) -> Told | None:
     """Return what the run in a folder was told, None if there is none; InputError for damage."""
-    return read_record(folder, name, Told)
+    told = read_record(folder, name, Told)
+    if told is None or told.name != "selfplay":
+        return told
+    settings = {RENAMED.get(key, key): value for key, value in told.settings.items()}
+    return replace(told, settings=settings)
 
 
 def read_settings(folder: Path, section: str, kind: type[S]) -> S:

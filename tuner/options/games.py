@@ -22,13 +22,8 @@ MAX_PLIES = 10_000  # plies of a game
 Plies = Annotated[int, Meta(ge=0, le=MAX_PLIES, description="a whole number of 0 or more")]
 PositivePlies = Annotated[int, Meta(ge=1, le=MAX_PLIES, description="a whole number of 1 or more")]
 ENGINE_DEPTH, ENGINE_PART, VARY = 6, 20, 0.1  # of games of an engine, by default
-USUAL_RESIGN = (600.0, 4)  # a win if the last 4 scores are 600 centipawns or more
-# a draw if the last 16 scores are within 10 centipawns of 0, from ply 80 on
-USUAL_DRAW = (
-    10.0,
-    16,
-    80,
-)
+USUAL_RESIGN = ("movecount=2", "score=600", "twosided=true")
+USUAL_DRAW = ("movenumber=40", "movecount=8", "score=10")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +74,7 @@ class GamesOptions(Settings):
         "end games as draws after N plies (default: 300)", 300, metavar="N"
     )
     resign: tuple[str, ...] | None = resign(
-        "a side wins if all scores of the last 3 moves of both sides are 400 centipawns or more in"
-        " its favor (default: movecount=2 score=600, in shogi 3000); off: never"
+        "movecount=2 score=600 twosided=true, in shogi score=3000"
     )
     draw: tuple[str, ...] | None = draw("movenumber=40 movecount=8 score=10, in shogi off")
     play_on: Unit = option(
@@ -116,12 +110,12 @@ class GamesOptions(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class GamesSettings(GamesOptions):
-    """The options with everything that games depend on. `resign` is (score, plies) and `draw` is
-    (score, plies, first ply), None: no such rule; `start` is PARAMS as the user named it, `part` is
-    the number of games in a file, and `evaluation` is a hash of the terms and the program."""
+    """The options with everything that games depend on. `start` is PARAMS as the user named it,
+    `part` is the number of games in a file, and `evaluation` is a hash of the terms and the
+    program."""
 
-    resign: tuple[Centipawns, PositivePlies] | None = USUAL_RESIGN  # type: ignore[assignment]  # as numbers
-    draw: tuple[Centipawns, PositivePlies, Plies] | None = USUAL_DRAW  # type: ignore[assignment]
+    resign: tuple[str, ...] | None = USUAL_RESIGN
+    draw: tuple[str, ...] | None = USUAL_DRAW
     start: str
     part: PositiveCount = 20
     terms: tuple[str, ...] = ()

@@ -106,10 +106,7 @@ class GameOptions(Settings):
         0,
         metavar="N",
     )
-    resign: tuple[str, ...] | None = resign(
-        "a player resigns after 3 moves in a row with scores of -400 centipawns or less (default:"
-        " off)"
-    )
+    resign: tuple[str, ...] | None = resign("off")
     draw: tuple[str, ...] | None = draw("off")
     syzygy: str | None = option(
         "chess: adjudicate by the Syzygy tablebases in this folder",

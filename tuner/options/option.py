@@ -512,9 +512,15 @@ def workers(what: str = "threads", resume: bool = False) -> Any:
     return option(f"{what} (default: one per CPU)", metavar="N", anew=True, resume=resume)
 
 
-def resign(when: str) -> Any:
-    """Return --resign as a field of a record; `when` games end by movecount=3 score=400."""
-    return option(f"movecount=3 score=400: {when}", nargs="+", metavar="NAME=N")
+def resign(usual: str) -> Any:
+    """Return --resign as a field of a record; `usual` is its default."""
+    return option(
+        "movecount=3 score=400: a player resigns after 3 moves in a row with scores of -400"
+        " centipawns or less; twosided=true: and if the opponent's scores between them are as high"
+        f" (default: {usual})",
+        nargs="+",
+        metavar="NAME=N",
+    )
 
 
 def draw(usual: str) -> Any:

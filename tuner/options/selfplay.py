@@ -48,7 +48,7 @@ MeasuredGames = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions(Settings):
-    """The options of weights and of networks. `trace` is --lambda, and `rate` is --learning-rate,
+    """The options of weights and of networks. `half_life` is --half-life,
     which halves within `half_life` games and never falls below `floor` times itself."""
 
     games: PositiveCount = option(
@@ -71,14 +71,14 @@ class LearningOptions(Settings):
         default=False,
         action="store_true",
     )
-    trace: Unit | None = option(
+    lambda_: Unit | None = option(
         "weight of later values, per ply: 0 for the next value alone, 1 for the result alone; 0.7"
         " for each move of one's own, as in KnightCap, is 0.837 (default: 0.7; of networks with"
         " dice 0)",
         flags="--lambda",
         metavar="L",
     )
-    rate: Positive | None = option(
+    learning_rate: Positive | None = option(
         "adam: centipawns, or hundredths of a point, of a typical step of a weight; adagrad: of the"
         " first; sgd: for an error of 1 of a position whose v changes by its scale a centipawn, and"
         " coherence at most that (KnightCap 0.1, EXchess 0.255; default: adam 3, with dice 1,"
@@ -135,7 +135,7 @@ class LearningOptions(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions(LearningOptions):
-    """The options of weights. `gated` is not --noisy, `rule` is --learner. None marks unused
+    """The options of weights. `gated` is not --noisy. None marks unused
     options."""
 
     depth: PositiveCount | None = option(
@@ -220,7 +220,7 @@ class SelfplayOptions(LearningOptions):
     )
     gradient: Gradient = gradient()
     step: Step | None = step()
-    rule: Annotated[str, KeysOf("tuner.fit.learners.steps", "RULES")] = option(
+    learner: Annotated[str, KeysOf("tuner.fit.learners.steps", "RULES")] = option(
         "default: adam",
         default="adam",
         flags="--learner",
@@ -271,7 +271,7 @@ class SelfplaySettings(SelfplayOptions):
     random_plies: Count = 4
     plies: PositiveCount = 160
     method: Annotated[str, KeysOf("tuner.play.selfplay.learner", "BACKUPS")] = "rootstrap"
-    trace: Unit | None = 0.7
+    lambda_: Unit | None = 0.7
     half_life: Positive = 1600.0
     measure_games: MeasuredGames = 100
     measure_every: PositiveCount = 50
@@ -327,8 +327,8 @@ class NetworkSettings(NetworkOptions):
     start: str
     games: PositiveCount
     hidden: Widths
-    trace: Unit = 0.0
-    rate: Positive
+    lambda_: Unit = 0.0
+    learning_rate: Positive
     half_life: Positive = 20_000.0
     batch: PositiveCount
     measure_games: MeasuredGames = 1000

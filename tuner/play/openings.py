@@ -38,31 +38,38 @@ class Book:
     another random order)."""
 
     def __init__(self, openings: Openings, order: str, seed: int) -> None:
-        self._openings, self._order, self._seed = openings, order, seed
+        self.openings, self._order, self._seed = openings, order, seed
         self._rounds: dict[int, np.ndarray] = {}
 
     @property
     def size(self) -> int:
-        return len(self._openings)
+        return len(self.openings)
 
     @property
     def starts(self) -> np.ndarray:
         """The first positions (n, words) of all openings."""
-        return self._openings.starts
+        return self.openings.starts
 
     def opening(self, pair: int) -> Opening:
         """The opening of a pair, from any thread."""
-        turn, place = divmod(pair, len(self._openings))
+        turn, place = divmod(pair, len(self.openings))
         if self._order == "random":
             if turn not in self._rounds:
                 self._rounds[turn] = np.random.default_rng([self._seed, turn]).permutation(
-                    len(self._openings)
+                    len(self.openings)
                 )
             place = int(self._rounds[turn][place])
-        return Opening(*self._openings[place])
+        return Opening(*self.openings[place])
 
     def known(self, places: dict[int, tuple[int, int]]) -> None:
         """Openings of a file need nothing from an earlier run."""
+
+
+def book_from(game: Game, path: str, order: str, seed: int, note: Callable[[str], None]) -> Book:
+    """Return the openings of a file; InputError in a game that reads none."""
+    if game.files.openings is None:
+        raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
+    return Book(game.files.openings(path, note), order, seed)
 
 
 def start_of(game: Game) -> Book:

@@ -151,7 +151,7 @@ class Choices:
     depth: Amount | None = None
     nodes: Amount | None = None
     games: Amount | None = None
-    trace: Number | None = None
+    lambda_: Number | None = None
     wins: bool = False
 
 

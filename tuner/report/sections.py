@@ -316,7 +316,7 @@ def _played(run: ShownLearningRun) -> list[Tile]:
         Tile(
             "Method",
             chosen.method or MISSING,
-            f"λ {short(chosen.trace)}" if chosen.trace is not None else "",
+            f"λ {short(chosen.lambda_)}" if chosen.lambda_ is not None else "",
         )
     )
     return tiles + measured_tiles(run)
@@ -758,7 +758,7 @@ def network_tiles(run: ShownNetworkRun) -> list[Tile]:
     tiles.append(
         Tile(
             "Method",
-            f"{run.chosen.method or 'TD(λ)'}, λ {short(run.chosen.trace)}",
+            f"{run.chosen.method or 'TD(λ)'}, λ {short(run.chosen.lambda_)}",
             "" if run.points == 1 else "wins only" if run.chosen.wins else "points",
         )
     )

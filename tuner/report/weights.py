@@ -83,7 +83,7 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     """(batches,) centipawns within which 95 % of the averaged weights are after each batch if
     gradients are independent noise with mean zero; None for rules that depend on the size of
     gradients. Real gradients pull weights back, so this is an upper limit."""
-    name = settings.get("rule")  # of a file: anything
+    name = settings.get("learner")  # of a file: anything
     if (
         not (isinstance(name, str) and name in RULES and RULES[name].scale_free)
         or not 0 < batches <= MOST_BATCHES
@@ -92,17 +92,17 @@ def noise_of(settings: Mapping, batches: int) -> np.ndarray | None:
     if (
         not all(known(settings.get(name)) for name in ("half_life", "floor", "average", "batch"))
         or settings["half_life"] <= 0
-        or not (settings.get("rate") is None or known(settings["rate"]))
+        or not (settings.get("learning_rate") is None or known(settings["learning_rate"]))
     ):
         return None
-    rule, random = RULES[settings["rule"]], np.random.default_rng(SEED)
+    rule, random = RULES[settings["learner"]], np.random.default_rng(SEED)
     given: dict[str, Any] = {
         name: settings.get(name)
-        for name in ("half_life", "floor", "average", "batch", "rate", "rule")
+        for name in ("half_life", "floor", "average", "batch", "learning_rate", "learner")
     }
     schedule = SelfplaySettings(start="", **given)
     state = {name: np.zeros(WALKS) for name in rule.names}
-    rate = rule.rate if schedule.rate is None else schedule.rate
+    rate = rule.rate if schedule.learning_rate is None else schedule.learning_rate
     weights, average, reached = np.zeros(WALKS), np.zeros(WALKS), np.zeros(batches)
     for batch in range(batches):
         weights = weights + learning_rate(rate, schedule, batch * schedule.batch) * rule.step(

@@ -17,6 +17,7 @@ from games.shogi.game import GAME
 from games.streams import InputError
 from tests.commands.support import done, refused
 from tests.games.shogi.engines.usi.support import COMMAND
+from tuner.options.games import USUAL_DRAW, USUAL_RESIGN
 from tuner.play.own_games.settings import default_rules
 
 FAIRY = shutil.which("fairy-stockfish")
@@ -197,6 +198,7 @@ def test_an_engine_without_its_protocol_speaks_usi_in_shogi(tmp_path):
 
 def test_scores_that_decide_games_of_shogi_are_those_of_its_scale():
     """As in chess, whose scale is 0.00255: the same value of a position, and no draws by scores."""
-    assert default_rules(find("chess")) == ((600.0, 4), (10.0, 16, 80))
-    assert default_rules(GAME) == ((3000.0, 4), None)
+    resign, draw = default_rules(find("chess"))
+    assert (resign, draw) == (USUAL_RESIGN, USUAL_DRAW)
+    assert default_rules(GAME) == ((resign[0], "score=3000", resign[2]), None)
     assert np.tanh(0.0005 * 3000) == pytest.approx(np.tanh(0.00255 * 600), abs=0.01)

@@ -251,7 +251,7 @@ def test_a_tournament_is_that_of_the_command(tmp_path):
 @pytest.mark.parametrize(
     ("start", "options"),
     [
-        ("material", {"depth": 1, "trace": 0.5}),
+        ("material", {"depth": 1, "lambda_": 0.5}),
         ("chess", {"depth": 1, "hidden": (4,), "batch": 4}),
         ("backgammon", {"hidden": (4,), "wins": True}),
     ],
@@ -263,7 +263,7 @@ def test_self_play_is_that_of_the_command(tmp_path, start, options):
         word
         for name, value in options.items()
         for word in (
-            f"--{'lambda' if name == 'trace' else name}",
+            f"--{name.rstrip('_')}",
             *(() if value is True else value if isinstance(value, tuple) else (value,)),
         )
     ]

@@ -7,12 +7,11 @@ from tuner.play.game import (
     UNDER_WAY,
     Course,
     Stopped,
-    by_length,
-    by_rules,
     games_under_way,
     play_out,
 )
 from tuner.play.openings import Opening
+from tuner.play.rules import by_length, by_rules
 
 
 class Telling:

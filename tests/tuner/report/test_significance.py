@@ -22,7 +22,14 @@ from tuner.report.weights import (
     weight_rows,
 )
 
-ADAM = {"rule": "adam", "rate": None, "half_life": 200.0, "batch": 1, "floor": 0.1, "average": 0.99}
+ADAM = {
+    "learner": "adam",
+    "learning_rate": None,
+    "half_life": 200.0,
+    "batch": 1,
+    "floor": 0.1,
+    "average": 0.99,
+}
 
 
 def pairs():

@@ -308,7 +308,7 @@ def chosen_encoding(game: str, name: str | None, inputs: str = BOARD) -> Encodin
 def usual_of_new(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the usual settings of self-play without dice of a new network, in addition to the
     given ones."""
-    rate = {} if "rule" in given else {"rate": NEW_RATE}
+    rate = {} if "learner" in given else {"learning_rate": NEW_RATE}
     return {**rate, "batch": NEW_BATCH, "average": 0.0}
 
 

@@ -23,7 +23,6 @@ from tuner.io.run_folder import change_settings, read_told, this_place
 from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
-from tuner.play.game import adjudication_of
 from tuner.play.match.journal import Journal, PairLine
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
 from tuner.play.match.results import Tally, first_forfeit_text, progress_text, result_texts
@@ -36,6 +35,7 @@ from tuner.play.match.setup import (
     test_of,
 )
 from tuner.play.players import EVALUATION, PlayerSpec, require_able, understood
+from tuner.play.rules import rules_of
 from tuner.play.run import Run, RunResult
 from tuner.statistics.sprt import Sprt
 
@@ -163,17 +163,13 @@ class PairsRun(Run):
             MatchPlayers,
             play_pair,
             MatchSpec(
-                self.game.name,
-                settings.plies,
-                adjudication_of(settings.resign, settings.draw),
-                tuple(self.legs),
-                settings.seed,
-                text,
-                time.strftime("%Y.%m.%d"),
-                self.luck,
-                bool(settings.restart),
-                settings.syzygy,
-                f"tuner {self.command}",
+                game=self.game.name,
+                rules=rules_of(settings, bool(settings.restart)),
+                legs=tuple(self.legs),
+                text=text,
+                date=time.strftime("%Y.%m.%d"),
+                luck=self.luck,
+                event=f"tuner {self.command}",
             ),
             pair_text,
         )

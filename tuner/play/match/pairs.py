@@ -8,20 +8,11 @@ from typing import NamedTuple, TypeVar
 
 from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
 from games.streams import InputError
-from tuner.play.game import (
-    Adjudication,
-    Adjudicator,
-    Course,
-    Luck,
-    Rolling,
-    Stopped,
-    by_length,
-    by_rules,
-    play_out,
-)
+from tuner.play.game import Course, Luck, Rolling, Stopped, play_out
 from tuner.play.match.journal import PairLine
 from tuner.play.openings import Opening
 from tuner.play.players import PlayerSpec, make_player, searcher_of
+from tuner.play.rules import GameRules
 
 Item = TypeVar("Item")
 PAIRS_OF_LEG = 1 << 40  # more than a leg has
@@ -29,21 +20,17 @@ LUCK_DIGITS = 9  # after the point
 MOST_OPEN = 16  # players of a thread: of more, the one that has waited the longest is closed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MatchSpec:
     """Everything that the games of a match depend on, except openings. `legs` are the pairings;
     `text`: keep the games as text, with this `date`."""
 
     game: str
-    plies: int  # after which games are drawn; 0: never
-    adjudication: Adjudication
+    rules: GameRules
     legs: tuple[tuple[PlayerSpec, PlayerSpec], ...]
-    seed: int
-    text: bool
-    date: str
+    text: bool = False
+    date: str = ""
     luck: PlayerSpec | None = None  # measures the luck of games with dice
-    restart: bool = False  # engines, before each pair
-    syzygy: str | None = None  # a folder of tables that end games
     event: str = "tuner match"
 
 
@@ -65,15 +52,13 @@ def luck_by(game: Game, judge: PlayerSpec) -> Luck:
 
 
 class MatchPlayers:
-    """The players of one thread, its measure of luck and its tables. Each player is made when it is
+    """The players of one thread, its measure of luck and its judges. Each player is made when it is
     first needed, once for all legs."""
 
     def __init__(self, spec: MatchSpec, stopped: Callable[[], bool]) -> None:
         self.spec, self.game, self.stopped = spec, find(spec.game), stopped
         self.luck = luck_by(self.game, spec.luck) if spec.luck else None
-        make = self.game.contest.tablebase
-        tables = make(spec.syzygy) if make and spec.syzygy is not None else None
-        self.tables = Adjudicator(tables=tables)
+        self.judges = spec.rules.judges(self.game)
         self._players: dict[int, Player] = {}
 
     def player(self, leg: int, side: int) -> Player:
@@ -115,7 +100,7 @@ class Pair(NamedTuple):
 
 def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
     """Play a pair of games; None if the match was stopped."""
-    if state.spec.restart:
+    if state.spec.rules.restart:
         state.close()  # the next game starts them
     try:
         first, second = (play_game(state, task, turn) for turn in (0, 1))
@@ -152,21 +137,16 @@ def play_game(state: MatchPlayers, task: PairTask, turn: int) -> PlayedGame:
     course = Course(
         state.game,
         task.opening,
-        Dice(spec.seed, task.number + task.leg * PAIRS_OF_LEG),
+        Dice(spec.rules.seed, task.number + task.leg * PAIRS_OF_LEG),
         state.luck.begun() if state.luck else None,
     )
     course.names = (named[0].name, named[1].name)
     ending = play_out(
         course,
         [state.player(task.leg, side) for side in order],
-        (
-            by_rules,
-            lambda course: state.tables.by_tables(course.line[-1]),
-            spec.adjudication.judge,
-            by_length(spec.plies),
-        ),
+        state.judges,
         state.stopped,
-        [f"{spec.seed}/{task.number}/{turn}/{side}" for side in (0, 1)],
+        [f"{spec.rules.seed}/{task.number}/{turn}/{side}" for side in (0, 1)],
         controls,
     )
     texts = list(dict.fromkeys(control.text for control in controls))

@@ -469,7 +469,7 @@ def result_texts(
         "control": [settings.control(0).text, settings.control(1).text],
         "openings": openings,
         "seed": settings.seed,
-        "plies": tally.plies,
+        "total_plies": tally.plies,
         "ends": dict(sorted(tally.ends.items())),
         "forfeits": faults_by_side(tally.forfeits),
         **about,

@@ -22,7 +22,7 @@ from tuner.io.files import bundled, sha256_of
 from tuner.options.match import Entrant, MatchSettings, TournamentSettings
 from tuner.options.option import named_values, no_use, refuse
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.play.openings import JUDGE, Book, Generator, start_of
+from tuner.play.openings import JUDGE, Book, Generator, book_from, start_of
 from tuner.play.players import (
     EVALUATION,
     OURS,
@@ -323,10 +323,7 @@ def openings_of(settings: AnySettings, game: Game, note: Callable[[str], None]) 
         if moves is not None:
             plies = settings.book_plies or BOOK_PLIES
             return Generator(game, plies, settings.seed, None, note, moves, settings.openings)
-        openings = game.files.openings
-        if openings is None:
-            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-        book = Book(openings(settings.openings, note), settings.order, settings.seed)
+        book = book_from(game, settings.openings, settings.order, settings.seed, note)
         if settings.games is not None and settings.games > 2 * book.size:
             note(
                 f"{settings.openings}: {plural(book.size, 'opening')} for"

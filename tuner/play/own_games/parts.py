@@ -21,9 +21,8 @@ from tuner.core.text import plural
 from tuner.io.files import plain_text, replace_file, sha256_of
 from tuner.io.terminal import Display
 from tuner.parallel import Running, run
-from tuner.play.game import BY_SCORES, ENDS
 from tuner.play.openings import Book
-from tuner.play.own_games.play import GameTask, Generated
+from tuner.play.own_games.play import BY_SCORES, ENDS, GameTask, Generated
 
 LEVEL = 10  # of the compression
 SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, with their verdicts
@@ -33,8 +32,8 @@ COUNTS = {
     "plies": 1,
     "outcomes": 3,
     "own": 3,
-    **{f"end_{end.replace(' ', '_')}": 1 for end in ENDS},
-    **{f"checked_{rule}": 3 for rule in BY_SCORES},
+    **{f"end_{end}": 1 for end in ENDS.values()},
+    **{f"checked_{rule}": 3 for rule in BY_SCORES.values()},
 }
 Counts = dict[str, list[int]]
 
@@ -62,10 +61,10 @@ def counts_of(games: list[Generated]) -> Counts:
         counts["plies"][0] += game.plies
         counts["outcomes"][_kind(game.outcome)] += 1
         counts["own"][_kind(game.own)] += 1
-        counts[f"end_{game.end.replace(' ', '_')}"][0] += 1
+        counts[f"end_{ENDS[game.end]}"][0] += 1
         if game.checked:
             rule, outcome, end = game.checked
-            counts[f"checked_{rule}"][
+            counts[f"checked_{BY_SCORES[rule]}"][
                 SAME if end == outcome else DRAWN if end == 0 else REVERSED
             ] += 1
     return counts

@@ -23,6 +23,7 @@ from games.record import (
     RESIGN_RULE,
     RESIGNS,
     RULES,
+    TABLES,
     Control,
     Dice,
     Forfeit,
@@ -42,22 +43,11 @@ from tuner.evaluation.evaluation import (
 from tuner.evaluation.own_numbers import require_linear
 from tuner.io.files import sha256_of
 from tuner.options.games import GamesSettings
-from tuner.options.option import named_values, no_use
+from tuner.options.option import named_values
 from tuner.parallel import Job
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.play.game import (
-    BY_SCORES,
-    RESIGN,
-    Adjudicator,
-    Course,
-    Ending,
-    Stopped,
-    by_length,
-    by_rules,
-    play_out,
-    score_of,
-)
-from tuner.play.openings import JUDGE, Book, Generator, Opening
+from tuner.play.game import Course, Ending, Judge, Stopped, play_out
+from tuner.play.openings import JUDGE, Book, Generator, Opening, book_from
 from tuner.play.players import (
     Named,
     PlayerSpec,
@@ -67,6 +57,7 @@ from tuner.play.players import (
     make_player,
     require_able,
 )
+from tuner.play.rules import ENDING, by_length, by_rules, rules_of
 
 DRAWS = 16  # of noise, to measure its effect on evaluations
 COPY = 1  # numbers the stream of random numbers of the copies; 0 is the stream of the measurement
@@ -122,18 +113,6 @@ def sample_of(game: Game, searcher: Searcher, openings: Iterable[Opening]) -> np
 SEEDS = 1 << 40  # game number n of seed s draws its opening from the seed s * SEEDS + n
 
 
-def adjudicator_of(game: Game, settings: GamesSettings) -> Adjudicator:
-    """Return the rules in force. InputError for tables that cannot be read."""
-    tables = None
-    if settings.syzygy is not None:
-        if game.contest.tablebase is None:
-            raise InputError(
-                no_use(f"--syzygy {settings.syzygy}", f"{game.name} has no tables of endings")
-            )
-        tables = game.contest.tablebase(settings.syzygy)
-    return Adjudicator(settings.resign, settings.draw, game.contest.drawn_ending, tables)
-
-
 def random_opening(
     game: Game, settings: GamesSettings, number: int, judge: Searcher | None, attempt: int = 0
 ) -> Opening:
@@ -152,6 +131,15 @@ def _no_note(text: str) -> None:
 
 # of a transposition table: a search of some plies fills no more, and it is cleared for each game
 MEGABYTES = 1
+
+
+BY_SCORES = {RESIGN_RULE: "resign", DRAW_RULE: "draw", ENDING: "ending"}  # rules that may be wrong
+ENDS = {
+    RULES: "rules",
+    **BY_SCORES,
+    TABLES: "tables",
+    PLIES: "plies",
+}  # with their names in records
 
 
 class Checked(NamedTuple):
@@ -175,7 +163,7 @@ class GameTask(NamedTuple):
 @dataclass(frozen=True)
 class Generated:
     """A game: its text for a file, its number of plies, the outcome for the first player and for
-    the evaluation itself (not its copy), and how it ended, one of `tuner.play.game.ENDS`.
+    the evaluation itself (not its copy), and how it ended, one of `ENDS`.
     `identity` is the same in games with the same positions, None where that is not asked; `fault`
     says why an engine did not finish the game, which then is none."""
 
@@ -296,8 +284,8 @@ def _words(fault: Forfeit) -> str:
 
 
 class Seat:
-    """One thread's players, the search that judges openings, and the rules in force. InputError for
-    tables that cannot be read."""
+    """One thread's players, the search that judges openings, and the judges of games. InputError
+    for tables that cannot be read."""
 
     def __init__(self, recipe: Recipe, stopped: Callable[[], bool]) -> None:
         self.recipe, self.stopped, self.game = recipe, stopped, find(recipe.game)
@@ -310,7 +298,9 @@ class Seat:
         else:
             assert self.judge is not None, "without an engine, the evaluation plays"
             self.sides = Copies(recipe, evaluation, self.judge)
-        self.adjudicator = adjudicator_of(self.game, recipe.settings)
+        rules = replace(rules_of(recipe.settings), endings=True)
+        self.sure = rules.sure_judges(self.game)
+        self.by_scores = rules.judges_by_scores(self.game)
 
     def ready(self) -> None:
         """See `JobState`."""
@@ -326,26 +316,21 @@ class Seat:
 
 
 class _Verdicts:
-    """The judge of one game by its scores, endings and tables. A game that is played on is only
-    ended by tables after its first verdict by scores, which is `kept`, with the plies until
-    then."""
+    """The judge of one game by its scores. A game that is played on goes on after its first
+    verdict, which is `kept`, with the plies until then."""
 
-    def __init__(self, adjudicator: Adjudicator, played_on: bool) -> None:
-        self._adjudicator, self._played_on = adjudicator, played_on
-        self._scores: list[float] = []
+    def __init__(self, judges: Sequence[Judge], played_on: bool) -> None:
+        self._judges, self._played_on = judges, played_on
         self.kept: Ending | None = None
         self.plies = 0
 
     def judge(self, course: Course) -> Ending | None:
         """Judge a game before each move."""
-        words = course.line[-1]
-        if course.choices:
-            score = score_of(course.choices[-1], float("nan"))
-            self._scores.append(-score if course.mover else score)
         if self.kept:
-            return self._adjudicator.by_tables(words)
-        ending = self._adjudicator.verdict(words, self._scores, len(course.moves))
-        if not (ending and self._played_on and ending.end in BY_SCORES):
+            return None
+        endings = (ending for judge in self._judges if (ending := judge(course)) is not None)
+        ending = next(endings, None)
+        if ending is None or not self._played_on:
             return ending
         self.kept, self.plies = ending, len(course.moves)
         return None
@@ -381,12 +366,12 @@ def play_game(seat: Seat, task: GameTask) -> Generated | None:
     opening = task.opening or random_opening(seat.game, settings, number, seat.judge, attempt)
     plays_on = random.Random(f"{settings.seed} play on {number}").random() < settings.play_on
     dice = Dice(settings.seed, number + attempt * SEEDS)
-    course, verdicts = Course(seat.game, opening, dice), _Verdicts(seat.adjudicator, plays_on)
+    course, verdicts = Course(seat.game, opening, dice), _Verdicts(seat.by_scores, plays_on)
     try:
         end = play_out(
             course,
             players,
-            (by_rules, verdicts.judge, by_length(settings.plies)),
+            (*seat.sure, verdicts.judge, by_length(settings.plies)),
             seat.stopped,
             [f"{settings.seed}/{number}/{attempt}/{turn}" for turn in (0, 1)],
         )
@@ -405,7 +390,7 @@ def play_game(seat: Seat, task: GameTask) -> Generated | None:
         plies,
         final.outcome,
         -final.outcome if number & 1 else final.outcome,
-        RESIGN if final.end == RESIGNS else final.end,
+        RESIGN_RULE if final.end == RESIGNS else final.end,
         Checked(final.end, final.outcome, end.outcome) if verdicts.kept else None,
         attempt,
         identity_of(course, plies) if recipe.engine else None,
@@ -547,6 +532,4 @@ def book_of(game: Game, settings: GamesSettings, note: Callable[[str], None]) ->
     """Return the openings of the file that the settings name; None without one."""
     if settings.openings is None:
         return None
-    if game.files.openings is None:
-        raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-    return Book(game.files.openings(settings.openings, note), "random", settings.seed)
+    return book_from(game, settings.openings, "random", settings.seed, note)

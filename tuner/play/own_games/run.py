@@ -6,7 +6,7 @@ import shlex
 import time
 from pathlib import Path
 
-from games.record import PLIES, RULES
+from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES, TABLES
 from tuner.core.store import Store
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation
@@ -15,16 +15,16 @@ from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
 from tuner.options.games import SECTION, GamesSettings
 from tuner.parallel import Job, Running
-from tuner.play.game import BY_SCORES, DRAW, ENDING, ENDS, RESIGN, TABLES
 from tuner.play.own_games.parts import DRAWN, REVERSED, SAME, Counts, Parts, finished
-from tuner.play.own_games.play import START, games_job, prepared
+from tuner.play.own_games.play import BY_SCORES, ENDS, START, games_job, prepared
+from tuner.play.rules import ENDING
 from tuner.play.run import Run, RunResult
 from tuner.statistics.intervals import wilson_interval
 
 ENDED = {
     RULES: "by the rules of the game",
-    RESIGN: "resigned",
-    DRAW: "drawn by scores",
+    RESIGN_RULE: "resigned",
+    DRAW_RULE: "drawn by scores",
     ENDING: "drawn endings",
     TABLES: "by tables",
     PLIES: "drawn by the move limit",
@@ -38,7 +38,7 @@ def counts_lines(counts: Counts, settings: GamesSettings, sides: tuple[str, str]
     if not games:
         return []
     wins, draws, losses = counts["outcomes"]
-    ends = ((end, counts[f"end_{end.replace(' ', '_')}"][0]) for end in ENDS)
+    ends = ((end, counts[f"end_{name}"][0]) for end, name in ENDS.items())
     lines = [
         (
             f"  results        {wins:,} won by {sides[0]}, {losses:,} by {sides[1]}, {draws:,}"
@@ -54,9 +54,9 @@ def counts_lines(counts: Counts, settings: GamesSettings, sides: tuple[str, str]
             " copies"
         )
     lines += [
-        _checked(rule, counts[f"checked_{rule}"], settings)
-        for rule in BY_SCORES
-        if sum(counts[f"checked_{rule}"])
+        _checked(rule, counts[f"checked_{name}"], settings)
+        for rule, name in BY_SCORES.items()
+        if sum(counts[f"checked_{name}"])
     ]
     return lines
 
@@ -75,12 +75,12 @@ def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
     """Return a sentence about the games that were played on after this rule had ended them."""
     played = sum(found)
     low, high = wilson_interval(found[SAME], played)
-    what = {RESIGN: "resignations", DRAW: "draws by scores", ENDING: "drawn endings"}[rule]
+    names = {RESIGN_RULE: "resignations", DRAW_RULE: "draws by scores", ENDING: "drawn endings"}
     others = [
         f"{found[DRAWN]:,} drawn" if found[DRAWN] else "",
         (
             f"{found[REVERSED]:,} won by the opponent"
-            if found[REVERSED] and rule == RESIGN
+            if found[REVERSED] and rule == RESIGN_RULE
             else f"{found[REVERSED]:,} won"
             if found[REVERSED]
             else ""
@@ -89,12 +89,12 @@ def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
     rest = ", " + " and ".join(filter(None, others)) + " instead" if found[SAME] < played else ""
     shallow = (
         f"; searches of {settings.control} can also fail to win won games"
-        if rule == RESIGN and found[DRAWN]
+        if rule == RESIGN_RULE and found[DRAWN]
         else ""
     )
     return (
-        f"  adjudication   {found[SAME]:,} of {played:,} {what} that were played on ended so "
-        f"({low:.1%} to {high:.1%} with 95 % confidence){rest}{shallow}"
+        f"  adjudication   {found[SAME]:,} of {played:,} {names[rule]} that were played on ended"
+        f" so ({low:.1%} to {high:.1%} with 95 % confidence){rest}{shallow}"
     )
 
 
@@ -199,7 +199,10 @@ class OwnGamesRun(Run):
             "folder": str(folder),
             "interrupted": interrupted,
             "bytes": parts.bytes,
-            **{key: value[0] if len(value) == 1 else value for key, value in parts.counts.items()},
+            **{
+                "total_plies" if key == "plies" else key: value[0] if len(value) == 1 else value
+                for key, value in parts.counts.items()
+            },
         }
         if self._prepared.recipe.engine:  # which is on both sides
             plain["unfinished"], plain["repeated"] = parts.dropped

@@ -11,36 +11,33 @@ from typing import Any
 from games.record import Game, find
 from tuner.core.records import InputError, make
 from tuner.evaluation.loading import games_path, parameter_path
-from tuner.io.run_folder import read_settings
+from tuner.io.run_folder import read_told
 from tuner.options.games import (
     ENGINE_DEPTH,
     ENGINE_PART,
     MAX_PLIES,
     SECTION,
     USUAL_DRAW,
-    USUAL_RESIGN,
     VARY,
     GamesSettings,
 )
 from tuner.options.option import refuse
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import heading_of
-from tuner.play.game import Draw, Resign, rule_of
 from tuner.play.players import engine_named
+from tuner.play.rules import rules_of
 
 OF_ENGINES = {"vary": "--vary", "hash": "--hash", "options": "--option"}
 OF_COPIES = {"noise": "--noise", "terms": "--terms"}
 WITHOUT_DICE = ("depth", "nodes", "random_plies", "openings", "plies", "resign", "draw", "play_on")
 
 
-def default_rules(game: Game) -> tuple[tuple[float, int], tuple[float, int, int] | None]:
+def default_rules(game: Game) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Return `resign` and `draw` of a game by default: no draws by scores in games in which level
     games are seldom drawn."""
     contest = game.contest
-    return (
-        contest.lost_in_practice,
-        USUAL_RESIGN[1],
-    ), (USUAL_DRAW if contest.level_is_drawn else None)
+    resign = ("movecount=2", f"score={contest.lost_in_practice:.0f}", "twosided=true")
+    return resign, USUAL_DRAW if contest.level_is_drawn else None
 
 
 def settings_for(
@@ -72,17 +69,13 @@ def settings_for(
     if given.get("openings") is not None:
         values["random_plies"] = 0
     values |= given
-    if given.get("resign") is not None:
-        resigned = rule_of(Resign, "--resign", given["resign"])
-        values["resign"] = resigned and (resigned.score, 2 * resigned.movecount)
-    if given.get("draw") is not None:
-        drawn = rule_of(Draw, "--draw", given["draw"])
-        values["draw"] = drawn and (drawn.score, 2 * drawn.movecount, 2 * drawn.movenumber)
     if values["openings"] is not None:
         values["openings"] = os.path.abspath(games_path(str(values["openings"]), name))
     if values["syzygy"] is not None:
         values["syzygy"] = os.path.abspath(os.path.expanduser(values["syzygy"]))
-    return make(GamesSettings, {**values, "start": start, "terms": paths})
+    settings = make(GamesSettings, {**values, "start": start, "terms": paths})
+    rules_of(settings)  # words that no rule has are refused
+    return settings
 
 
 def _of_engine(game: Game) -> dict[str, Any]:
@@ -110,8 +103,6 @@ def holds_own_games(source: str) -> bool:
     """Return whether a source is a folder of games of an evaluation that `tuner games` wrote."""
     if not Path(source).is_dir():
         return False
-    try:
-        settings = read_settings(Path(source), SECTION, GamesSettings)
-    except InputError:
-        return False
-    return engine_named(settings.start) is None
+    told = read_told(Path(source))
+    start = told.settings.get("start") if told and told.section == SECTION else None
+    return isinstance(start, str) and engine_named(start) is None

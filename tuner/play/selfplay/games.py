@@ -24,8 +24,9 @@ from games.search.context import (
 from games.search.searcher import Limits, Searcher
 from games.streams import InputError
 from tuner.evaluation.explain import Leaf, leaf_of
-from tuner.play.game import Course, Ending, Stopped, by_length, by_rules, play_out
+from tuner.play.game import Course, Ending, Stopped, play_out
 from tuner.play.openings import Book, Opening
+from tuner.play.rules import by_length, by_rules
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
 

@@ -135,7 +135,7 @@ class WeightsLearner:
 
     def __post_init__(self) -> None:
         settings = self.settings
-        self.rule, self.backup = RULES[settings.rule], BACKUPS[settings.method]
+        self.rule, self.backup = RULES[settings.learner], BACKUPS[settings.method]
         self.free = self.evaluation.free(settings.fixed)
         self.low, self.high = self.evaluation.limits()
 
@@ -165,7 +165,7 @@ class WeightsLearner:
                     known_values(episode.scores, episode.wins, playing.compiled(episode.leaves))
                 ),
                 scale,
-                settings.trace or 0.0,
+                settings.lambda_ or 0.0,
                 settings.gated,
                 settings.blunders,
                 settings.largest_error or np.inf,
@@ -202,7 +202,7 @@ class WeightsLearner:
         }
 
     def _saturated(self, batches: int) -> Saturated:
-        smaller = min(self.first_rate / 5, self.evaluation.rate(self.settings.rule))
+        smaller = min(self.first_rate / 5, self.evaluation.rate(self.settings.learner))
         return Saturated(
             f"--learning-rate {self.first_rate:g}: in batch {batches:,} the values of most"
             " positions are those of won and lost games, so that nothing is learned any more;"
@@ -247,8 +247,8 @@ class WeightsLearner:
     @property
     def first_rate(self) -> float:
         """The learning rate of the first batch."""
-        given = self.settings.rate
-        return self.evaluation.rate(self.settings.rule) if given is None else given
+        given = self.settings.learning_rate
+        return self.evaluation.rate(self.settings.learner) if given is None else given
 
     def needed(self, batches: int) -> set[int]:
         """Return the numbers of batches whose averages future games need: the latest ones, and past
@@ -292,5 +292,5 @@ def new_learner(evaluation: Evaluation, settings: SelfplaySettings) -> WeightsLe
         free = evaluation.free(settings.fixed)
         noise = np.random.default_rng([settings.seed, 1]).normal(0, settings.noise, weights.shape)
         weights = np.clip(weights + np.where(free, noise, 0.0), *evaluation.limits())
-    state = {name: np.zeros(weights.shape) for name in RULES[settings.rule].names}
+    state = {name: np.zeros(weights.shape) for name in RULES[settings.learner].names}
     return WeightsLearner(evaluation, settings, weights, weights.copy(), state, {0: weights})

@@ -85,7 +85,7 @@ class NetworkLearning:
     @property
     def rate(self) -> float:
         """The learning rate of the next game."""
-        return learning_rate(self.settings.rate, self.settings, self.games)
+        return learning_rate(self.settings.learning_rate, self.settings, self.games)
 
     def play(self, games: int) -> dict:
         """Play some games and learn from each; return what a line of the history says of them.
@@ -96,8 +96,8 @@ class NetworkLearning:
         self.batches += 1
         if not np.isfinite(learner.weights).all() or (learner.weights == before).all():
             raise InputError(
-                f"--learning-rate {self.settings.rate:g}: after {learner.games:,} games the weights"
-                " are so large that nothing is learned any more; choose a smaller one"
+                f"--learning-rate {self.settings.learning_rate:g}: after {learner.games:,} games"
+                " the weights are so large that nothing is learned any more; choose a smaller one"
             )
         plies = learner.plies - plies
         return {
@@ -127,10 +127,10 @@ class NetworkLearning:
     def _begun(self, network, played: int) -> TdLearner:
         settings = self.settings
         options = TdSettings(
-            rate=settings.rate,
+            rate=settings.learning_rate,
             halving=settings.half_life,
             floor=settings.floor,
-            lambda_=settings.trace,
+            lambda_=settings.lambda_,
             points=not settings.wins,
             seed=settings.seed,
             longest=MAX_PLIES,
@@ -217,7 +217,7 @@ def settings_for(
     hidden = tuple(len(layer.biases) for layer in start.network.layers[:-1])
     values = {
         "games": GAMES,
-        "rate": RATES[wins] if hidden else SINGLE_RATE,
+        "learning_rate": RATES[wins] if hidden else SINGLE_RATE,
         **given,
         "start": params,
         "encoding": start.encoding,
@@ -281,8 +281,8 @@ class NetworkRun(LearningRun):
     def text(self) -> str:
         """See `LearningRun`."""
         return (
-            f"TD(lambda), lambda {self.settings.trace:g}, {self._goal}, learning rate"
-            f" {self.settings.rate:g}"
+            f"TD(lambda), lambda {self.settings.lambda_:g}, {self._goal}, learning rate"
+            f" {self.settings.learning_rate:g}"
         )
 
     @property

@@ -22,11 +22,11 @@ from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import CHECKPOINTS, change_settings
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parallel import Job, OnThreads, Running, run
-from tuner.play.game import adjudication_of
 from tuner.play.match.journal import PairLine
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
 from tuner.play.openings import JUDGE, Generator, start_of
 from tuner.play.players import make_player, search_player
+from tuner.play.rules import GameRules
 from tuner.play.run import Run, RunResult
 from tuner.play.selfplay.folder import Folder, SavedLearning, read_history
 from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch, Measurement, due
@@ -86,13 +86,9 @@ class MatchMeasurement:
         settings, begun = self._settings, time.process_time()
         learner = search_player("learner", evaluation, self._control, MEGABYTES)
         spec = MatchSpec(
-            evaluation.game.name,
-            settings.measure_plies or 0,
-            adjudication_of(None, None),
-            tuple((learner, opponent) for opponent in self._opponents),
-            settings.seed,
-            False,
-            "",
+            game=evaluation.game.name,
+            rules=GameRules(plies=settings.measure_plies or 0, seed=settings.seed),
+            legs=tuple((learner, opponent) for opponent in self._opponents),
         )
         pairs = settings.measure_games // 2
         tasks = (

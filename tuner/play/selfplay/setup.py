@@ -30,7 +30,7 @@ from tuner.options.selfplay import OTHERS, SelfplayOptions, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.parameters.parameters import DEFAULT_GAME
 from tuner.parameters.reader import game_of, heading_of
-from tuner.play.openings import Book, Generator, Opening
+from tuner.play.openings import Book, Generator, Opening, book_from
 from tuner.play.players import (
     OURS,
     PlayerSpec,
@@ -266,7 +266,7 @@ def settings_for(
     method, chosen = options.method, False
     if method == "auto":  # dice leave no choice
         chosen = usual.method != "td-leaf"
-        method = usual.method if options.trace is None else "td-leaf"
+        method = usual.method if options.lambda_ is None else "td-leaf"
     limited = options.nodes or options.opponents == (OTHERS,)
     depth = None if limited else options.depth or usual.selfplay_depth
     searched, treestrap = BACKUPS[method].harvest is not None, method == "treestrap"
@@ -296,12 +296,12 @@ def settings_for(
             ),
             (
                 "--lambda",
-                treestrap and options.trace is not None,
+                treestrap and options.lambda_ is not None,
                 "treestrap learns from searches, not from games",
             ),
             (
                 f"--largest-error {options.largest_error}",
-                (treestrap or method == "rootstrap" and options.trace == 0)
+                (treestrap or method == "rootstrap" and options.lambda_ == 0)
                 and options.largest_error is not None,
                 "limits differences between values of successive positions, and none is used",
             ),
@@ -329,10 +329,10 @@ def settings_for(
         "random_plies": 0 if openings else usual.selfplay_random_plies,
         "plies": usual.selfplay_plies,
         "half_life": HALF_LIFE * given.get("batch", SelfplaySettings.batch),
-        "trace": None if treestrap else 0.7,
+        "lambda_": None if treestrap else 0.7,
         "step": STEPS.get(options.gradient),
-        "rate": usual.rates.get(options.rule),
-        **(tuned if options.rule == SelfplaySettings.rule else {}),
+        "learning_rate": usual.rates.get(options.learner),
+        **(tuned if options.learner == SelfplaySettings.learner else {}),
         **given,
         "start": start,
         "depth": depth,
@@ -427,14 +427,8 @@ def openings_of(
         searcher = judge.searcher(megabytes=MEGABYTES) if settings.balanced else None
         return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
     if os.path.exists(settings.openings):
-        if game.files.openings is None:
-            raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-        found = game.files.openings(settings.openings, note)
-        return (
-            _from_ply(found, settings, note)
-            if settings.from_ply
-            else Book(found, "random", settings.seed).opening
-        )
+        book = book_from(game, settings.openings, "random", settings.seed, note)
+        return _from_ply(book.openings, settings, note) if settings.from_ply else book.opening
     if settings.from_ply:
         raise InputError(
             f"--openings {settings.openings}: not a file; --from-ply expects a file of games"

@@ -113,7 +113,7 @@ FEWEST_FORFEITS, MOST_FORFEITS = 2, 0.05
 
 def method_text(settings: SelfplaySettings) -> str:
     """Return the method in a few words."""
-    decay = "" if settings.trace is None else f", lambda {settings.trace:g}"
+    decay = "" if settings.lambda_ is None else f", lambda {settings.lambda_:g}"
     gradient = (
         ""
         if settings.gradient == "analytic"
@@ -257,7 +257,7 @@ class WeightsRun(LearningRun):
             "command": self.command,
             "start": Path(settings.start).name,
             "method": settings.method,
-            **({"lambda": settings.trace} if settings.trace is not None else {}),
+            **({"lambda": settings.lambda_} if settings.lambda_ is not None else {}),
             **({"wins": True} if settings.wins else {}),
             **(
                 {"gradient": settings.gradient, "step": settings.step}

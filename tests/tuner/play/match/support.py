@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from games.record import Choice, Control, Forfeit, find
-from tuner.play.game import Adjudication, Course, by_length, by_rules, play_out
+from tuner.play.game import Course, play_out
 from tuner.play.openings import Opening
+from tuner.play.rules import GameRules
 
 CHESS, TICTACTOE = find("chess"), find("tictactoe")
 DEPTH = Control(depth=1)
-NO_RULES = Adjudication()
+NO_RULES = GameRules()
 
 
 class Scripted:
@@ -48,9 +49,8 @@ class Scripted:
 def game_of(
     moves: str,
     game=CHESS,
-    plies: int = 0,
     scores=((), ()),
-    adjudication=NO_RULES,
+    rules=NO_RULES,
     controls=(DEPTH, DEPTH),
     opening=(),
     start=None,
@@ -69,7 +69,7 @@ def game_of(
     ending = play_out(
         course,
         players,
-        (by_rules, adjudication.judge, by_length(plies)),
+        rules.judges(game),
         lambda: False,
         ("seed/0", "seed/1"),
         controls,

@@ -18,11 +18,12 @@ from tuner.core.estimates import Estimate
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
-from tuner.play.game import Course, by_rules, play_out
+from tuner.play.game import Course, play_out
 from tuner.play.match.pairs import luck_by
 from tuner.play.match.results import PointResults, estimates, points_block
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer, search_player
+from tuner.play.rules import by_rules
 from tuner.statistics.pentanomial import mean_points
 
 GAME = find("backgammon")

@@ -3,6 +3,7 @@ think, and tells which."""
 
 import itertools
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,17 +22,13 @@ from games.record import (
 from games.streams import InputError
 from tests.tuner.play.match.support import CHESS, TICTACTOE, Scripted, game_of
 from tuner.play.game import (
-    Adjudication,
     Course,
-    Draw,
-    Resign,
     Stopped,
-    adjudication_of,
-    by_rules,
     play_out,
 )
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer
+from tuner.play.rules import Draw, GameRules, Resign, by_rules, rule_of
 
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8 " * 2
 
@@ -53,7 +50,7 @@ def test_the_second_player_begins_where_the_opening_says_so():
     game, _ = game_of("g8h8 g1f1 a3a1", start=start)
     assert (game.outcome, game.end) == (-1, RULES)
     opening = [CHESS.move_named(CHESS.start(), "e2e4")]
-    game, _ = game_of("e7e5 d2d4", opening=opening, plies=3)
+    game, _ = game_of("e7e5 d2d4", opening=opening, rules=GameRules(plies=3))
     assert (game.end, game.book, len(game.choices), len(game.seconds)) == (PLIES, 1, 2, 2)
 
 
@@ -147,45 +144,45 @@ MOVES = "g1f3 g8f6 f3g1 f6g8 e2e3 e7e6 g1f3 g8f6 f3g1 f6g8"
 
 
 def test_who_sees_itself_lost_often_enough_resigns():
-    rule = Adjudication(resign=Resign(2, 400))
-    game, _ = game_of(MOVES, scores=([0, -500, -300, -400, -401], [0] * 5), adjudication=rule)
+    rule = GameRules(resign=Resign(2, 400))
+    game, _ = game_of(MOVES, scores=([0, -500, -300, -400, -401], [0] * 5), rules=rule)
     assert (game.end, game.loser, game.outcome, len(game.moves)) == (RESIGN_RULE, 0, -1, 9)
-    game, _ = game_of(MOVES, scores=([0] * 5, [-400] * 5), adjudication=rule)
+    game, _ = game_of(MOVES, scores=([0] * 5, [-400] * 5), rules=rule)
     assert (game.end, game.loser, game.outcome, len(game.moves)) == (RESIGN_RULE, 1, 1, 4)
-    game, _ = game_of(MOVES, scores=([None] * 5, [-399] * 5), adjudication=rule, plies=10)
+    game, _ = game_of(MOVES, scores=([None] * 5, [-399] * 5), rules=replace(rule, plies=10))
     assert game.end == PLIES
 
 
 def test_a_draw_that_both_have_seen_long_enough_is_one():
-    rule = Adjudication(draw=Draw(3, 2, 10))
-    game, _ = game_of(MOVES, scores=([0] * 5, [10] * 5), adjudication=rule)
+    rule = GameRules(draw=Draw(3, 2, 10))
+    game, _ = game_of(MOVES, scores=([0] * 5, [10] * 5), rules=rule)
     assert (game.end, game.outcome, len(game.moves)) == (DRAW_RULE, 0, 6)
-    game, _ = game_of(MOVES, scores=([0, 0, 11, 0, 0], [10] * 5), adjudication=rule)
+    game, _ = game_of(MOVES, scores=([0, 0, 11, 0, 0], [10] * 5), rules=rule)
     assert (game.end, len(game.moves)) == (DRAW_RULE, 9)  # the score of the fifth ply was 11
-    game, _ = game_of(MOVES, scores=([None] * 5, [0] * 5), adjudication=rule, plies=10)
+    game, _ = game_of(MOVES, scores=([None] * 5, [0] * 5), rules=replace(rule, plies=10))
     assert game.end == PLIES
 
 
 def test_a_mate_counts_before_any_adjudication():
-    rule = Adjudication(Resign(1, 1), Draw(1, 1, 10**4))
+    rule = GameRules(0, Resign(1, 1), Draw(1, 1, 10**4))
     game, _ = game_of(
         "f2f3 e7e5 g2g4 d8h4",
         scores=([0, 0], [0, -100]),
-        adjudication=Adjudication(resign=rule.resign),
+        rules=GameRules(resign=rule.resign),
     )
     assert (game.end, game.outcome) == (RULES, -1)
 
 
 def test_rules_of_adjudication_are_read_as_cutechess_writes_them():
-    assert adjudication_of(None, None) == Adjudication()
-    assert adjudication_of(["movecount=5", "score=600"], ["movenumber=30"]) == Adjudication(
-        Resign(5, 600), Draw(30, 8, 20)
-    )
-    for words in (["moves=3"], ["score"], ["score=-3"], ["score=x"], ["movecount=0"]):
+    assert rule_of(Resign, "--resign", None) is None is rule_of(Draw, "--draw", ["off"])
+    assert rule_of(Resign, "--resign", ["movecount=5", "score=600"]) == Resign(5, 600)
+    assert rule_of(Resign, "--resign", ["twosided=true"]) == Resign(3, 400, True)
+    assert rule_of(Draw, "--draw", ["movenumber=30"]) == Draw(30, 8, 20)
+    for words in (["moves=3"], ["score"], ["score=-3"], ["score=x"], ["twosided=1"], ["score=0"]):
         with pytest.raises(InputError, match="--resign"):
-            adjudication_of(words, None)
+            rule_of(Resign, "--resign", words)
     with pytest.raises(InputError, match="--draw"):
-        adjudication_of(None, ["count=3"])
+        rule_of(Draw, "--draw", ["count=3"])
 
 
 def test_positions_of_a_game_are_those_of_its_moves():

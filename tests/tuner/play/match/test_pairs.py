@@ -3,11 +3,11 @@
 import pytest
 
 from games.record import Control
-from tuner.play.game import Adjudication
 from tuner.play.match import pairs
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask
 from tuner.play.openings import Opening
 from tuner.play.players import PlayerSpec
+from tuner.play.rules import GameRules
 
 
 class Made:
@@ -34,14 +34,14 @@ def players_of(number: int) -> MatchPlayers:
     """Of a gauntlet of the first against so many others."""
     first, *others = (PlayerSpec(f"p{i}", Control(depth=1)) for i in range(number + 1))
     legs = tuple((first, other) for other in others)
-    spec = MatchSpec("chess", 0, Adjudication(), legs, 1, False, "")
+    spec = MatchSpec(game="chess", rules=GameRules(), legs=legs)
     return MatchPlayers(spec, lambda: False)
 
 
 def test_pairs_of_different_pairings_have_other_dice_and_both_games_of_a_pair_the_same():
     specs = [PlayerSpec(f"p{i}", Control(depth=1)) for i in range(3)]
     legs = ((specs[0], specs[1]), (specs[0], specs[2]))
-    spec = MatchSpec("backgammon", 0, Adjudication(), legs, 1, False, "")
+    spec = MatchSpec(game="backgammon", rules=GameRules(), legs=legs)
     players = MatchPlayers(spec, lambda: False)
     game = players.game
     rolled = {

@@ -8,13 +8,21 @@ from dataclasses import replace
 import chess.pgn
 import pytest
 
-from games.record import PLIES, RULES, Control
+from games.record import PLIES, RESIGN_RULE, RULES, Control
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.options.games import GamesSettings
-from tuner.play.game import DRAW, ENDING, RESIGN
-from tuner.play.own_games.play import GameTask, Seat, play_game, random_opening, recipe_of
+from tuner.play.own_games.play import (
+    BY_SCORES,
+    GameTask,
+    Seat,
+    play_game,
+    random_opening,
+    recipe_of,
+)
 
-SETTINGS = GamesSettings(start="classic", depth=1, plies=200, draw=(20.0, 6, 60))
+SETTINGS = GamesSettings(
+    start="classic", depth=1, plies=200, draw=("movenumber=30", "movecount=3", "score=20")
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +49,10 @@ def test_games_that_are_played_on_are_written_as_if_they_had_ended(games):
     ]
     assert not any(game.checked for game in ended)
     for game in on:
-        assert (game.checked is not None) == (game.end in (RESIGN, DRAW, ENDING))
+        assert (game.checked is not None) == (game.end in BY_SCORES)
         if game.checked:
             assert game.checked[:2] == (game.end, game.outcome) and game.checked.end in (-1, 0, 1)
-    assert {game.end for game in on} >= {RULES, RESIGN}
+    assert {game.end for game in on} >= {RULES, RESIGN_RULE}
     assert sum(game.checked.end == game.outcome for game in on if game.checked) > 8
 
 

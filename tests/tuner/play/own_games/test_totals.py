@@ -1,9 +1,8 @@
 """The sentences about generated games are true for the counts, and say only what there is to
 say."""
 
-from games.record import PLIES, RULES
+from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES
 from tuner.options.games import GamesSettings
-from tuner.play.game import DRAW, RESIGN
 from tuner.play.own_games.parts import counts_of, sum_of
 from tuner.play.own_games.play import Checked, Generated
 from tuner.play.own_games.run import counts_lines
@@ -22,11 +21,11 @@ def game(
 
 
 def test_counts_are_sums_over_games_and_parts():
-    first = counts_of([game(), game(-1, 1, RESIGN, Checked(RESIGN, -1, 0))])
+    first = counts_of([game(), game(-1, 1, RESIGN_RULE, Checked(RESIGN_RULE, -1, 0))])
     second = counts_of([game(0, 0, PLIES, plies=20)])
     both = sum_of([first, second])
     assert both == counts_of(
-        [game(), game(-1, 1, RESIGN, Checked(RESIGN, -1, 0)), game(0, 0, PLIES, plies=20)]
+        [game(), game(-1, 1, RESIGN_RULE, Checked(RESIGN_RULE, -1, 0)), game(0, 0, PLIES, plies=20)]
     )
     assert (
         both["outcomes"] == [1, 1, 1]
@@ -41,12 +40,12 @@ def test_counts_are_sums_over_games_and_parts():
 
 def test_adjudication_is_reported_as_it_turned_out():
     games = (
-        [game(1, 1, RESIGN, Checked(RESIGN, 1, 1))] * 17
-        + [game(1, 1, RESIGN, Checked(RESIGN, 1, 0))] * 2
+        [game(1, 1, RESIGN_RULE, Checked(RESIGN_RULE, 1, 1))] * 17
+        + [game(1, 1, RESIGN_RULE, Checked(RESIGN_RULE, 1, 0))] * 2
         + [
-            game(1, -1, RESIGN, Checked(RESIGN, 1, -1)),
-            game(0, 0, DRAW, Checked(DRAW, 0, 0)),
-            game(0, 0, DRAW, Checked(DRAW, 0, -1)),
+            game(1, -1, RESIGN_RULE, Checked(RESIGN_RULE, 1, -1)),
+            game(0, 0, DRAW_RULE, Checked(DRAW_RULE, 0, 0)),
+            game(0, 0, DRAW_RULE, Checked(DRAW_RULE, 0, -1)),
             game(-1, 0, RULES),
         ]
     )
@@ -67,11 +66,11 @@ def test_adjudication_is_reported_as_it_turned_out():
 
 def test_nothing_is_said_of_rules_that_were_not_checked():
     lines = counts_lines(
-        counts_of([game(end=RESIGN)] * 3), GamesSettings(start="classic", noise=0.0), SIDES
+        counts_of([game(end=RESIGN_RULE)] * 3), GamesSettings(start="classic", noise=0.0), SIDES
     )
     assert len(lines) == 2 and "against its copies" not in "".join(lines)
     assert counts_lines(counts_of([]), GamesSettings(start="classic"), SIDES) == []
-    resigned = counts_of([game(1, 1, RESIGN, Checked(RESIGN, 1, 1))] * 4)
+    resigned = counts_of([game(1, 1, RESIGN_RULE, Checked(RESIGN_RULE, 1, 1))] * 4)
     (right,) = [
         line
         for line in counts_lines(resigned, GamesSettings(start="classic"), SIDES)

@@ -91,18 +91,18 @@ def test_a_large_difference_counts_as_the_largest_that_may(classic):
 @pytest.mark.parametrize(
     ("start", "given", "expected"),
     [
-        ("material", {"trace": 0.7}, ("td-leaf", 1.5, 0.15)),
-        ("material", {"trace": 0.7, "rate": 3.0}, ("td-leaf", 3.0, 0.15)),
-        ("material", {"trace": 0.7, "rule": "sgd"}, ("td-leaf", None, None)),
-        ("material", {"trace": 0.7, "method": "td-leaf"}, ("td-leaf", None, None)),
+        ("material", {"lambda_": 0.7}, ("td-leaf", 1.5, 0.15)),
+        ("material", {"lambda_": 0.7, "learning_rate": 3.0}, ("td-leaf", 3.0, 0.15)),
+        ("material", {"lambda_": 0.7, "learner": "sgd"}, ("td-leaf", None, None)),
+        ("material", {"lambda_": 0.7, "method": "td-leaf"}, ("td-leaf", None, None)),
         ("material", {}, ("rootstrap", None, None)),
-        ("chess", {"trace": 0.7, "hidden": (4,)}, ("td-leaf", 0.005, None)),
-        ("shogi/hand", {"trace": 0.7}, ("td-leaf", None, None)),
+        ("chess", {"lambda_": 0.7, "hidden": (4,)}, ("td-leaf", 0.005, None)),
+        ("shogi/hand", {"lambda_": 0.7}, ("td-leaf", None, None)),
     ],
 )
 def test_lambda_alone_asks_for_the_update_that_was_measured(start, given, expected):
     _, found = run_for(start, given)
-    assert (found.method, found.rate, found.largest_error) == expected
+    assert (found.method, found.learning_rate, found.largest_error) == expected
 
 
 def test_nothing_is_learned_across_a_random_move(classic):

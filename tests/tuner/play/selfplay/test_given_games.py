@@ -58,8 +58,8 @@ def test_no_weight_moves_further_than_the_largest_step(tmp_path):
         batch=8,
         lag=0,
         plies=40,
-        rate=1000.0,
-        rule="sgd",
+        learning_rate=1000.0,
+        learner="sgd",
     )
     engine, parameters = load_engine("material")
     before = parameters.weights

@@ -56,7 +56,7 @@ def learned(folder: Path, seed: int, start: str = "material", **more: Any) -> bo
 
 @pytest.mark.long
 def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
-    how = {"method": "td-leaf", "games": 60, "plies": 12, "rate": 10.0}
+    how = {"method": "td-leaf", "games": 60, "plies": 12, "learning_rate": 10.0}
     assert sum(learned(tmp_path, seed, **how) for seed in range(1, 11)) >= 9
     assert sum(mates_at_once("material", seed) for seed in range(10)) <= 3
 
@@ -65,7 +65,7 @@ def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
 @pytest.mark.parametrize(
     "how",
     [
-        {"method": "td", "games": 300, "plies": 4, "trace": 1.0, "average": 0.0},
+        {"method": "td", "games": 300, "plies": 4, "lambda_": 1.0, "average": 0.0},
         {"method": "td-leaf", "games": 600, "plies": 12, "average": 0.9},
     ],
     ids=["td", "td-leaf"],
@@ -73,7 +73,7 @@ def test_the_mate_with_a_rook_is_learned_from_sixty_games(tmp_path):
 def test_one_neuron_learns_the_mate_with_a_rook(tmp_path, how):
     """From random weights; 10 and 9 of the seeds 1 to 10 do."""
     seeds = range(1, 6)
-    assert sum(learned(tmp_path, seed, "chess", rate=0.1, **how) for seed in seeds) >= 4
+    assert sum(learned(tmp_path, seed, "chess", learning_rate=0.1, **how) for seed in seeds) >= 4
 
 
 def test_past_selves_thin_out_and_stay_where_they_were():

@@ -210,7 +210,12 @@ def test_cross_entropy_is_descended_along_its_gradient():
     games = [play_episode(evaluation.game, searcher, plan, k, 3, start) for k in range(3)]
     games = [replace(game, outcome=z) for game, z in zip(games, (1, 0, -1), strict=True)]
     settings = SelfplaySettings(
-        start="chess", method="td", trace=1.0, rule="sgd", rate=1.0, loss="cross-entropy"
+        start="chess",
+        method="td",
+        lambda_=1.0,
+        learner="sgd",
+        learning_rate=1.0,
+        loss="cross-entropy",
     )
     learner = new_learner(evaluation, settings)
     learner.learn(games, evaluation.weights)

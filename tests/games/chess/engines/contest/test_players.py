@@ -31,8 +31,9 @@ from games.record import (
 )
 from games.streams import InputError
 from tests.games.chess.engines.client.support import installed
-from tuner.play.game import Course, by_length, by_rules, play_out
+from tuner.play.game import Course, play_out
 from tuner.play.openings import Opening
+from tuner.play.rules import by_length, by_rules
 
 GAME = find("chess")
 FAKE = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')}"
