@@ -18,6 +18,7 @@ ROOMS = [
     ["tuner.statistics"],
     ["tuner.objectives", "tuner.io"],
     ["tuner.options"],
+    ["tuner.results"],
     ["tuner.cluster", "tuner.parameters"],
     ["tuner.datasets", "tuner.export"],
     ["tuner.fit", "tuner.trace"],

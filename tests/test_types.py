@@ -49,7 +49,7 @@ def study(games: Path, folder: Path) -> str:
     better: tuner.Improved = tuner.improve_engine(folder / "improve.yaml", folder / "loop")
     network: tuner.Network = tuner.load_network(folder / "net.yaml")
     against: tuner.MatchResult = tuner.play_match(network, evaluation, games=4)
-    field: tuner.TournamentResult = tuner.play_tournament([evaluation, "classic", network], games=4)
+    field: tuner.Standings = tuner.play_tournament([evaluation, "classic", network], games=4)
     taught: tuner.SelfPlayed = tuner.learn_by_selfplay(evaluation, games=8, lambda_=0.7)
     seen: NDArray[np.float64] = network.evaluate([chess.Board()])
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",

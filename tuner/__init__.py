@@ -32,12 +32,7 @@ if TYPE_CHECKING:
     from tuner.api.evaluation import Evaluation, Network, load, load_network
     from tuner.api.learning import Tuned, build_dataset, open_dataset, tune
     from tuner.api.playing import (
-        Improved,
-        MatchResult,
-        Optimized,
-        OwnGames,
         SelfPlayed,
-        TournamentResult,
         improve_engine,
         learn_by_selfplay,
         optimize_numbers,
@@ -47,6 +42,11 @@ if TYPE_CHECKING:
         write_report,
     )
     from tuner.datasets.dataset import Dataset
+    from tuner.results.improved import Improved
+    from tuner.results.match import MatchResult
+    from tuner.results.optimized import Optimized
+    from tuner.results.own_games import OwnGames
+    from tuner.results.standings import Standings
 
 __all__ = [
     "CommandResult",
@@ -59,7 +59,7 @@ __all__ = [
     "Optimized",
     "OwnGames",
     "SelfPlayed",
-    "TournamentResult",
+    "Standings",
     "TrainedNetwork",
     "Tuned",
     "build_dataset",
@@ -86,14 +86,14 @@ _HOMES = {
     "CommandResult": "tuner.api.commands",
     "Dataset": "tuner.datasets.dataset",
     "Evaluation": "tuner.api.evaluation",
-    "Improved": "tuner.api.playing",
+    "Improved": "tuner.results.improved",
     "InputError": "games.streams",
-    "MatchResult": "tuner.api.playing",
+    "MatchResult": "tuner.results.match",
     "Network": "tuner.api.evaluation",
-    "Optimized": "tuner.api.playing",
-    "OwnGames": "tuner.api.playing",
+    "Optimized": "tuner.results.optimized",
+    "OwnGames": "tuner.results.own_games",
     "SelfPlayed": "tuner.api.playing",
-    "TournamentResult": "tuner.api.playing",
+    "Standings": "tuner.results.standings",
     "TrainedNetwork": "tuner.api.commands",
     "Tuned": "tuner.api.learning",
     "build_dataset": "tuner.api.learning",

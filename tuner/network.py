@@ -33,7 +33,6 @@ from tuner.evaluation.networks.files import NetworkFile, weights_path
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.evaluation.pieces import piece_values
-from tuner.findings.records import Gain, Interval, ModelLoss, NetworkMeasurement, PhaseLoss
 from tuner.io.terminal import Display
 from tuner.learn.build import count_positions
 from tuner.learn.method_table import METHODS
@@ -43,6 +42,8 @@ from tuner.learn.searches import Making
 from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
+from tuner.results.result import Interval
+from tuner.results.trained import Gain, ModelLoss, NetworkMeasurement, PhaseLoss
 
 FRACTION = float(1 << 32)
 

@@ -8,7 +8,7 @@ from tests.commands.support import done, refused, tictactoe_file
 from tests.conftest import REPOSITORY
 from tuner.core.store import read_blob
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import FINDINGS
+from tuner.results.fit import FINDINGS
 
 FAST = ("--method", "logistic", "--only", "material.*", "--prior", "none")
 

@@ -8,8 +8,8 @@ from tests.commands.support import done, tictactoe_file, tuner
 from tests.tuner.core.support import execute, put
 from tests.tuner.report.support import findings, match_run, tune_run
 from tuner.core.store import RESULT
-from tuner.findings.records import FINDINGS
 from tuner.io.run_folder import SETTINGS
+from tuner.results.fit import FINDINGS
 
 
 def test_a_fit_to_games_becomes_a_page(tmp_path):

@@ -12,7 +12,7 @@ from tuner.core.store import read_blob
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import FINDINGS
+from tuner.results.fit import FINDINGS
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
 

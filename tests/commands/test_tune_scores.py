@@ -16,11 +16,11 @@ from tests.commands.support import done, refused
 from tests.games.support import random_boards
 from tuner.core.store import read_blob
 from tuner.evaluation.loading import load_engine, load_parameters
-from tuner.findings.records import FINDINGS
 from tuner.learn import scores as score_targets
 from tuner.learn.scores import unscored
 from tuner.parallel import OnThreads
 from tuner.parameters.writer import write_parameters
+from tuner.results.fit import FINDINGS
 
 UNIT = 2.5  # of the recorded scores: as many make a centipawn of ours
 ENGINE, CLASSIC = load_engine("classic")

@@ -16,7 +16,6 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset as _open
 from tuner.datasets.writing import require_replaceable
 from tuner.evaluation.evaluation import quiescence_of
-from tuner.findings.records import Result, result_json
 from tuner.learn import run as tuning
 from tuner.learn.build import build
 from tuner.learn.methods import settings_for as settings_for_tuning
@@ -24,6 +23,7 @@ from tuner.learn.result import found_lines
 from tuner.options.option import Reading
 from tuner.options.tune import TuneOptions
 from tuner.parameters.writer import write_parameters
+from tuner.results.fit import Result, result_json
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)

@@ -6,13 +6,12 @@ import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from games.system import available_cpus
 from tuner.api.arguments import KeptNotes, takes, typed
-from tuner.api.commands import CommandResult
 from tuner.api.evaluation import Evaluation, Network, Player, file_of, load, load_network
 from tuner.cli import perform, require_command
 from tuner.core.text import plural
@@ -36,34 +35,18 @@ from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import settings_for as settings_for_games
 from tuner.play.run import new_run, resumed_run
 from tuner.play.selfplay.begin import AnyOptions, run_for
-from tuner.report.page import read_page, render
+from tuner.report.page import read_page, render, render_inline
+from tuner.results.improved import Improved
+from tuner.results.match import MatchResult
+from tuner.results.optimized import Optimized
+from tuner.results.own_games import OwnGames
+from tuner.results.result import RunResult
+from tuner.results.selfplay import SelfPlay
+from tuner.results.standings import Standings
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
-OF_FOLDER = {"folder", "output", "match"}  # keys of a result
-
-
-@dataclass(frozen=True, repr=False)
-class MatchResult(CommandResult):
-    """The result of a match, as that of `tuner match`."""
-
-    @property
-    def wins(self) -> int:
-        """Of the first player named."""
-        return int(self.result["wins"])
-
-    @property
-    def draws(self) -> int:
-        """Drawn games."""
-        return int(self.result["draws"])
-
-    @property
-    def losses(self) -> int:
-        """Of the first player named."""
-        return int(self.result["losses"])
-
-    def __repr__(self) -> str:
-        return f"<MatchResult +{self.wins} ={self.draws} -{self.losses}>"
+RunResult.in_notebook.append(render_inline)
 
 
 class PlayMatch(Protocol[P, R]):
@@ -97,20 +80,7 @@ def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -
         pgn, run = (None if path is None else Path(path) for path in (settings.pgn, settings.run))
         executor = OnThreads(settings.workers or available_cpus())
         outcome = new_run(MatchRun(settings, pgn, KeptNotes()), run, executor, "tuner.play_match")
-    return MatchResult(outcome.plain, tuple(outcome.lines))
-
-
-@dataclass(frozen=True, repr=False)
-class TournamentResult(CommandResult):
-    """The result of a tournament, as that of `tuner tournament`."""
-
-    @property
-    def ratings(self) -> dict[str, float | None]:
-        """The ratings by name, best first; None if the games do not give one."""
-        return {each["name"]: each["rating"]["value"] for each in self.result["players"]}
-
-    def __repr__(self) -> str:
-        return f"<TournamentResult {', '.join(self.ratings)}>"
+    return outcome
 
 
 class PlayTournament(Protocol[P, R]):
@@ -129,7 +99,7 @@ def _plays_tournament(
 
 
 @_plays_tournament(TournamentOptions)
-def play_tournament(players: Sequence[Player | str | Path], **options: Any) -> TournamentResult:
+def play_tournament(players: Sequence[Player | str | Path], **options: Any) -> Standings:
     """Play a tournament of players as those of `play_match`: each against each, the first against
     the rest (`gauntlet`), or one against levels of another (`ladder`).
 
@@ -142,7 +112,7 @@ def play_tournament(players: Sequence[Player | str | Path], **options: Any) -> T
         executor = OnThreads(settings.workers or available_cpus())
         tournament = TournamentRun(settings, pgn, KeptNotes())
         outcome = new_run(tournament, run, executor, "tuner.play_tournament")
-    return TournamentResult(outcome.plain, tuple(outcome.lines))
+    return outcome
 
 
 def _terms_of(players: Iterable[Player | str | Path]) -> list[str]:
@@ -177,15 +147,14 @@ def write_report(
     return page
 
 
-@dataclass(frozen=True, repr=False)
-class SelfPlayed(CommandResult):
-    """What was learned by self-play: the `learned` evaluation or network, and the result of `tuner
-    selfplay`."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SelfPlayed(SelfPlay):
+    """The result of `tuner selfplay`, and what was learned: the `learned` evaluation or network."""
 
     learned: Evaluation | Network
 
     def __repr__(self) -> str:
-        return f"<SelfPlayed {self.learned.game}: {plural(self.result['games'], 'game')}>"
+        return f"<SelfPlayed {self.learned.game}: {plural(self.games, 'game')}>"
 
 
 class LearnBySelfplay(Protocol[P, R]):
@@ -219,26 +188,14 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
             OnThreads(settings.workers or available_cpus()),
             "tuner.learn_by_selfplay",
         )
-        written = Path(outcome.plain["output"])
+        written = Path(str(outcome.output))
         learned = load_network(written) if holds_network(written) else load(written, terms)
         if not kept and output is None:  # its file is gone with the folder
             learned.name, learned.path = "learned", None
-    # the last line is a command for people
-    plain = {key: value for key, value in outcome.plain.items() if key not in OF_FOLDER}
-    return SelfPlayed(
-        plain | ({"run": str(kept)} if kept else {}), tuple(outcome.lines[:-1]), learned
-    )
-
-
-@dataclass(frozen=True, repr=False)
-class OwnGames(CommandResult):
-    """Games that were played: their `folder`, which `tuner.tune` reads, and the result of `tuner
-    games`."""
-
-    folder: Path
-
-    def __repr__(self) -> str:
-        return f"<OwnGames {self.folder}: {plural(self.result['games'], 'game')}>"
+    found = vars(outcome) | {"match": None}  # a command for people
+    if not kept:
+        found |= {"run": None, "output": settings.output}
+    return SelfPlayed(**found, learned=learned)
 
 
 class PlayGames(Protocol[P, R]):
@@ -269,33 +226,7 @@ def play_games(evaluation: Player | str | Path, output: str | Path, **options: A
             OnThreads(settings.workers or available_cpus()),
             "tuner.play_games",
         )
-    # the last line is a command for people
-    plain = {key: value for key, value in games.plain.items() if key != "tune"}
-    return OwnGames(plain, tuple(games.lines[:-1]), Path(output))
-
-
-@dataclass(frozen=True, repr=False)
-class Optimized(CommandResult):
-    """The result of an optimization, as that of `tuner optimize`."""
-
-    @property
-    def best(self) -> dict[str, float]:
-        """The best values by name."""
-        return dict(self.result["best"])
-
-    @property
-    def better(self) -> bool | None:
-        """Whether they are better than the given ones, None if no match was played."""
-        return self.result.get("better")
-
-    @property
-    def folder(self) -> Path:
-        """The folder with the files of both."""
-        return Path(self.result["run"])
-
-    def __repr__(self) -> str:
-        numbers, games = plural(len(self.best), "number"), plural(self.result["games"], "game")
-        return f"<Optimized {numbers}: {games}>"
+    return replace(games, tune=None)  # a command for people
 
 
 class OptimizeNumbers(Protocol[P, R]):
@@ -320,27 +251,7 @@ def optimize_numbers(player: Player | str | Path, **options: Any) -> Optimized:
         executor, display = OnThreads(settings.workers or available_cpus()), KeptNotes()
         run = OptimizeRun(settings, None, display, Path(options["options"]))
         place = None if options.get("run") is None else Path(options["run"])
-        found = decided(new_run(run, place, executor, "tuner.optimize_numbers"), executor, display)
-    return Optimized(found.plain, tuple(found.lines))
-
-
-@dataclass(frozen=True, repr=False)
-class Improved(CommandResult):
-    """The result of a loop, as that of `tuner improve`."""
-
-    @property
-    def version(self) -> str:
-        """The version that won the match that decides, "the first version" if none did."""
-        return str(self.result["kept"])
-
-    @property
-    def patch(self) -> Path | None:
-        """The patch of another version than the first."""
-        patch = self.result.get("patch")
-        return None if patch is None else Path(patch)
-
-    def __repr__(self) -> str:
-        return f"<Improved: {self.version} is kept>"
+        return decided(new_run(run, place, executor, "tuner.optimize_numbers"), executor, display)
 
 
 @typed
@@ -352,8 +263,6 @@ def improve_engine(plan: str | Path, run: str | Path) -> Improved:
     make = functools.partial(ImproveRun, commands=OtherCommands(require_command, perform))
     begin_again(folder)
     if kind_of(folder):
-        outcome = resumed_run(ImproveRun, folder, None, None, KeptNotes(), make=make)
-    else:
-        settings = ImproveSettings(plan=read_plan(Path(plan)))
-        outcome = new_run(make(settings, None, KeptNotes()), folder, None, "tuner.improve_engine")
-    return Improved(outcome.plain, tuple(outcome.lines))
+        return resumed_run(ImproveRun, folder, None, None, KeptNotes(), make=make)
+    settings = ImproveSettings(plan=read_plan(Path(plan)))
+    return new_run(make(settings, None, KeptNotes()), folder, None, "tuner.improve_engine")

@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,6 +27,7 @@ from tuner.core.text import duration, plural
 from tuner.io.terminal import Display, Pace
 from tuner.options.option import Arguments, Ended
 from tuner.parallel import Executor, OnThreads
+from tuner.results.result import RunResult
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -186,13 +187,13 @@ def show_result(lines: Iterable[str]) -> None:
         )
 
 
-def finish(arguments: Arguments, lines: Sequence[str], plain: dict, interrupted: bool) -> dict:
+def finish(arguments: Arguments, found: RunResult) -> dict:
     """Print the result of a long command, and exit with status 130 if it was interrupted."""
     if not arguments.json:
-        print("\n".join(lines))
-    if interrupted:
-        raise Ended(130, plain)
-    return plain
+        print(found)
+    if found.interrupted:
+        raise Ended(130, found.result)
+    return found.result
 
 
 def play(
@@ -221,7 +222,7 @@ def play(
             place = arguments.run and Path(arguments.run)
             run = kind(settings, output, display, **more)
             result = new_run(run, place, executor, arguments.text)
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return finish(arguments, result)
 
 
 @contextlib.contextmanager

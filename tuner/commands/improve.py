@@ -77,4 +77,4 @@ def run(arguments: Arguments) -> dict:
         if folder is not None:
             begin_again(folder)
         result = new_run(make(settings, None, display), folder, None, arguments.text)
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return finish(arguments, result)

@@ -27,7 +27,7 @@ from tuner.options.option import (
 )
 
 if TYPE_CHECKING:
-    from tuner.play.run import RunResult
+    from tuner.results.optimized import Optimized
 
 USAGE = "PLAYER --options FILE [--games N] [options]"
 EXAMPLE = """examples:
@@ -107,7 +107,7 @@ def run(arguments: Arguments) -> dict:
         result = decided(result, executor, display)
     if into and not result.interrupted:
         result = _written(arguments, result, into)
-    return finish(arguments, result.lines, result.plain, result.interrupted)
+    return finish(arguments, result)
 
 
 def _into(arguments: Arguments) -> list[str]:
@@ -132,16 +132,14 @@ def _into(arguments: Arguments) -> list[str]:
     return words
 
 
-def _written(arguments: Arguments, result: RunResult, words: list[str]) -> RunResult:
+def _written(arguments: Arguments, result: Optimized, words: list[str]) -> Optimized:
     """Write the best weights into the sources if they won; the result says which was done."""
     from dataclasses import replace
 
     from tuner.optimize.best import PARAMETERS
 
-    sources = ", ".join(arguments.into)
-    if not result.plain.get("better"):
-        return replace(result, lines=[*result.lines, f"{sources}: nothing was written there"])
-    best = str(Path(result.plain["run"]) / PARAMETERS)
-    found = arguments.commands.perform(["export", best, *words])
-    line = f"wrote {sources}: {found['changed']} numbers changed"
-    return replace(result, lines=[*result.lines, line], plain={**result.plain, "into": found})
+    found = None
+    if result.better:
+        best = str(Path(str(result.run)) / PARAMETERS)
+        found = arguments.commands.perform(["export", best, *words])
+    return replace(result, sources=tuple(arguments.into), into=found)

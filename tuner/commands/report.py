@@ -13,8 +13,8 @@ from tuner.core.records import Count, InputError
 from tuner.options.option import Arguments, Option, Table, output, refuse
 
 if TYPE_CHECKING:
-    from tuner.findings.records import PlayedCalibration
     from tuner.report.run import ShownRun
+    from tuner.results.fit import PlayedCalibration
 
 USAGE = "RUN [RUN ...] [-o FILE.html] [--match DIR]"
 EXAMPLE = """examples:
@@ -87,7 +87,7 @@ def run(arguments: Arguments) -> dict:
         "output": str(output),
         "bytes": size,
         "sections": [section.name for section in sections],
-        "matches": [str(match.folder) for match in page.run.matches],
+        "matches": [str(match.run) for match in page.run.matches],
         "calibration": to_json(calibration),
     }
     if not arguments.json:

@@ -87,10 +87,10 @@ def run(arguments: Arguments) -> dict:
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
-    from tuner.findings.records import result_json
     from tuner.learn.methods import settings_for
     from tuner.learn.result import result_lines
     from tuner.learn.run import dry_run, tune
+    from tuner.results.fit import result_json
 
     if arguments.resume is not None:
         return _resumed(arguments)
@@ -136,11 +136,11 @@ def _resumed(arguments: Arguments) -> dict:
     """Begin the run in a folder again, which was interrupted while it searched."""
     from tuner.commands.display import TerminalDisplay, executor_of, show_result
     from tuner.core.records import convert, make
-    from tuner.findings.records import result_json
     from tuner.io.run_folder import BEGUN, note_foreign, read_told
     from tuner.learn.result import result_lines
     from tuner.learn.run import GivenFit, tune
     from tuner.options.tune import TuneSettings
+    from tuner.results.fit import result_json
 
     arguments.require_resumable()
     folder = Path(arguments.resume).absolute()

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 CONFIDENCE = 0.95
 NORMAL = 1.96  # standard errors to either side of a 95 % interval
@@ -117,6 +119,7 @@ def student(freedom: float) -> float:
 def chance_below(z: np.ndarray | float, freedom: float = math.inf) -> np.ndarray:
     """Return the chance that a number with standard error 1 is below z, by Student's t with these
     degrees of freedom, or by the normal distribution."""
+    import numpy as np
     from scipy.special import ndtr, stdtr
 
     return np.asarray(stdtr(freedom, z) if freedom < math.inf else ndtr(z))

@@ -16,7 +16,14 @@ from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
-from tuner.findings.records import (
+from tuner.fit.errors import Uncertainty, ratios
+from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
+from tuner.fit.prior import with_slopes
+from tuner.fit.problem import Problem
+from tuner.fit.result import FitResult
+from tuner.objectives.cross_entropy import CROSS_ENTROPY
+from tuner.parameters.parameters import Layout
+from tuner.results.fit import (
     Bin,
     Calibrations,
     Change,
@@ -30,13 +37,6 @@ from tuner.findings.records import (
     Result,
     Sides,
 )
-from tuner.fit.errors import Uncertainty, ratios
-from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
-from tuner.fit.prior import with_slopes
-from tuner.fit.problem import Problem
-from tuner.fit.result import FitResult
-from tuner.objectives.cross_entropy import CROSS_ENTROPY
-from tuner.parameters.parameters import Layout
 from tuner.statistics.intervals import (
     equal_results_interval,
 )

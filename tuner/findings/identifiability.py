@@ -7,11 +7,11 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from tuner.core.text import plural
-from tuner.findings.records import Collinear, Direction, Identifiability, Rare
 from tuner.fit.curvature import Curvature, Operator, factorise, inverse_of
 from tuner.fit.errors import NullSpace, effective_weights
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Layout, Place
+from tuner.results.fit import Collinear, Direction, Identifiability, Rare
 
 RARE = 100  # positions
 ALIKE = 0.9  # correlation of two estimates

@@ -14,7 +14,6 @@ from games.search.searcher import Limits, Searcher
 from tuner.core.estimates import reach_of
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.evaluation import NET, network_evaluation
-from tuner.findings.records import Bin, PlayedCalibration, SquaresChange
 from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.selfplay import NETWORK_SECTION, SECTION, NetworkSettings, SelfplaySettings
@@ -22,6 +21,7 @@ from tuner.play.openings import Opening
 from tuner.play.selfplay import network as network_settings
 from tuner.play.selfplay.games import Episode, Plan, play_episode
 from tuner.play.selfplay.setup import MEGABYTES, openings_of, plan_of
+from tuner.results.fit import Bin, PlayedCalibration, SquaresChange
 from tuner.statistics.intervals import equal_results_interval
 
 

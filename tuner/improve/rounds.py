@@ -13,15 +13,13 @@ import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuner.core.estimates import Estimate
-from tuner.core.records import Amount, Count, InputError, Number, convert
+from tuner.core.records import Amount, InputError, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.core.text import duration, plural
 from tuner.datasets.reader import open_dataset
@@ -46,8 +44,9 @@ from tuner.io.terminal import Display
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
-from tuner.play.match.results import require_few_faults
-from tuner.play.run import Run, RunResult
+from tuner.play.match.tally import require_few_faults
+from tuner.play.run import Run
+from tuner.results.improved import Improved, Judgement, LoopStep, judged
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
@@ -90,24 +89,12 @@ STEPS_OF_RESULTS = {
 }
 
 
-@dataclass(frozen=True)
-class LoopStep:
-    """A step that was done: of a round, its name, how long it took, the command, and what was
-    found."""
-
-    round: Count
-    step: str
-    seconds: Number
-    command: str
-    found: dict
-
-
 def _step_of(plain: dict) -> LoopStep:
     """Read a line; ValueError for a step without the results that the loop uses."""
-    step = convert(plain, LoopStep, "the step")
-    found, kind = step.found, step.step.rpartition(" ")[2]
+    step: LoopStep = convert(plain, LoopStep, "the step")
+    found, kind = step.found, step.kind
     numbers: list[Any] = [found.get(name) for name in ("games", "match")] if kind == PACE else []
-    if "match" in step.step.split():
+    if kind == "match":
         pairs = found.get("pentanomial")
         numbers = [found.get("games"), *(pairs if isinstance(pairs, list) else [None])]
     if kind == "build" and not isinstance(found.get("changed"), bool):
@@ -197,28 +184,6 @@ class Steps:
         return f" ({duration(self.spent)} so far{said})" if self.spent >= 1 else ""
 
 
-class Judgement(NamedTuple):
-    """By how much a version is rated above another one, and the likelihood that it is the better
-    one."""
-
-    rating: Estimate
-    los: float
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"rating": self.rating.plain, "los": self.los}
-
-    def __str__(self) -> str:
-        return f"{self.rating.text(0, '+')} Elo"
-
-
-def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
-    """Judge a version by the ratings that all matches so far give."""
-    found = ratings.difference(version, other)
-    return Judgement(found, NormalDist().cdf(found.value / found.standard_error))
-
-
 def best_of(ratings: JointRatings, versions: Sequence[Version]) -> Version:
     """Return the version that is rated highest; the first of the versions is the author's."""
     first = versions[0].name
@@ -246,7 +211,7 @@ def begin_again(folder: Path) -> None:
             remove_store(folder)
 
 
-class ImproveRun(Run):
+class ImproveRun(Run[Improved]):
     """Rounds that make an engine stronger, by commands of `tuner`."""
 
     command, section, kind = "improve", "improve", ImproveSettings
@@ -294,7 +259,7 @@ class ImproveRun(Run):
     def place(self, folder: Path) -> None:
         """The first step copies what the run begins with."""
 
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> Improved:
         change_settings(store, self.settings)
         self.steps = Steps(store, self.plan.rounds, self.display, self._commands.perform)
         self.root = store.folder.absolute()
@@ -306,10 +271,10 @@ class ImproveRun(Run):
             self._rounds(versions, lines)
             best = self._best(versions)
             verdict = None if best == first else self._final(best, first)
-            return RunResult(*self._end(first, best, verdict, lines), False)
+            return self._end(first, best, verdict, lines)
         except KeyboardInterrupt:
-            lines, plain = self._end(first, self._best(versions), None, lines)
-            return RunResult([*lines, self.advice(store.folder)], plain, True)
+            found = self._end(first, self._best(versions), None, lines)
+            return replace(found, interrupted=True, advice=self.advice(store.folder))
         except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
             raise InputError(
                 f"{problem.filename}: {problem.strerror}; an earlier step left it there:"
@@ -797,43 +762,25 @@ class ImproveRun(Run):
 
     def _end(
         self, first: Version, best: Version, verdict: Judgement | None, lines: list[str]
-    ) -> tuple[list[str], dict]:
+    ) -> Improved:
         """Write the patch and the numbers if the verdict or the user says so; return the result."""
-        plan, steps = self.plan, self.steps.done.values()
-        plain: dict[str, Any] = {
-            "run": str(self.root),
-            "rounds": max(step.round for step in steps),
-            "kept": first.name,
-            "seconds": round(self.steps.spent, 1),
-            "steps": [asdict(step) for step in steps],
-        }
-        if best == first:
-            said = (
-                "no version is rated above the first one" if self.matches else "no version differs"
-            )
-            lines.append(f"{said}: the numbers of {plan.source.folder} stay as they are")
-            return lines, plain
-        if verdict is None:
-            lines.append(f"{best.name} is rated highest; the final match has not been played")
-        else:
-            lines += [
-                f"{best.name}: {verdict} against {first.name} in the final match",
-                self._final_text(),
-            ]
-            plain["rating"] = {**verdict.rating.plain, "los": verdict.los}
-        if not self._write_anyway and (verdict is None or verdict.rating.low <= 0):
-            if verdict is not None:
-                again = shlex.quote(str(self.root))
-                lines += [
-                    "the gain is not significant, so nothing was written",
-                    f"next: tuner improve --resume {again} --write, to write the patch anyway",
-                ]
-            return lines, plain
-        self._write(best)
-        patch, root = shlex.quote(str(self.root / PATCH)), shlex.quote(str(self._repository()))
-        lines += [
-            f"wrote {patch} and {LEARNED} next to it; nothing in {plan.source.folder} was changed",
-            f"next: tuner report {shlex.quote(str(self.root))}",
-            f"next: git -C {root} apply {patch}",
-        ]
-        return lines, plain | {"kept": best.name, "patch": str(self.root / PATCH)}
+        better = verdict is not None and verdict.rating.low > 0
+        written = best != first and (self._write_anyway or better)
+        if written:
+            self._write(best)
+        return Improved(
+            settings=self.settings,
+            first=first.name,
+            best=best.name,
+            judged=bool(self.matches),
+            rounds=tuple(lines),
+            seconds=round(self.steps.spent, 1),
+            steps=tuple(self.steps.done.values()),
+            source=self.plan.source.folder,
+            repository=str(self._repository()),
+            verdict=verdict,
+            final="" if verdict is None else self._final_text(),
+            patch=self.root / PATCH if written else None,
+            learned=LEARNED,
+            run=str(self.root),
+        )

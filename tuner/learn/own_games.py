@@ -3,6 +3,7 @@ against those that the round began with."""
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
@@ -16,7 +17,6 @@ from tuner.core.text import plural
 from tuner.datasets.files import is_dataset
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.findings.findings import held_out_results, results_problems
-from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn.build import expand
 from tuner.learn.methods import OWN_ROUNDS, resolved
@@ -34,6 +34,7 @@ from tuner.play.match.match import MatchRun
 from tuner.play.own_games.run import OwnGamesRun
 from tuner.play.own_games.settings import default_rules
 from tuner.play.run import new_run
+from tuner.results.fit import Change, RoundMatch
 
 # games of the match, at least and at most; own games for each of them in between
 MIN_GAMES, MAX_GAMES, PART = 40, 400, 15
@@ -61,8 +62,11 @@ def played(
         found = new_run(MatchRun(settings, None, display), None, executor, command)
     if found.interrupted:
         raise KeyboardInterrupt
-    elo = found.plain["elo"]
-    return RoundMatch(games, found.plain["score"], elo["value"], elo["error"])
+    elo, score = found.difference, found.summary.score
+    known = math.isfinite(elo.half_width)
+    return (
+        RoundMatch(games, score, elo.value, elo.half_width) if known else RoundMatch(games, score)
+    )
 
 
 class OwnRounds(NamedTuple):
@@ -117,7 +121,7 @@ def learn_from_own_games(
         )
         if found.interrupted:
             raise KeyboardInterrupt
-        for line in found.lines[1:-1]:
+        for line in found.summary_lines():
             display.note(line)
         read_from, place = (
             [*sources, str(games)],

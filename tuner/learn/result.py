@@ -27,7 +27,6 @@ from tuner.findings.findings import (
     ratios_of,
     reversed_results,
 )
-from tuner.findings.records import AsGiven, Change, Choices, DataSource, Result, RoundMatch, Tried
 from tuner.fit.prior import SlopedDataset
 from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
@@ -39,6 +38,7 @@ from tuner.learn.targets import Read, Start
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
+from tuner.results.fit import AsGiven, Change, Choices, DataSource, Result, RoundMatch, Tried
 from tuner.version import __version__
 
 CONSTANT = "; before: a constant, which predicts better than the starting values"

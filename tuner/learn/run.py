@@ -16,7 +16,6 @@ from tuner.core.records import InputError, to_json
 from tuner.core.store import Store
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
-from tuner.findings.records import FINDINGS, Result
 from tuner.fit.regression import Undiagnosed
 from tuner.io.files import LEARNED, require_writable
 from tuner.io.now import NowDisplay
@@ -42,6 +41,7 @@ from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor, OnThreads
 from tuner.parameters.writer import write_parameters
 from tuner.play.game import games_under_way
+from tuner.results.fit import FINDINGS, Result
 from tuner.version import __version__
 
 # what a result says of what to do next: nothing about the learned file

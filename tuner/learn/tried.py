@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from tuner.findings.records import RoundMatch, Tried
 from tuner.fit.regression import at_share
 from tuner.fit.result import FitResult
 from tuner.io.terminal import Display
@@ -19,6 +18,7 @@ from tuner.learn.result import match_text, share_text
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
+from tuner.results.fit import RoundMatch, Tried
 
 SHARES = (0.25, 0.5, 1.0)  # of the way, beside the step that `--prior play` takes
 APART = 1.3  # ratio of two shares that are worth telling apart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,23 +16,23 @@ from tuner.core.estimates import ELO, Estimate, fixed
 from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
 from tuner.evaluation.own_numbers import with_numbers
-from tuner.findings.records import TunedEstimate, TunedNumber
 from tuner.io.files import replace_file
-from tuner.io.run_folder import kind_of, read_settings
+from tuner.io.run_folder import kind_of
 from tuner.io.terminal import Display
 from tuner.optimize.methods.base import Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers
 from tuner.options.match import MatchSettings
-from tuner.options.optimize import SECTION, OptimizeSettings
+from tuner.options.optimize import OptimizeSettings
 from tuner.parallel import Executor
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.match import MatchRun
-from tuner.play.run import RunResult, new_run, resumed_run
+from tuner.play.run import new_run, resumed_run
+from tuner.results.match import MatchResult
+from tuner.results.optimized import MATTERS, NOTHING, UNKNOWN, Optimized, TunedEstimate, TunedNumber
 from tuner.statistics.sprt import POINTS
 
 LINES, OPTIONS, PARAMETERS = "best.txt", "options.txt", "best.yaml"
 COPY = "a.yaml"  # of the file of our own player
-BETTER = "H1"  # the decision of a test for the best values
 
 
 def texts_of(numbers: Sequence[Number], values: Mapping[str, float]) -> dict[str, str]:
@@ -99,18 +99,14 @@ def match_settings(
     )
 
 
-def decided(result: RunResult, executor: Executor, display: Display) -> RunResult:
+def decided(result: Optimized, executor: Executor, display: Display) -> Optimized:
     """Return the result of a run with the match that decides, which is played, or goes on,
     in the folder of the run; the same result if there is nothing to decide."""
-    folder, best = Path(result.plain["run"]), result.plain["best"]
-    settings = read_settings(folder, SECTION, OptimizeSettings)
-    numbers = read_numbers(folder / NUMBERS)
-    if result.interrupted or not settings.match_games:
+    folder, settings = Path(str(result.run)), result.settings
+    if result.interrupted or not settings.match_games or result.as_given:
         return result
-    if all(best[number.name] == number.value for number in numbers):
-        line = "the best values are the given ones: there is no match to play"
-        return RunResult([*result.lines, line], {**result.plain, "better": False}, False)
-    place = folder / f"match-{result.plain['games']}"
+    numbers, best = read_numbers(folder / NUMBERS), result.best
+    place = folder / f"match-{result.games}"
     match = match_settings(settings, folder, numbers, best)
     display.note(
         f"final match: up to {settings.match_games:,} games of the best values"
@@ -120,28 +116,11 @@ def decided(result: RunResult, executor: Executor, display: Display) -> RunResul
         found = resumed_run(MatchRun, place, executor, None, display)
     else:
         found = new_run(MatchRun(match, None, display), place, executor, "tuner optimize")
-    better = found.plain["sprt"]["decision"] == BETTER
-    verdict = "" if found.interrupted else _verdict(found.plain["sprt"]["decision"])
-    return RunResult(
-        [*result.lines, "", *found.lines, *([verdict] if verdict else [])],
-        {**result.plain, "match": found.plain, "better": better},
-        found.interrupted,
-    )
-
-
-def _verdict(decision: str | None) -> str:
-    if decision == BETTER:
-        return "the best values are better than the given ones"
-    why = (
-        "the match rejected the gain that it tested for"
-        if decision
-        else "the match was inconclusive"
-    )
-    return f"{why}; keep the original values"
+    assert isinstance(found, MatchResult), "of a run of a match"
+    return replace(result, match=found, interrupted=found.interrupted, advice="")
 
 
 NEGLIGIBLE = 3.0  # Elo
-MATTERS, NOTHING, UNKNOWN = "matters", "does not matter", "not known yet"
 NAMED = 3  # numbers in a line of progress
 
 
@@ -177,44 +156,6 @@ def verdict_of(found: Optimum, i: int) -> str:
     if any(elo.low > 0 for elo in amounts):
         return MATTERS
     return NOTHING if all(elo.high < NEGLIGIBLE for elo in amounts) else UNKNOWN
-
-
-def table_lines(numbers: Sequence[Number], found: Optimum, unit: Unit) -> list[str]:
-    """Return a table of all numbers, those that are worth most first."""
-    heads = ("number", "given", "best", "95 % interval", f"worth in {unit.name}", "")
-    rows = [heads]
-    for i in np.argsort(-found.worth, kind="stable"):
-        number = numbers[i]
-        ends = (number.text(number.rounded(end)) for end in (found.low[i], found.high[i]))
-        rows.append(
-            (
-                number.name,
-                number.text(number.value),
-                number.text(number.rounded(found.best[i])),
-                " .. ".join(ends),
-                unit.interval(found.worth_of(i)),
-                verdict_of(found, i),
-            )
-        )
-    widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
-    return [
-        "  ".join(
-            cell.ljust(width) if k in (0, len(heads) - 1) else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def summary_lines(found: Optimum, games: int, unit: Unit) -> list[str]:
-    """Return the gain so far and the gain expected of more games, as lines of text."""
-    lines = [
-        f"after {games:,} games: gain over the original values"
-        f" {unit.interval(found.gain)} {unit.name}, by the model",
-        f"estimated {unit.name} still to gain: {unit.text(found.left)} now, after"
-        f" {games:,} more games {unit.text(found.left_later)}",
-    ]
-    return [*lines, f"not reliable yet: {found.doubt}"] if found.doubt else lines
 
 
 def progress_text(

@@ -4,7 +4,6 @@ different values of the numbers; a method learns from them."""
 from __future__ import annotations
 
 import contextlib
-import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,15 +19,12 @@ from tuner.core import records
 from tuner.core.records import InputError, convert, to_json
 from tuner.core.store import ESTIMATE, Store, naming, read_records
 from tuner.core.text import listed
-from tuner.findings.records import TunedEstimate
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
 from tuner.optimize.best import (
     describe_estimate,
     progress_text,
-    summary_lines,
-    table_lines,
     unit_of,
     write_best,
 )
@@ -38,10 +34,13 @@ from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine
-from tuner.play.match.match import MatchRun
+from tuner.play.match.match import PlayersRun
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
-from tuner.play.match.results import faults_by_side, first_forfeit_text, require_few_faults
-from tuner.play.run import Run, RunResult
+from tuner.play.match.setup import contestants_of
+from tuner.play.match.tally import first_forfeit_text, require_few_faults
+from tuner.play.run import Run
+from tuner.results.match import faults_by_side
+from tuner.results.optimized import Optimized, TunedEstimate, estimate_lines
 
 
 class TunedPair(NamedTuple):
@@ -188,7 +187,7 @@ def tuned_text(task: TunedTask) -> str:
     return f"pair {task.pair.number + 1}"
 
 
-class OptimizeRun(MatchRun):
+class OptimizeRun(PlayersRun[Optimized]):
     """An optimization: a match of a player against itself with different numbers."""
 
     command = section = SECTION
@@ -218,12 +217,16 @@ class OptimizeRun(MatchRun):
 
     def made(self, folder: Path | None) -> str | None:
         """See `PairsRun`."""
-        terms = super().made(folder)
+        found = contestants_of(self.settings, folder)
+        self.game, self.legs, self.luck = found.game, found.legs, found.luck
+        if folder is None:
+            a, b = found.legs[0]
+            self.settings = replace(self.settings, names=(a.name, b.name))
         names = {number.name for number in self.numbers}
         if names - {constant.name for constant in self.game.contest.constants}:  # weights change
             a, b = self.legs[0]
             self.legs[0] = replace(a, lean=False), replace(b, lean=False)
-        return terms
+        return found.program
 
     def set_games(self, games: int) -> None:
         """See `Run`. InputError for a number that cannot be shared by pairs."""
@@ -253,7 +256,7 @@ class OptimizeRun(MatchRun):
         spec = TunedSpec(match, self.numbers, self.settings.opponent is not None)
         return Job(TunedPlayers, play_tuned, spec, tuned_text)
 
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> Optimized:
         """See `Run`. All that the method knows is in the pairs of the journal, in their order."""
         assert playing is not None, "its games are work"
         settings, game = self.settings, self.game
@@ -299,6 +302,7 @@ class SoFar:
     def __init__(self, owner: OptimizeRun, method: Method, store: Store) -> None:
         self._run, self._method, self._store = owner, method, store
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
+        self._digits = {number.name: number.digits for number in owner.numbers}
         self._found: Optimum | None = None
         self._estimated, self._next_table = 0, float(FIRST_TABLE)
         self._forfeits: Counter[str] = Counter()
@@ -362,34 +366,31 @@ class SoFar:
 
     def lines(self) -> list[str]:
         """Return the present table, which is recorded, too."""
-        found = self._estimate()
-        self._store.append(to_json(self._described(found)), kind=ESTIMATE)
-        return [
-            *summary_lines(found, self._games, self._unit),
-            *table_lines(self._numbers, found, self._unit),
-        ]
+        found = self._described(self._estimate())
+        self._store.append(to_json(found), kind=ESTIMATE)
+        return estimate_lines(found, self._digits)
 
-    def result(self, folder: Path, interrupted: bool) -> RunResult:
+    def result(self, folder: Path, interrupted: bool) -> Optimized:
         """Return the result of a run, and write the best values."""
-        advice = [self._run.advice(folder)] if interrupted else []
+        advice = self._run.advice(folder)
         if not self.done:
-            raise InputError(f"{folder}: no pair of games has ended; {''.join(advice)}")
-        found, lines = self._estimate(), self.lines()
+            raise InputError(
+                f"{folder}: no pair of games has ended; {advice if interrupted else ''}"
+            )
+        found = self._estimate()
+        self.lines()
         best = {
             number.name: number.rounded(value)
             for number, value in zip(self._numbers, found.best, strict=True)
         }
         written = write_best(folder, self._numbers, best, self._run.game, self._run.settings.terms)
-        plain = {
-            **self._described(found).result,
-            "method": self._run.settings.method,
-            "best": best,
-            "interrupted": interrupted,
-            "run": str(folder),
-            "files": [str(path) for path in written],
-        }
-        files = [f"wrote {path}" for path in written]
-        faults = ", ".join(f"{number} {what[2:]}" for what, number in self._forfeits.items())
-        lost = [f"games lost by faults: {faults}"] if faults else []
-        page = [] if interrupted else [f"next: tuner report {shlex.quote(str(folder))}"]
-        return RunResult([*lines, *lost, *files, *advice, *page], plain, interrupted)
+        return Optimized(
+            settings=self._run.settings,
+            estimate=self._described(found),
+            best=best,
+            digits=self._digits,
+            files=tuple(map(str, written)),
+            run=str(folder),
+            interrupted=interrupted,
+            advice=advice,
+        )

@@ -7,9 +7,9 @@ import abc
 import contextlib
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from tuner.core.store import Store
 from tuner.io.now import NowDisplay
@@ -27,18 +27,12 @@ from tuner.io.run_folder import (
 from tuner.io.terminal import Display
 from tuner.parallel import Executor, Job, Running
 from tuner.play.game import games_under_way
+from tuner.results.result import RunResult
+
+Found = TypeVar("Found", bound=RunResult)
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """The result of a run: lines of text, plain data, and whether it was interrupted."""
-
-    lines: list[str]
-    plain: dict[str, Any]
-    interrupted: bool
-
-
-class Run(abc.ABC):
+class Run(abc.ABC, Generic[Found]):
     """A run with its settings. `command` can resume it, `section` of config.yaml has the settings,
     which are a `kind`; `program` is the setting that names the program and the machine; `what`
     names the run in messages."""
@@ -72,7 +66,7 @@ class Run(abc.ABC):
         """Write the initial files into the new folder."""
 
     @abc.abstractmethod
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> Found:
         """Play what is left to play. An earlier part of the run may be in the store."""
 
     @contextlib.contextmanager
@@ -104,7 +98,7 @@ class Run(abc.ABC):
         )
 
 
-def new_run(run: Run, folder: Path | None, executor: Executor | None, command: str) -> RunResult:
+def new_run(run: Run[Found], folder: Path | None, executor: Executor | None, command: str) -> Found:
     """Begin a run in a new folder, with its games played by the executor; the text of the `command`
     is recorded there."""
     if folder is not None:
@@ -119,14 +113,14 @@ def new_run(run: Run, folder: Path | None, executor: Executor | None, command: s
 
 
 def resumed_run(
-    kind: type[Run],
+    kind: type[Run[Found]],
     folder: Path,
     executor: Executor | None,
     output: Path | None,
     display: Display,
     games: int | None = None,
-    make: Callable[[Any, Path | None, Display], Run] | None = None,
-) -> RunResult:
+    make: Callable[[Any, Path | None, Display], Run[Found]] | None = None,
+) -> Found:
     """Continue the run in a folder; `games` sets a new total, `make` makes the run if that takes
     more than its settings."""
     settings: Any = read_settings(folder, kind.section, kind.kind)
@@ -145,7 +139,7 @@ def resumed_run(
         return _played(run, store, playing)
 
 
-def _played(run: Run, store: Store, playing: Running | None) -> RunResult:
+def _played(run: Run[Found], store: Store, playing: Running | None) -> Found:
     """Play with the live state in the store, unless that is removed with the run."""
     if store.blob(SETTINGS) is None:
         return run.play(store, playing)
@@ -157,7 +151,7 @@ def _played(run: Run, store: Store, playing: Running | None) -> RunResult:
 
 
 def _started(
-    run: Run, executor: Executor | None
+    run: Run[Any], executor: Executor | None
 ) -> contextlib.AbstractContextManager[Running | None]:
     job = run.job()
     return (

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tuner.core.estimates import estimate_of
-from tuner.core.records import Count, InputError, Number, convert
+from tuner.core.records import InputError, convert
 from tuner.core.store import DATABASE, RESULT, read_records
 from tuner.core.text import plural
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import Interval
 from tuner.report.charts import number, points_chart, shown, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
+from tuner.results.improved import Found, LoopStep
+from tuner.results.result import Interval
 
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
@@ -23,50 +23,20 @@ MOST_CHANGED = 30
 FINAL = "final"  # the step that decides
 
 
-@dataclass(frozen=True)
-class CostOfNoise:
-    """What the sampling noise of learned weights costs."""
+class ShownStep(NamedTuple):
+    """A step of the history, and what it found."""
 
-    elo: Number | None = None
-
-
-@dataclass(frozen=True)
-class StepFound:
-    """What a step found; each has a few of these."""
-
-    games: Number | None = None
-    positions: Number | None = None
-    loss_before: Number | None = None
-    loss_after: Number | None = None
-    noise: CostOfNoise | None = None
-    pentanomial: list[Number] | None = None
-    elo: Interval | None = None
-    rating: Interval | None = None
-    los: Number | None = None
-    version: str = ""
-    text: str = ""
-    remark: str = ""
-    kept: bool | None = None
-    ratings: dict[str, Interval] = field(default_factory=dict)
+    step: LoopStep
+    found: Found
 
 
-@dataclass(frozen=True)
-class StepLine:
-    """A step of the history."""
-
-    round: Count
-    step: str
-    seconds: Number
-    command: str
-    found: StepFound
-
-
-def read_steps(folder: Path) -> list[StepLine]:
+def read_steps(folder: Path) -> list[ShownStep]:
     """Read the steps of a loop so far; InputError for damage."""
-    steps = [
-        convert(plain, StepLine, f"{folder / DATABASE}: {RESULT} {number}")
-        for number, plain in enumerate(read_records(folder))
-    ]
+    steps = []
+    for line, plain in enumerate(read_records(folder)):
+        place = f"{folder / DATABASE}: {RESULT} {line}"
+        step: LoopStep = convert(plain, LoopStep, place)
+        steps.append(ShownStep(step, convert(step.found, Found, place, "found")))
     if not steps:
         raise InputError(f"{folder}: no step of the loop is done yet")
     return steps
@@ -85,19 +55,19 @@ def improve_page(folder: Path) -> Page:
     return Page(run, folder.resolve().name, sections, _tiles(steps), [_verdict(folder, steps)])
 
 
-def _verdicts_of(steps: list[StepLine]) -> list[StepLine]:
-    return [step for step in steps if step.step.endswith(" verdict")]
+def _verdicts_of(steps: list[ShownStep]) -> list[ShownStep]:
+    return [step for step in steps if step.step.kind == "verdict"]
 
 
-def _taken(steps: list[StepLine]) -> list[StepLine]:
+def _taken(steps: list[ShownStep]) -> list[ShownStep]:
     """The steps that say whether a version was taken: by matches, or without."""
-    return [step for step in steps if step.step.endswith((" verdict", " taken"))]
+    return [step for step in steps if step.step.kind in ("verdict", "taken")]
 
 
-def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
+def _verdict(folder: Path, steps: list[ShownStep]) -> Verdict:
     """Return the verdict of the final match."""
     names = (folder.name, "the first version")
-    final = next((step.found for step in reversed(steps) if step.step == FINAL), None)
+    final = next((step.found for step in reversed(steps) if step.step.step == FINAL), None)
     if final is None:
         judged = len(_verdicts_of(steps))
         return Verdict(
@@ -120,22 +90,22 @@ def _verdict(folder: Path, steps: list[StepLine]) -> Verdict:
     )
 
 
-def _rounds(steps: list[StepLine]) -> Section | None:
+def _rounds(steps: list[ShownStep]) -> Section | None:
     """The rounds as a table: games, matches and versions kept."""
-    by = {(step.round, step.step): step.found for step in steps}
+    by = {(shown.step.round, shown.step.step): shown.found for shown in steps}
     rows = []
     for judged in _taken(steps):
-        share = judged.step.partition(" ")[0]
-        learned = by.get((judged.round, "learn"), StepFound())
+        number, share = judged.step.round, judged.step.step.partition(" ")[0]
+        learned = by.get((number, "learn"), Found())
         matches = [
-            (step.step.partition(" match ")[2], step.found)
-            for step in steps
-            if step.round == judged.round and step.step.startswith(f"{share} match")
+            (step.step.partition(" match ")[2], found)
+            for step, found in steps
+            if step.round == number and step.step.startswith(f"{share} match")
         ]
         rows.append(
             {
                 "name": judged.found.version,
-                "games": by.get((judged.round, "games"), StepFound()).games,
+                "games": by.get((number, "games"), Found()).games,
                 "positions": learned.positions,
                 "losses": (learned.loss_before, learned.loss_after),
                 "noise": learned.noise.elo if learned.noise else None,
@@ -150,7 +120,7 @@ def _rounds(steps: list[StepLine]) -> Section | None:
     return Section("rounds", "Rounds", "improve", {"rows": rows}) if rows else None
 
 
-def _match_text(rival: str, found: StepFound) -> str:
+def _match_text(rival: str, found: Found) -> str:
     """A match in words: against whom, Elo, games and pentanomial."""
     against = {"before": "the previous version", "first": "the first version"}.get(
         rival, f"player {rival} of the pool"
@@ -160,7 +130,7 @@ def _match_text(rival: str, found: StepFound) -> str:
     return f"{against}: {shown(elo, 0, '+,')} Elo, {plural(found.games, 'game')} [{pairs}]"
 
 
-def _ratings(steps: list[StepLine]) -> Section | None:
+def _ratings(steps: list[ShownStep]) -> Section | None:
     """All versions and players of the pool with their joint ratings."""
     judged = _verdicts_of(steps)
     if not judged:
@@ -204,28 +174,26 @@ def _changed(folder: Path) -> Section | None:
     return Section("changed", "Numbers that changed most", "changed", data)
 
 
-def _steps(steps: list[StepLine]) -> Section:
+def _steps(steps: list[ShownStep]) -> Section:
     """Every step with its time and its command."""
     rows = [
         {
             "round": step.round,
             "name": step.step,
             "seconds": step.seconds,
-            "command": ": ".join(filter(None, (step.command, step.found.remark))),
+            "command": ": ".join(filter(None, (step.command, found.remark))),
         }
-        for step in steps
+        for step, found in steps
     ]
     return Section("steps", "Steps", "steps", {"rows": rows})
 
 
-def _tiles(steps: list[StepLine]) -> list[Tile]:
+def _tiles(steps: list[ShownStep]) -> list[Tile]:
     judged = _taken(steps)
-    games = sum(
-        step.found.games or 0 for step in steps if step.step == "games" or " match " in step.step
-    )
+    games = sum(found.games or 0 for step, found in steps if step.kind in ("games", "match"))
     return [
-        Tile("Rounds", whole(max((step.round for step in judged), default=0))),
-        Tile("Versions taken", whole(sum(bool(step.found.kept) for step in judged))),
+        Tile("Rounds", whole(max((each.step.round for each in judged), default=0))),
+        Tile("Versions taken", whole(sum(bool(each.found.kept) for each in judged))),
         Tile("Games played", whole(games), "to learn from, and in matches"),
-        Tile("Time", f"{number(sum(step.seconds for step in steps) / 60, 0)} min"),
+        Tile("Time", f"{number(sum(each.step.seconds for each in steps) / 60, 0)} min"),
     ]

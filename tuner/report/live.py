@@ -19,7 +19,6 @@ from games.record import available, find
 from games.streams import InputError
 from tuner.core.store import DATABASE, count_records, require_store
 from tuner.core.text import duration
-from tuner.findings.records import Iteration
 from tuner.io.files import plain_text
 from tuner.io.now import ENDED, FAILED, INTERRUPTED, RUNNING, GameNow, Now, read_now
 from tuner.io.run_folder import COMMANDS, kind_of
@@ -29,6 +28,7 @@ from tuner.report.page import Fragments, read_page, render
 from tuner.report.run import LEARNED, NET, ShownRun
 from tuner.report.run_charts import learning_curves
 from tuner.report.sections import Page, Section
+from tuner.results.fit import Iteration
 from tuner.version import __version__
 
 Made = TypeVar("Made")

@@ -8,12 +8,14 @@ from pathlib import Path
 from tuner.core.records import InputError, convert
 from tuner.core.store import DATABASE, ESTIMATE, read_records
 from tuner.core.text import plural
-from tuner.findings.records import TunedEstimate
 from tuner.io.run_folder import kind_of
+from tuner.play.match.tally import read_match
 from tuner.report.charts import line_chart, number, series_of, shown, whole
-from tuner.report.run import Match, read_match, run_of
+from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
+from tuner.results.match import MatchResult
+from tuner.results.optimized import TunedEstimate
 
 OPTIMIZE = "optimize"
 MOST_CHARTS = 12
@@ -35,7 +37,7 @@ def optimize_page(folder: Path) -> Page:
     return Page(run, name, sections, _tiles(lines[-1]), [_verdict(folder, match)])
 
 
-def _last_match(folder: Path) -> Match | None:
+def _last_match(folder: Path) -> MatchResult | None:
     """Read the match that decided last, if one was begun."""
     begun = [
         place for place in folder.glob("match-*") if place.name[6:].isdecimal() and kind_of(place)
@@ -44,12 +46,12 @@ def _last_match(folder: Path) -> Match | None:
     return read_match(last) if last is not None else None
 
 
-def _verdict(folder: Path, match: Match | None) -> Verdict:
+def _verdict(folder: Path, match: MatchResult | None) -> Verdict:
     names = ("the best values", "the given ones")
     if match is None:
         sentence, detail = "No match has decided yet", "What follows is a model of the games so far"
         return Verdict("not decided", names, sentence, detail)
-    detail = f"{match.block.splitlines()[1]}; {plural(match.plain['games'], 'game')}"
+    detail = f"{match.block[1]}; {plural(match.games, 'game')}"
     if match.decision == "H1":
         sentence = "The best values beat the given ones in the match"
         return Verdict("better", names, sentence, detail, f"They are in {folder / 'best.txt'}.")
@@ -68,7 +70,7 @@ def _numbers(last: TunedEstimate) -> Section:
             "given": _number(one.given),
             "best": _number(one.best),
             "interval": f"{_number(one.low)} to {_number(one.high)}",
-            "worth": shown(one.worth_estimate, _digits(last), "+,"),
+            "worth": shown(one.worth_estimate, last.digits, "+,"),
             "verdict": one.verdict,
         }
         for one in sorted(last.numbers, key=lambda one: -(one.worth or 0.0))
@@ -76,11 +78,6 @@ def _numbers(last: TunedEstimate) -> Section:
     return Section(
         "numbers", "Numbers", "optimized", {"rows": rows, "doubt": last.doubt, "unit": last.unit}
     )
-
-
-def _digits(line: TunedEstimate) -> int:
-    """Digits after the point of strength."""
-    return 1 if line.unit == "Elo" else 3
 
 
 def _curves(lines: list[TunedEstimate]) -> list[Section]:
@@ -118,13 +115,13 @@ def _tiles(last: TunedEstimate) -> list[Tile]:
         Tile("Games", whole(last.games)),
         Tile(
             "Gain",
-            shown(last.gain_estimate, _digits(last), "+,"),
+            shown(last.gain_estimate, last.digits, "+,"),
             f"{last.unit} over the given values",
         ),
-        Tile("Remaining gain", number(last.left, _digits(last)), f"{last.unit} to the optimum"),
+        Tile("Remaining gain", number(last.left, last.digits), f"{last.unit} to the optimum"),
         Tile(
             "After as many games again",
-            number(last.left_later, _digits(last)),
+            number(last.left_later, last.digits),
             f"{last.unit} of remaining gain",
         ),
     ]

@@ -3,8 +3,6 @@ line."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,106 +15,26 @@ from tuner.core.store import DATABASE, RESULT, read_record, read_records
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, network_evaluation
 from tuner.evaluation.networks.files import NetworkFile
-from tuner.findings.records import (
-    FINDINGS,
-    Findings,
-    Iteration,
-    NetworkBatch,
-    PlayedCalibration,
-    Result,
-    WeightsBatch,
-)
-from tuner.io.run_folder import Told, read_settings, read_told
-from tuner.options.match import SECTION, MatchSettings
+from tuner.io.run_folder import Told, read_told
 from tuner.parameters.diff import Comparison, aligned, compare
 from tuner.parameters.parameters import Parameters, staged
 from tuner.parameters.reader import heading_of
 from tuner.parameters.yaml_tree import read_tree
-from tuner.play.match.journal import read_pairs
-from tuner.play.match.results import Difference, Tally, difference_of, openings_text, result_of
-from tuner.play.match.setup import game_of_folder, test_of
-from tuner.statistics.sprt import Sprt
-
-ROWS = 400  # of `running`, at most
+from tuner.play.match.tally import read_match
+from tuner.results.fit import FINDINGS, Findings, Iteration, PlayedCalibration, Result
+from tuner.results.match import MatchResult
+from tuner.results.selfplay import NetworkBatch, WeightsBatch
 
 
-@dataclass(frozen=True)
-class Match:
-    """The result of a match. `plain` is what `tuner match --json` prints of it; `reasons` are those
-    for which games ended; `running` are rows of games, difference, low, high and LLR (NaN without a
-    test) over the match, in the unit of `difference`; `copies` are the players' parameter files in
-    the folder, `learned` the numbers of games that these were learned from, None if unknown."""
-
-    folder: Path
-    names: tuple[str, str]
-    conditions: str
-    openings: str
-    seed: int
-    block: str
-    plain: dict
-    difference: Difference
-    test: Sprt | None
-    decision: str | None
-    reasons: list[tuple[str, int]]
-    plies: float
-    forfeits: list[tuple[str, int]]
-    running: list[tuple[float, ...]]
-    copies: tuple[Path | None, Path | None]
-    learned: tuple[float | None, float | None]
-
-    @property
-    def finished(self) -> int:
-        """The number of games that ended, including those after the decision of a test."""
-        return sum(count for _, count in self.reasons)
+def copies_of(match: MatchResult) -> tuple[Path | None, ...]:
+    """Return the parameter files of the players of a match in its folder; None of others."""
+    copies = (Path(str(match.run)) / entrant.copy for entrant in match.settings.entrants)
+    return tuple(copy if copy.exists() else None for copy in copies)
 
 
-def read_match(folder: Path) -> Match:
-    """Read the match in a folder so far; InputError if there is none or a line is damaged."""
-    settings = read_settings(folder, SECTION, MatchSettings)
-    names, game = settings.names, game_of_folder(settings, folder)
-    test = test_of(settings, game)
-    lines = read_pairs(folder, game.points)
-    tally = Tally(test, game.points)
-    running: list[tuple[float, ...]] = []
-    reasons: Counter[str] = Counter()
-    first = [line for line in lines if line.leg == 0]
-    step = max(1, len(first) // ROWS)
-    for i, line in enumerate(first):
-        tally.add(line)
-        reasons.update(line.reasons or line.ends)
-        if i % step == 0 or i == len(first) - 1:
-            so_far = (
-                math.nan if number is None else number
-                for number in difference_of(tally, game).interval
-            )
-            running.append((2 * (i + 1), *so_far, tally.llr if test else math.nan))
-    block, plain = result_of(tally, names, test, game, settings.judge)
-    played = plain["games"]
-    forfeits = [
-        (f"{names['ab'.index(key[0])]} lost by {key[2:]}", n)
-        for key, n in sorted(tally.forfeits.items())
-    ]
-    a, b = (
-        copy if (copy := folder / entrant.copy).exists() else None for entrant in settings.entrants
-    )
-    return Match(
-        folder,
-        names,
-        settings.conditions,
-        openings_text(settings, game),
-        settings.seed,
-        "\n".join(block),
-        plain,
-        difference_of(tally, game),
-        test,
-        tally.decision,
-        reasons.most_common(),
-        tally.plies / played if played else math.nan,
-        forfeits,
-        running,
-        (a, b),
-        (_games_learned(a) if a else None, _games_learned(b) if b else None),
-    )
+def games_learned(match: MatchResult) -> tuple[float | None, ...]:
+    """Return how many games the weights of both players were learned from; None if unknown."""
+    return tuple(None if copy is None else _games_learned(copy) for copy in copies_of(match))
 
 
 def _games_learned(path: Path) -> float | None:
@@ -166,7 +84,7 @@ class ShownRun:
     version: str
     settings: dict
     history: list[Any]
-    matches: list[Match]
+    matches: list[MatchResult]
     beside: list[ShownRun] = field(default_factory=list, kw_only=True)  # on the same charts
 
     @cached_property
@@ -313,7 +231,7 @@ def read_run(folder: Path, match_folders: Sequence[Path], others: Sequence[Path]
     )
 
 
-def run_of(folder: Path, matches: Sequence[Match] = ()) -> ShownRun:
+def run_of(folder: Path, matches: Sequence[MatchResult] = ()) -> ShownRun:
     """Return a run that is no fit."""
     told = require_told(folder)
     return ShownRun(

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.findings.records import Iteration, NetworkBatch, Sides, WeightsBatch
-from tuner.play.match.results import Difference
 from tuner.report.charts import (
     Chart,
     Series,
@@ -19,7 +17,9 @@ from tuner.report.charts import (
     points_chart,
     series_of,
 )
-from tuner.report.run import Match
+from tuner.results.fit import Iteration, Sides
+from tuner.results.match import HALVES, MatchResult
+from tuner.results.selfplay import NetworkBatch, WeightsBatch
 
 
 def column(history: Sequence[object], name: str) -> list[float]:
@@ -250,44 +250,38 @@ def rolling_mean(values: np.ndarray, width: int) -> np.ndarray:
     return (sums[high] - sums[low]) / (high - low)
 
 
-def strength_curve(points: list[tuple[float | None, Difference]]) -> Chart | None:
+def strength_curve(points: Sequence[tuple[float, MatchResult]]) -> Chart | None:
     """Return the differences of matches with their intervals over the games learned from."""
-    drawn = sorted(
-        (
-            (games, found.found)
-            for games, found in points
-            if games is not None and math.isfinite(found.found.value)
-        ),
-        key=lambda point: point[0],
-    )
+    known = [(games, match) for games, match in points if math.isfinite(match.difference.value)]
+    drawn = sorted(known, key=lambda point: point[0])
     games = [games for games, _ in drawn]
     if len(set(games)) < 2:
         return None
-    one = points[0][1]
+    unit = drawn[0][1].unit
     return line_chart(
-        f"{capital(one.unit)} by games learned from",
+        f"{capital(unit)} by games learned from",
         "games learned from",
-        f"{one.unit}, with 95 % interval",
-        [series_of("learned", games, [found for _, found in drawn])],
+        f"{unit}, with 95 % interval",
+        [series_of("learned", games, [match.difference for _, match in drawn])],
         level=0.0,
     )
 
 
-def match_charts(match: Match) -> list[Chart]:
+def match_charts(match: MatchResult) -> list[Chart]:
     """The course of a match: the difference with its interval, LLR between its bounds, and pairs by
     result."""
-    charts, found = [], match.difference
-    usable = [line for line in match.running if all(map(math.isfinite, line[1:4]))]
+    charts = []
+    usable = [one for one in match.course if math.isfinite(one.difference.half_width)]
     if len(usable) > 1:
-        games, values, low, high, llr = zip(*usable, strict=True)
+        games, found = [one.games for one in usable], [one.difference for one in usable]
         charts.append(
             line_chart(
-                f"{capital(found.unit)} as the match went on",
+                f"{capital(match.unit)} as the match went on",
                 "games",
-                f"{found.unit}, with 95 % interval",
-                [Series("line", games, values, low, high)],
+                f"{match.unit}, with 95 % interval",
+                [series_of("line", games, found)],
                 level=0.0,
-                limits=_late_limits(low, high),
+                limits=_late_limits([one.low for one in found], [one.high for one in found]),
             )
         )
         if match.test is not None:
@@ -300,18 +294,20 @@ def match_charts(match: Match) -> list[Chart]:
                     [
                         Series("initial", games, [lower] * len(games)),
                         Series("initial", games, [upper] * len(games)),
-                        Series("line", games, llr),
+                        Series("line", games, [one.llr for one in usable]),
                     ],
                 )
             )
-    if sum(found.pairs):
+    if sum(match.counts.pairs):
+        most = 2 * match.points.most
+        points = [str(number) for number in range(-most, most + 1)]
         charts.append(
             bar_chart(
                 "Pairs of games",
                 "points of a pair, for the player named first",
                 "pairs",
-                list(found.labels),
-                list(found.pairs),
+                points if match.in_points else list(HALVES),
+                list(match.counts.pairs),
             )
         )
     return charts

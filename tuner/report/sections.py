@@ -13,14 +13,6 @@ import yaml
 
 from games.record import in_points
 from tuner.core.text import duration, plural
-from tuner.findings.records import (
-    Bin,
-    Calibrations,
-    Change,
-    PlayedCalibration,
-    Result,
-    Sides,
-)
 from tuner.learn.method_table import METHODS
 from tuner.parameters.diff import reach
 from tuner.report import run_charts
@@ -44,7 +36,6 @@ from tuner.report.run import (
     NET,
     SELFPLAY,
     TUNE,
-    Match,
     ShownLearningRun,
     ShownNetworkRun,
     ShownRun,
@@ -77,6 +68,8 @@ from tuner.report.weights import (
     tables,
     weight_rows,
 )
+from tuner.results.fit import Bin, Calibrations, Change, PlayedCalibration, Result, Sides
+from tuner.results.match import MatchResult
 
 WINS_QUESTION = (
     "Predicted probabilities of winning against wins: dots on the diagonal are calibrated."
@@ -157,10 +150,10 @@ def opponents(run: ShownLearningRun | ShownNetworkRun) -> list[tuple[str, str]]:
         side = side_of(run, match)
         if side is None:
             continue
-        names, interval = seen_from(match, side)
-        if text := difference_text(match.difference, interval):
-            about = f" ({match.difference.about})" if match.difference.about else ""
-            lines.append((names[1], f"{text}{about}, {plural(match.plain['games'], 'game')}"))
+        names, found = seen_from(match, side)
+        if text := difference_text(match, found):
+            about = " (luck subtracted)" if match.luck_subtracted else ""
+            lines.append((names[1], f"{text}{about}, {plural(match.games, 'game')}"))
     return lines
 
 
@@ -334,20 +327,18 @@ def measured_tiles(run: ShownRun) -> list[Tile]:
     ]
 
 
-def _counts_of(match: Match) -> list[Tile]:
-    plain = match.plain
+def _counts_of(match: MatchResult) -> list[Tile]:
+    score = f"+{match.wins} −{match.losses} ={match.draws}"
     tiles = [
-        Tile(
-            "Games", whole(plain["games"]), f"+{plain['wins']} −{plain['losses']} ={plain['draws']}"
-        ),
-        Tile("Average length", number(match.plies, 0), "plies"),
+        Tile("Games", whole(match.games), score),
+        Tile("Average length", number(match.mean_plies, 0), "plies"),
     ]
     if match.test is not None:
         lower, upper = match.test.bounds
         tiles.append(
             Tile(
                 "LLR",
-                number(plain["sprt"]["llr"], 2),
+                number(match.llr, 2),
                 f"bounds {number(lower, 2)}, {number(upper, 2)}"
                 + (f"; {match.decision} accepted" if match.decision else "; not decided"),
             )
@@ -355,7 +346,7 @@ def _counts_of(match: Match) -> list[Tile]:
     return tiles
 
 
-def match_section(match: Match, i: int) -> Section:
+def match_section(match: MatchResult, i: int) -> Section:
     title = f"{match.names[0]} against {match.names[1]}"
     return Section(
         f"match-{i + 1}",
@@ -620,7 +611,7 @@ def _data(run: ShownLearningRun) -> Section | None:
 
 def repeat_section(run: ShownRun) -> Section:
     result = run.result if isinstance(run, ShownLearningRun) else Result()
-    seed = run.matches[0].seed if run.kind == MATCH else run.chosen.seed
+    seed = run.matches[0].settings.seed if run.kind == MATCH else run.chosen.seed
     facts: list[tuple[str, object]] = [("seed", seed if result.seed is None else result.seed)]
     started = run.started if isinstance(run, ShownLearningRun) else ""
     if isinstance(run, ShownLearningRun) and run.kind == TUNE:

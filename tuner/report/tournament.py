@@ -8,20 +8,14 @@ from pathlib import Path
 from tuner.io.run_folder import read_settings
 from tuner.options.match import TOURNAMENT_SECTION, TournamentSettings
 from tuner.play.match.journal import read_pairs
-from tuner.play.match.results import Tally, openings_text
 from tuner.play.match.setup import game_of_folder
-from tuner.play.match.tournament import (
-    Standings,
-    crosstable_of,
-    list_of,
-    remarks_of,
-    standings_of,
-    table_of,
-)
+from tuner.play.match.tally import Tally
+from tuner.play.match.tournament import standings_of
 from tuner.report.charts import percent, points_chart, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
+from tuner.results.standings import Standings, crosstable_of, list_of, remarks_of, table_of
 
 SURE = 0.95  # likelihood of superiority from which on the first is said to be best
 
@@ -37,9 +31,9 @@ def tournament_page(folder: Path) -> Page:
     standings = standings_of(settings, game, tallies)
     run = run_of(folder)
     sections = [
-        _standings(standings, settings),
+        _standings(standings),
         _chart(standings),
-        _against(standings, settings),
+        _against(standings),
         options_section(run),
     ]
     total = settings.games * len(settings.pairings)
@@ -48,14 +42,14 @@ def tournament_page(folder: Path) -> Page:
         Tile("Players", whole(len(settings.names)), settings.conditions),
         Tile("Games played", whole(2 * len(lines)), f"of {whole(total)} at most"),
         Tile("Average length", whole(plies), "plies"),
-        Tile("Openings", openings_text(settings, game)),
+        Tile("Openings", standings.openings),
     ]
-    return Page(run, folder.resolve().name, sections, tiles, [_verdict(standings, settings)])
+    return Page(run, folder.resolve().name, sections, tiles, [_verdict(standings)])
 
 
-def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:
+def _verdict(standings: Standings) -> Verdict:
     """Return who leads, and whether that is significant; of a ladder, the rating of its player."""
-    first, second = standings.order[:2]
+    (first, second), settings = standings.order[:2], standings.settings
     names = standings.names[first], standings.names[second]
     if settings.ladder:
         sentence = f"{standings.names[0]} is rated {standings.rating_text(0)} {standings.unit}"
@@ -72,14 +66,15 @@ def _verdict(standings: Standings, settings: TournamentSettings) -> Verdict:
     return Verdict("not decided", names, sentence, detail)
 
 
-def _standings(standings: Standings, settings: TournamentSettings) -> Section:
-    notes = remarks_of(standings, settings)
+def _standings(standings: Standings) -> Section:
+    notes = remarks_of(standings)
     data = {"label": "Ratings", "rows": table_of(standings), "notes": notes}
     return Section("standings", "Ratings", "grid", data)
 
 
-def _against(standings: Standings, settings: TournamentSettings) -> Section:
-    rows = list_of(standings, 0) if settings.gauntlet else crosstable_of(standings)
+def _against(standings: Standings) -> Section:
+    gauntlet = standings.settings.gauntlet
+    rows = list_of(standings, 0) if gauntlet else crosstable_of(standings)
     data = {"label": "Points of each against each", "rows": rows, "notes": []}
     return Section("against", "Cross-table", "grid", data)
 

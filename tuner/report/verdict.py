@@ -8,18 +8,15 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from games.streams import InputError
-from tuner.core.estimates import NORMAL
+from tuner.core.estimates import NORMAL, Estimate
 from tuner.evaluation.networks.files import weights_path
-from tuner.findings.records import Batch, RoundMatch
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.parameters.reader import game_of, read_parameters
-from tuner.play.match.results import Difference
-from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch
 from tuner.report import run_charts
 from tuner.report.charts import (
     Chart,
@@ -33,7 +30,17 @@ from tuner.report.charts import (
     together,
     whole,
 )
-from tuner.report.run import NET, Match, ShownLearningRun, ShownNetworkRun, ShownRun
+from tuner.report.run import (
+    NET,
+    ShownLearningRun,
+    ShownNetworkRun,
+    ShownRun,
+    copies_of,
+    games_learned,
+)
+from tuner.results.fit import RoundMatch
+from tuner.results.match import MatchResult
+from tuner.results.selfplay import Batch, MeasuredGames, MeasuredMatch
 from tuner.statistics.sprt import Sprt
 
 
@@ -174,9 +181,7 @@ def _won_by_ply(opponent: str, found: list[tuple[float, MeasuredMatch]]) -> tupl
 def _matches(run: ShownRun) -> tuple[Chart | None, str]:
     """Return the chart of matches with weights after some games, and what it shows."""
     points = [
-        (next((games for games in match.learned if games is not None), None), match.difference)
-        for match in run.matches
-        if match.learned[0] is not None
+        (games, match) for match in run.matches if (games := games_learned(match)[0]) is not None
     ]
     chart = run_charts.strength_curve(points)
     return chart, (
@@ -194,9 +199,6 @@ MOST_GAMES = 100_000  # larger estimates are not stated as a number
 ALIKE = 6
 MAX_VERDICTS = 3  # matches at the top of a page: the last ones named
 GAMES = 400  # of a match: its interval is about +/- 30 Elo
-
-# a value, None if unknown, and its ends, None if infinite
-Interval: TypeAlias = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -228,54 +230,44 @@ def _of_others(found: Verdict) -> Verdict:
     return replace(found, detail=f"{found.detail}; neither player has the weights of this run")
 
 
-def seen_from(match: Match, side: int | None) -> tuple[tuple[str, str], Interval]:
-    """Names, and the difference with its interval, from one player's view."""
-    names, (value, low, high) = match.names, match.difference.interval
-    if side == 1:
-        value, low, high = (None if end is None else -end for end in (value, high, low))
-        return (names[1], names[0]), (value, low, high)
-    return names, (value, low, high)
+def seen_from(match: MatchResult, side: int | None) -> tuple[tuple[str, str], Estimate]:
+    """Return the names, and the difference, from one player's view."""
+    (a, b), found = match.names, match.difference
+    return ((b, a), found.turned) if side == 1 else ((a, b), found)
 
 
-def difference_text(difference: Difference, interval: Interval) -> str:
-    """Return a difference and its interval as text: half the interval after the value, as the
-    command prints it, and both ends if the half width gives a different answer on 0. An end that is
-    missing is infinite, two missing ends are unknown."""
-    value, low, high = interval
-    if value is None:
+def difference_text(match: MatchResult, found: Estimate) -> str:
+    """Return the difference of a match from one player's view as text: half the interval after the
+    value, as the command prints it, and both ends if the half width gives a different answer on 0.
+    Of two ends one may be infinite, and if both are missing they are not known."""
+    if not math.isfinite(found.value):
         return ""
-    least, middle, most = (
-        "" if end is None else signed(end, difference.digits) or "0" for end in (low, value, high)
+    middle, least, most = (
+        signed(end, match.digits) or "0" if math.isfinite(end) else ""
+        for end in (found.value, found.low, found.high)
     )
-    text, ends = f"{middle} {difference.unit}", together(f"[{least or '−∞'}, {most or '∞'}]")
-    if low is None or high is None:
+    text, ends = f"{middle} {match.unit}", together(f"[{least or '−∞'}, {most or '∞'}]")
+    if not (least and most):
         return f"{text} {ends}" if least or most else text
-    half = (high - low) / 2
-    text = together(f"{middle} ± {number(half, difference.digits)}") + f" {difference.unit}"
-    return text if (abs(value) > half) == (low > 0 or high < 0) else f"{text} {ends}"
+    text = f"{shown(found, match.digits, '+,')} {match.unit}"
+    agree = (abs(found.value) > found.half_width) == (found.low > 0 or found.high < 0)
+    return text if agree else f"{text} {ends}"
 
 
-def verdict(match: Match, side: int | None) -> Verdict:
+def verdict(match: MatchResult, side: int | None) -> Verdict:
     """Decide which player is better: by the test of the match if it has one, else by the 95 %
     interval."""
-    names, interval = seen_from(match, side)
-    plain, pairs = match.plain, _pairs(match, side)
-    detail = f"{whole(plain['games'])} games, {match.conditions}, {match.openings}"
-    if plain["games"]:
-        detail = "; ".join(
-            part
-            for part in (
-                difference_text(match.difference, interval),
-                match.difference.about,
-                detail,
-            )
-            if part
-        )
+    names, found = seen_from(match, side)
+    pairs = _pairs(match, side)
+    detail = f"{whole(match.games)} games, {match.settings.conditions}, {match.openings}"
+    if match.games:
+        luck = "luck subtracted" if match.luck_subtracted else ""
+        detail = "; ".join(filter(None, (difference_text(match, found), luck, detail)))
     if not sum(pairs):
         return Verdict(OPEN, names, "Not decided: no pair of games has ended yet", detail)
     if match.test is not None:
         return _by_test(match, match.test, side, names, detail)
-    kind = _by_interval(interval, pairs)
+    kind = _by_interval(found, pairs)
     if kind != OPEN:
         return Verdict(kind, names, f"{names[0]} is {kind} than {names[1]}", detail)
     return Verdict(
@@ -283,53 +275,48 @@ def verdict(match: Match, side: int | None) -> Verdict:
         names,
         f"Not decided whether {names[0]} is better than {names[1]}",
         detail,
-        more_games(match.difference),
+        more_games(match),
     )
 
 
-def _pairs(match: Match, side: int | None) -> tuple[int, ...]:
+def _pairs(match: MatchResult, side: int | None) -> tuple[int, ...]:
     """Return the counts of pairs by result, from one player's view."""
-    return match.difference.pairs[:: -1 if side == 1 else 1]
+    return match.counts.pairs[:: -1 if side == 1 else 1]
 
 
-def _by_interval(interval: Interval, pairs: tuple[int, ...]) -> str:
-    _, low, high = interval
-    if low is not None and low > 0:
+def _by_interval(found: Estimate, pairs: tuple[int, ...]) -> str:
+    if math.isfinite(found.low) and found.low > 0:
         return BETTER
-    if high is not None and high < 0:
+    if math.isfinite(found.high) and found.high < 0:
         return WORSE
-    if sum(pairs) >= ALIKE:  # pairs without variance have no interval
+    unknown = not math.isfinite(found.low) and not math.isfinite(found.high)
+    if sum(pairs) >= ALIKE and unknown:  # pairs without variance have no interval
         even = len(pairs) // 2
-        if sum(pairs[even + 1 :]) == sum(pairs) and low is high is None:
+        if sum(pairs[even + 1 :]) == sum(pairs):
             return BETTER
-        if sum(pairs[:even]) == sum(pairs) and low is high is None:
+        if sum(pairs[:even]) == sum(pairs):
             return WORSE
     return OPEN
 
 
 def _by_test(
-    match: Match, test: Sprt, side: int | None, names: tuple[str, str], detail: str
+    match: MatchResult, test: Sprt, side: int | None, names: tuple[str, str], detail: str
 ) -> Verdict:
     """The verdict of a sequential test, whose hypotheses are about the player named first."""
-    llr = match.plain["sprt"]["llr"]
     lower, upper = test.bounds
-    difference = match.difference
-    low, high = (signed(end, difference.digits + 1) or "0" for end in (test.elo0, test.elo1))
+    low, high = (signed(end, match.digits + 1) or "0" for end in (test.elo0, test.elo1))
     low, high = (end.rstrip("0").removesuffix(".") if "." in end else end for end in (low, high))
-    unit = (
-        f"normalized {difference.unit}"
-        if test.model == "normalized" and not difference.digits
-        else difference.unit
-    )
+    normalized = test.model == "normalized" and not match.in_points
+    unit = f"normalized {match.unit}" if normalized else match.unit
     if match.decision is None:
         return Verdict(
             OPEN,
             names,
             f"Not decided whether {names[0]} is better than {names[1]}",
             detail,
-            f"The test of {low} against {high} {unit} is at LLR {number(llr, 2)}, between the"
+            f"The test of {low} against {high} {unit} is at LLR {number(match.llr, 2)}, between the"
             f" bounds {number(lower, 2)} and {number(upper, 2)}; continue with: tuner match"
-            f" --resume {shlex.quote(str(match.folder))}",
+            f" --resume {shlex.quote(str(match.run))}",
         )
     first, second = match.names
     said = (
@@ -355,21 +342,21 @@ def _by_test(
     return Verdict(by_interval, names, f"{first} is not {edge}", detail, said + ".")
 
 
-def more_games(difference: Difference) -> str:
+def more_games(match: MatchResult) -> str:
     """Return how many more games would exclude 0 from the interval, at the same result and variance
     of pairs; an empty text if these do not tell."""
-    if not difference.surplus or not difference.variance:
+    pairs, summary, found = sum(match.counts.pairs), match.summary, match.difference
+    surplus, variance = summary.score - 0.5, summary.variance
+    if match.in_points:
+        surplus, variance = found.value, found.standard_error**2 * pairs
+    if not (math.isfinite(surplus) and math.isfinite(variance) and surplus and variance):
         return ""
-    games = 2 * (
-        math.floor(NORMAL**2 * difference.variance / difference.surplus**2)
-        + 1
-        - sum(difference.pairs)
-    )
+    games = 2 * (math.floor(NORMAL**2 * variance / surplus**2) + 1 - pairs)
     more = f"More than {whole(MOST_GAMES)}"
     if games <= MOST_GAMES:
         more = f"About {whole(rounded_up(max(games, 2)))}"
     return (
-        f"{more} more games would give an interval that excludes 0 {difference.unit}, if the"
+        f"{more} more games would give an interval that excludes 0 {match.unit}, if the"
         " measured difference stays the same."
     )
 
@@ -381,9 +368,9 @@ def rounded_up(games: int) -> int:
 
 
 @functools.singledispatch
-def side_of(run: Any, match: Match) -> int | None:
+def side_of(run: Any, match: MatchResult) -> int | None:
     """Which player of a match, 0 or 1, has the weights of this run; None if neither is known to."""
-    for side, path in enumerate(match.copies):
+    for side, path in enumerate(copies_of(match)):
         try:
             if path is None or game_of(path) != run.learned.game:
                 continue
@@ -401,9 +388,9 @@ def side_of(run: Any, match: Match) -> int | None:
 
 
 @side_of.register(ShownNetworkRun)
-def _side_of_network(run: ShownNetworkRun, match: Match) -> int | None:
+def _side_of_network(run: ShownNetworkRun, match: MatchResult) -> int | None:
     own = weights_path(run.folder / NET).read_bytes()
-    for side, path in enumerate(match.copies):
+    for side, path in enumerate(copies_of(match)):
         if (
             path is not None
             and weights_path(path).exists()

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from tuner.core.text import plural
-from tuner.findings.records import NoiseCost, PointsError, Ratio, WeightsBatch
 from tuner.fit.learners.steps import RULES
 from tuner.fit.noise import MEASURED, PRICED_DEPTH
 from tuner.options.selfplay import SelfplaySettings
@@ -18,6 +17,8 @@ from tuner.parameters.diff import Comparison, errors_used, reach
 from tuner.parameters.parameters import Parameters, Place
 from tuner.play.selfplay.learner import kept_share, learning_rate
 from tuner.report.charts import Chart, Series, known, line_chart, number, signed, together, whole
+from tuner.results.fit import NoiseCost, PointsError, Ratio
+from tuner.results.selfplay import WeightsBatch
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
 WALKS, SEED = 1000, 1

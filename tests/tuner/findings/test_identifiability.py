@@ -6,10 +6,10 @@ import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.findings.identifiability import identify
-from tuner.findings.records import Rare
 from tuner.fit.curvature import curvature_of
 from tuner.fit.errors import find_null_space
 from tuner.parameters.parameters import Layout, Place
+from tuner.results.fit import Rare
 
 LAYOUT = Layout(
     (

@@ -19,7 +19,8 @@ from tuner.improve.rounds import ImproveRun
 from tuner.io.terminal import Display
 from tuner.options.option import OtherCommands
 from tuner.parameters.writer import write_parameters
-from tuner.play.run import RunResult, new_run, resumed_run
+from tuner.play.run import new_run, resumed_run
+from tuner.results.improved import Improved
 
 EVAL = """\
 // the numbers of an engine
@@ -130,7 +131,7 @@ class Commands:
         return {"games": int(option["--games"]), "pentanomial": pairs_of(elo, 200)}
 
 
-def improve(plan: Path | None, run: Path, commands: Commands, write: bool = False) -> RunResult:
+def improve(plan: Path | None, run: Path, commands: Commands, write: bool = False) -> Improved:
     """Run a loop, or go on with one."""
 
     def make(settings: ImproveSettings, output: Path | None, display: Display) -> ImproveRun:

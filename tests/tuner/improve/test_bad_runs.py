@@ -144,7 +144,7 @@ def test_a_loop_that_failed_before_its_first_round_begins_again_in_its_folder(tm
         (tmp_path / path).unlink()
     plan = write_engine(tmp_path)  # mended
     begin_again(run)
-    assert improve(plan, run, Commands()).plain["kept"] != "the first version"
+    assert improve(plan, run, Commands()).result["kept"] != "the first version"
     content = state(run)
     begin_again(run)
     assert state(run) == content  # a round was played
@@ -169,7 +169,7 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
     said = str(problem.value)
     assert said.startswith("round 1 of 4, learn: no room for it; tuner improve --resume ")
     assert "does this step again; tuner improve PLAN --resume" in said
-    assert improve(None, run, Commands()).plain["kept"] != "the first version"
+    assert improve(None, run, Commands()).result["kept"] != "the first version"
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system is not Linux")

@@ -32,11 +32,11 @@ def test_rounds_go_on_while_they_win_and_end_in_a_patch(tmp_path):
     plan = write_engine(tmp_path)
     before = contents(tmp_path / "engine")
     result = improve(plan, tmp_path / "run", Commands())
-    assert result.plain["kept"] != "the first version"
+    assert result.result["kept"] != "the first version"
     assert contents(tmp_path / "engine") == before
     learned = load_parameters(tmp_path / "run" / "learned.yaml").weights.ravel()
     assert abs(learned - list(BEST.values())).max() <= 15
-    subprocess.run(["git", "-C", tmp_path / "engine", "apply", result.plain["patch"]], check=True)
+    subprocess.run(["git", "-C", tmp_path / "engine", "apply", result.result["patch"]], check=True)
     assert (
         f"PawnValue = {learned[0]:g};  // in centipawns"
         in (tmp_path / "engine" / "src" / "eval.h").read_text()
@@ -47,7 +47,7 @@ def test_rounds_go_on_while_they_win_and_end_in_a_patch(tmp_path):
 def test_half_of_the_way_is_tried_where_all_of_it_loses(tmp_path):
     """What is learned goes twice as far as it should: half of it is best."""
     result = improve(write_engine(tmp_path), tmp_path / "run", Commands(lambda number: 2.0))
-    assert result.plain["kept"] == "round 1 by half"
+    assert result.result["kept"] == "round 1 by half"
     assert load_parameters(tmp_path / "run" / "learned.yaml").weights.ravel().tolist() == list(
         BEST.values()
     )
@@ -62,7 +62,7 @@ def test_the_rows_of_both_steps_are_checked_on_the_games_of_the_round(tmp_path):
 
 def test_nothing_is_written_where_nothing_wins(tmp_path):
     result = improve(write_engine(tmp_path), tmp_path / "run", Commands(lambda number: -1.0))
-    assert result.plain["kept"] == "the first version"
+    assert result.result["kept"] == "the first version"
     assert not (tmp_path / "run" / "improve.patch").exists()
     assert "no version is rated above the first one" in result.lines[-1]
 
@@ -102,8 +102,8 @@ def test_a_match_of_its_own_decides(tmp_path, elo, kept):
     matches = [words for words in commands.words if words[0] == "match"]
     seeds = [words[words.index("--seed") + 1] for words in matches]
     assert seeds.count(seeds[-1]) == 1, "the same openings give the same games again"
-    assert result.plain["kept"] == kept
-    assert round(result.plain["rating"]["value"]) == elo
+    assert result.result["kept"] == kept
+    assert round(result.result["rating"]["value"]) == elo
     for name in ("improve.patch", "learned.yaml"):
         assert (tmp_path / "run" / name).exists() == (kept == "round 2")
     said = "\n".join(result.lines)
@@ -114,7 +114,7 @@ def test_a_patch_is_written_without_a_gain_if_it_is_asked_for(tmp_path):
     run = tmp_path / "run"
     improve(write_engine(tmp_path), run, Decided(-5.0))
     assert not (run / "improve.patch").exists()
-    assert improve(None, run, Decided(-5.0), write=True).plain["kept"] == "round 2"
+    assert improve(None, run, Decided(-5.0), write=True).result["kept"] == "round 2"
     assert (run / "improve.patch").exists()
 
 
@@ -144,8 +144,8 @@ def test_the_patch_holds_numbers_alone_if_the_build_edits_the_sources(tmp_path):
     stamp = "printf '// built %s\n' $(wc -c < src/eval.h) >> src/eval.h"
     plan = write_engine(tmp_path, build=f"{BUILD}; {stamp}")
     result = improve(plan, tmp_path / "run", Commands())
-    assert "built" not in Path(result.plain["patch"]).read_text()
-    subprocess.run(["git", "-C", tmp_path / "engine", "apply", result.plain["patch"]], check=True)
+    assert "built" not in Path(result.result["patch"]).read_text()
+    subprocess.run(["git", "-C", tmp_path / "engine", "apply", result.result["patch"]], check=True)
 
 
 @pytest.mark.parametrize(
@@ -229,10 +229,10 @@ def test_a_round_whose_match_cannot_tell_leaves_the_games_to_the_final_one(tmp_p
 
     plan = write_engine(tmp_path, minutes=30, rounds=None, games=None, match={})
     result = improve(plan, tmp_path / "run", Slow())
-    steps = {step["step"]: step for step in result.plain["steps"]}
+    steps = {step["step"]: step for step in result.result["steps"]}
     assert "whole taken" in steps and "whole match before" not in steps
     assert "would not tell its gain" in result.lines[0]
-    assert result.plain["kept"] == "round 1" and steps["final match first"]["found"]["games"] >= 20
+    assert result.result["kept"] == "round 1" and steps["final match first"]["found"]["games"] >= 20
     page = render(read_page(tmp_path / "run"))[0]
     assert "not played" in page and "round 1, taken" in page
 
@@ -247,7 +247,7 @@ def test_an_interruption_writes_nothing_that_no_match_has_decided(tmp_path):
     result = improve(write_engine(tmp_path), tmp_path / "run", Interrupted())
     assert result.interrupted and "--resume" in result.lines[-1]
     assert "round 1 is rated highest" in "\n".join(result.lines)
-    assert result.plain["kept"] == "the first version"
+    assert result.result["kept"] == "the first version"
     assert not (tmp_path / "run" / "improve.patch").exists()
 
 
@@ -276,7 +276,7 @@ def test_the_numbers_of_games_follow_from_the_minutes(tmp_path, monkeypatch, min
 
     plan = write_engine(tmp_path, minutes=minutes, rounds=None, games=None, match={})
     result = improve(plan, tmp_path / "run", Slow())
-    assert result.plain["rounds"] == (1 if minutes == 15 else 4)
+    assert result.result["rounds"] == (1 if minutes == 15 else 4)
     assert now[0] <= 60 * (minutes + 1)
     assert spent["final"] >= 60 * minutes / 3
     assert spent["pace"] <= 60 * minutes * 0.05
@@ -296,12 +296,12 @@ def test_a_gain_against_the_version_before_alone_is_not_enough(tmp_path):
 
     commands = Misled(lambda number: 0.1)
     result = improve(write_engine(tmp_path, against=["uci:cat"]), tmp_path / "run", commands)
-    assert result.plain["kept"] == "the first version"
+    assert result.result["kept"] == "the first version"
 
 
 def test_a_loop_that_is_interrupted_before_any_command_ends_in_the_same_patch(tmp_path):
     whole = improve(write_engine(tmp_path / "whole"), tmp_path / "whole" / "run", Commands())
-    expected = Path(whole.plain["patch"]).read_bytes()
+    expected = Path(whole.result["patch"]).read_bytes()
     plan = write_engine(tmp_path / "cut")
 
     class Killed(BaseException):
@@ -322,7 +322,7 @@ def test_a_loop_that_is_interrupted_before_any_command_ends_in_the_same_patch(tm
         except Killed:
             continue
     assert stop > 5
-    assert Path(result.plain["patch"]).read_bytes() == expected
+    assert Path(result.result["patch"]).read_bytes() == expected
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_a_program_behind_another_one_is_looked_at(tmp_path):
     """An engine that does not flush its output is started by another program, which no build
     changes."""
     plan = write_engine(tmp_path, plays="env ./myengine")
-    assert improve(plan, tmp_path / "run", Commands()).plain["kept"] != "the first version"
+    assert improve(plan, tmp_path / "run", Commands()).result["kept"] != "the first version"
 
 
 def test_rows_that_are_not_the_evaluation_end_the_loop(tmp_path):
@@ -405,7 +405,7 @@ def test_the_best_step_of_results_is_kept(tmp_path, far, kept):
     games.write_text("")
     plan = write_engine(tmp_path, games=None, results="games.pgn")
     result = improve(plan, run, commands)
-    assert result.plain["kept"] == kept and result.plain["rounds"] == 1
+    assert result.result["kept"] == kept and result.result["rounds"] == 1
     assert (run / "improve.patch").exists() == (kept != "the first version")
     assert not any(words[0] == "games" for words in commands.words)
     (tune,) = (words for words in commands.words if words[0] == "tune")
@@ -421,7 +421,7 @@ def test_rounds_of_results_end_where_no_step_wins(tmp_path):
     (tmp_path / "games.pgn").write_text("")
     plan = write_engine(tmp_path, games=None, results="games.pgn", rounds=3)
     result = improve(plan, tmp_path / "run", OfResults(-1.0))
-    assert result.plain["rounds"] == 1 and "no step wins" in result.lines[0]
+    assert result.result["rounds"] == 1 and "no step wins" in result.lines[0]
 
 
 @pytest.mark.long

@@ -8,7 +8,6 @@ import pytest
 
 from games.streams import InputError
 from tuner.evaluation.loading import load_engine
-from tuner.findings.records import Change, RoundMatch
 from tuner.io.terminal import Display
 from tuner.learn import own_games
 from tuner.learn.own_games import MIN_GAMES, learn_from_own_games
@@ -16,6 +15,7 @@ from tuner.learn.rounds import FAR, Fitted
 from tuner.learn.targets import Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
+from tuner.results.fit import Change, RoundMatch
 
 BETTER, EQUAL, WORSE = (
     RoundMatch(400, 0.53, 21.0, 30.0),
@@ -48,7 +48,7 @@ def rounds(monkeypatch, tmp_path):
             played.append(
                 (run.settings.seed, float(run.start[1].weights[0, 0]), run.settings.games)
             )
-            return SimpleNamespace(interrupted=False, lines=["wrote", "  results", "next"])
+            return SimpleNamespace(interrupted=False, summary_lines=lambda: ["  results"])
 
         def learn(begun, sources, folder):
             learned.append((list(sources), folder))

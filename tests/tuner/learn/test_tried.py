@@ -9,7 +9,6 @@ from tests.commands.support import done, refused
 from tests.tuner.support import SCALE, random_sample
 from tuner import tune
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import Result, RoundMatch, Tried
 from tuner.fit.regression import at_share, fit
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
@@ -20,6 +19,7 @@ from tuner.learn.tried import MIN_FINAL, MIN_GAMES, shares_to_try, try_steps
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 from tuner.parameters.parameters import Parameters
+from tuner.results.fit import Result, RoundMatch, Tried
 
 
 @pytest.fixture(scope="module")

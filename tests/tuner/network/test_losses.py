@@ -7,7 +7,6 @@ from scipy.special import expit, kl_div
 from scipy.stats import entropy as scipy_entropy
 
 from tuner.findings.findings import mean_of_clusters
-from tuner.findings.records import Interval
 from tuner.network import (
     MOST_BLOCKS,
     STEEPEST,
@@ -17,6 +16,7 @@ from tuner.network import (
     entropy,
     fitted_scale,
 )
+from tuner.results.result import Interval
 
 RANDOM = np.random.default_rng(5)
 Q = RANDOM.random(200)

@@ -8,10 +8,10 @@ import numpy as np
 
 from tests.tuner.core.support import put, write_records, write_settings
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.findings.records import FINDINGS
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
+from tuner.results.fit import FINDINGS
 
 NASTY = "<script>alert(1)</script>.pgn"
 BAD_NAME = 'a$b_{c}$ & "q" <i>'  # what an SVG, HTML or matplotlib would take for more than text

@@ -1,19 +1,17 @@
 """Charts: well-formed, described, in the page's colors, and true to the numbers that they draw."""
 
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from tests.tuner.play.match.support import match_result
 from tests.tuner.report.support import BAD_NAME, BINS, findings, match_run, selfplay_run
-from tuner.core.estimates import Estimate
 from tuner.core.records import convert
-from tuner.findings.records import Sides
-from tuner.play.match.results import HALVES, Difference
+from tuner.play.match.tally import read_match
 from tuner.report.charts import COLOURS, Series, bar_chart, line_chart, own_names, points_chart
-from tuner.report.run import read_match, read_run
+from tuner.report.run import read_run
 from tuner.report.run_charts import (
     calibration_charts,
     health_charts,
@@ -24,6 +22,8 @@ from tuner.report.run_charts import (
     value_charts,
     watched_charts,
 )
+from tuner.results.fit import Sides
+from tuner.statistics.pentanomial import Results
 
 START = {"pawn": 100.0, "knight": 400.0, "bishop": 400.0, "rook": 600.0, "queen": 1200.0}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,7 +53,8 @@ def points(svg: str, colour: str) -> np.ndarray:
 
 def all_charts(folder) -> list:
     match = match_run(folder / "match", [(1, 0), (-1, 1), (1, 1), (0, 0)] * 10, sprt=(0.0, 5.0))
-    elo = Difference("Elo", 0, Estimate(3.0, 2.5, -2.0, 8.0), 0.01, 0.1, (1, 2, 3, 2, 1), HALVES)
+    level = match_result(Results((1, 2, 3, 2, 1), 6, 6, 6))
+    won = match_result(Results((0, 0, 0, 1, 5), 11, 0, 1))
     history = read_run(selfplay_run(folder / "selfplay"), []).history
     return [
         *moves_charts(history, START, np.linspace(1, 30, 60)),
@@ -62,9 +63,7 @@ def all_charts(folder) -> list:
         *match_charts(read_match(match)),
         *calibration_charts(convert({"before": BINS, "after": BINS}, Sides, "bins")),
         phase_chart(findings()["summary"]["phases"]),
-        strength_curve(
-            [(100.0, elo), (900.0, replace(elo, found=Estimate(3.0, 2.5, -2.0, np.inf)))]
-        ),
+        strength_curve([(100.0, level), (900.0, won)]),
         bar_chart(BAD_NAME, BAD_NAME, BAD_NAME, [BAD_NAME], [1]),
         points_chart(BAD_NAME, "centipawns", [BAD_NAME, "b"], [1, 2], [0, 1], [3, 4], [1, 1]),
     ]

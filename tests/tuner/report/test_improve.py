@@ -23,7 +23,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     assert [section.name for section in sections] == [
         *("rounds", "ratings", "changed", "steps", "repeat")
     ]
-    judged = [step for step in result.plain["steps"] if step["step"].endswith(" verdict")]
+    judged = [step for step in result.result["steps"] if step["step"].endswith(" verdict")]
     (rounds,) = (section for section in sections if section.name == "rounds")
     assert len(rounds.data["rows"]) == len(judged) >= 2
     assert [row["kept"] for row in rounds.data["rows"]] == [s["found"]["kept"] for s in judged]
@@ -33,7 +33,7 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     (changed,) = (section for section in sections if section.name == "changed")
     assert changed.data["rows"][0]["name"] == "material.knight"
     assert {row["name"] for row in changed.data["rows"]} <= set(BEST)
-    kept = result.plain["kept"]
+    kept = result.result["kept"]
     assert f"{kept.capitalize()}: +" in page and "git apply" in page
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.tuner.play.match.support import match_result
 from tests.tuner.report.support import learned_from, match_run, tune_run
 from tests.tuner.statistics.support import count_games
-from tuner.core.estimates import Estimate
 from tuner.core.store import Store, read_records
 from tuner.evaluation.loading import load_parameters
 from tuner.parameters.writer import write_parameters
-from tuner.play.match.results import result_block
-from tuner.report.run import read_match, read_run
+from tuner.play.match.tally import read_match
+from tuner.report.run import games_learned, read_run
 from tuner.report.run_charts import match_charts
 from tuner.report.verdict import verdict, verdicts_of
 from tuner.statistics.pentanomial import mean_points, summarise
@@ -27,18 +27,17 @@ def test_a_match_is_what_its_games_say(tmp_path):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     match = read_match(folder)
     results, test = count_games([outcome for pair in PAIRS for outcome in pair]), Sprt(0.0, 5.0)
-    assert match.block == result_block(results, ("learned", "classic"), test)
-    assert match.plain["pentanomial"] == list(results.pairs) and match.plain["games"] == 96
-    games, elo, low, high, llr = match.running[-1]
-    expected = summarise(results.pairs).elo
-    assert (elo, low, high) == (expected.value, expected.low, expected.high) and games == 96
+    assert match.block == match_result(results, ("learned", "classic"), test).block
+    assert match.result["pentanomial"] == list(results.pairs) and match.games == 96
+    games, elo, llr = match.course[-1]
+    assert elo == summarise(results.pairs).elo and games == 96
     assert llr == pytest.approx(log_likelihood_ratio(test, results.pairs))
     assert (
         dict(match.reasons) == {"White mates": 48, "Draw by 3-fold repetition": 48}
-        and match.plies == 90
+        and match.mean_plies == 90
     )
     assert (
-        match.conditions == "depth 4"
+        match.settings.conditions == "depth 4"
         and match.openings == "8 random plies"
         and match.decision is None
     )
@@ -59,15 +58,9 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
     )
     match = read_match(folder)
     found = mean_points(points.ravel().astype(float), luck.ravel()).found
-    assert match.difference.interval == pytest.approx(
-        (
-            found.value,
-            found.low,
-            found.high,
-        )
-    )
-    assert match.running[-1][:4] == (120, *match.difference.interval)
-    assert match.difference.labels[0] == "-6" and sum(match.difference.pairs) == 60
+    assert match.difference == found and match.luck_subtracted
+    assert match.course[-1][:2] == (120, found)
+    assert match.points.most == 3 and sum(match.counts.pairs) == 60
     said = verdict(match, None)
     assert (
         f"{found.value:+.3f} ± " in said.detail.replace("\u00a0", " ")
@@ -81,11 +74,9 @@ def test_a_match_of_backgammon_is_in_points_less_luck(tmp_path):
         "LLR as the match went on",
         "Pairs of games",
     ]
-    even = replace(match.difference, found=Estimate(0.02, 0.06, -0.1, 0.14), surplus=0.02)
-    assert (
-        "an interval that excludes 0 points a game"
-        in verdict(replace(match, test=None, difference=even), None).more
-    )
+    even = replace(match.points, points=match.points.points - found.value + 0.02)
+    more = verdict(replace(match, test=None, points=even), None).more
+    assert "an interval that excludes 0 points a game" in more
 
 
 def test_a_line_with_too_many_points_is_damaged(tmp_path):
@@ -97,9 +88,9 @@ def test_a_line_with_too_many_points_is_damaged(tmp_path):
 def test_a_match_that_is_still_played_is_read_so_far(tmp_path):
     folder = match_run(tmp_path / "match", PAIRS)
     with Store(folder) as store:
-        assert read_match(folder).plain["games"] == 96
+        assert read_match(folder).games == 96
         store.append(read_records(folder)[0] | {"pair": 48})
-        assert read_match(folder).plain["games"] == 98
+        assert read_match(folder).games == 98
 
 
 def test_elo_is_told_of_the_player_that_learned(tmp_path):
@@ -108,7 +99,7 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
         tmp_path / "match", [(1, 1), (1, 0), (0, 0), (-1, 1)] * 5, names=("classic", "mine")
     )
     write_parameters(folder / "b.yaml", learned_from(load_parameters("classic")))
-    elo = read_match(folder).plain["elo"]
+    elo = read_match(folder).result["elo"]
     assert elo["low"] > 0
     (found,) = verdicts_of(read_run(run, [folder]))
     assert found.sentence == "mine is worse than classic" and found.kind == "worse"
@@ -117,7 +108,5 @@ def test_elo_is_told_of_the_player_that_learned(tmp_path):
 
 
 def test_games_learned_from_are_read_from_the_copies(tmp_path):
-    assert read_match(match_run(tmp_path / "match", PAIRS, learned_games=4000)).learned == (
-        4000.0,
-        None,
-    )
+    match = read_match(match_run(tmp_path / "match", PAIRS, learned_games=4000))
+    assert games_learned(match) == (4000.0, None)

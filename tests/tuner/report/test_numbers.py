@@ -7,7 +7,6 @@ import pytest
 
 from tests.tuner.report.support import findings, learned_from
 from tuner.evaluation.loading import load_parameters
-from tuner.findings.records import NoiseCost, Ratio
 from tuner.parameters.diff import compare, differences
 from tuner.report.weights import (
     HELD,
@@ -17,6 +16,7 @@ from tuner.report.weights import (
     significance_of,
     weight_rows,
 )
+from tuner.results.fit import NoiseCost, Ratio
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 
 from tests.tuner.core.support import put
 from tests.tuner.report.support import NASTY, findings, match_run, selfplay_run, tune_run
-from tuner.findings.records import FINDINGS
 from tuner.report.page import page_of, render
 from tuner.report.run import read_run
+from tuner.results.fit import FINDINGS
 
 VOID = {"meta", "link", "input", "br", "img"}
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.commands.support import done, refused
 from tests.tuner.report.support import tune_run
-from tuner.findings.records import PlayedCalibration, SquaresChange
 from tuner.report.sections import error_rows, games_text
+from tuner.results.fit import PlayedCalibration, SquaresChange
 
 FOUND = PlayedCalibration(
     games=500,

@@ -9,14 +9,15 @@ import pytest
 from tests.tuner.core.support import put
 from tests.tuner.report.support import findings, match_run, tune_run
 from tests.tuner.statistics.support import count_games
-from tuner.findings.records import FINDINGS
+from tuner.play.match.tally import read_match
 from tuner.report.page import page_of, render
-from tuner.report.run import read_match, read_run
+from tuner.report.run import read_run
 from tuner.report.verdict import (
     match_to_play,
     report_command,
     verdict,
 )
+from tuner.results.fit import FINDINGS
 from tuner.statistics.pentanomial import summarise
 
 WON, LOST, DRAWN, SPLIT = (1, 1), (-1, -1), (0, 0), (1, -1)

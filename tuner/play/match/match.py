@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from games.record import Game
 from games.streams import InputError
@@ -25,7 +26,6 @@ from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import Journal, PairLine
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
-from tuner.play.match.results import Tally, first_forfeit_text, progress_text, result_texts
 from tuner.play.match.setup import (
     LUCK_COPY,
     AnySettings,
@@ -34,9 +34,18 @@ from tuner.play.match.setup import (
     openings_of,
     test_of,
 )
+from tuner.play.match.tally import (
+    Tally,
+    fault_hints,
+    first_forfeit_text,
+    ladder_of,
+    progress_text,
+    result_of,
+)
 from tuner.play.players import EVALUATION, PlayerSpec, require_able, understood
 from tuner.play.rules import rules_of
-from tuner.play.run import Run, RunResult
+from tuner.play.run import Found, Run
+from tuner.results.match import MatchResult
 from tuner.statistics.sprt import Sprt
 
 OUTPUT = "pgn"  # name in the store: of the path of the file of games
@@ -84,9 +93,9 @@ def pairs_left(
                 yield leg, pair
 
 
-class PairsRun(Run):
-    """Pairs of games: of a match, or of a tournament. The output is a file of games; without a
-    folder the run cannot be resumed."""
+class PlayersRun(Run[Found]):
+    """Games between players, who are copied into the folder. The output is a file of games; without
+    a folder the run cannot be resumed."""
 
     settings: AnySettings
     kept = False  # whether its folder is
@@ -98,23 +107,6 @@ class PairsRun(Run):
     @abc.abstractmethod
     def made(self, folder: Path | None) -> str | None:
         """Make `game`, `legs` and `luck`; return the name of the terms, None without any."""
-
-    @property
-    def test(self) -> Sprt | None:
-        """The sequential test of the first leg."""
-        return None
-
-    @abc.abstractmethod
-    def progress(self, score: Score, rate: float | None) -> str:
-        """Return the score so far, in one line; `rate` are pairs a second."""
-
-    @abc.abstractmethod
-    def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
-        """Return the result as text and as plain data, with remarks `about` it."""
-
-    def wanted(self, score: Score) -> Callable[[int], bool]:
-        """Return whether more pairs of a leg are wanted, given the pairs played so far."""
-        return lambda leg: True
 
     def set_games(self, games: int) -> None:
         """See `Run`. InputError for fewer than before, of which some may have been played."""
@@ -195,7 +187,28 @@ class PairsRun(Run):
             if named.kind == EVALUATION:
                 copy_evaluation(Path(named.what), folder / copy)
 
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+
+class PairsRun(PlayersRun[Found]):
+    """Pairs of games: of a match, or of a tournament."""
+
+    @property
+    def test(self) -> Sprt | None:
+        """The sequential test of the first leg."""
+        return None
+
+    @abc.abstractmethod
+    def progress(self, score: Score, rate: float | None) -> str:
+        """Return the score so far, in one line; `rate` are pairs a second."""
+
+    @abc.abstractmethod
+    def result(self, score: Score, **about: Any) -> Found:
+        """Return the result; `about` are the fields of all results."""
+
+    def wanted(self, score: Score) -> Callable[[int], bool]:
+        """Return whether more pairs of a leg are wanted, given the pairs played so far."""
+        return lambda leg: True
+
+    def play(self, store: Store, playing: Running | None) -> Found:
         """See `Run`. Every pair counts from its record in the store, those of earlier runs
         alike."""
         assert playing is not None, "its games are work"
@@ -258,20 +271,18 @@ class PairsRun(Run):
             journal.close()
         return self._result(score, store.folder, interrupted.is_set())
 
-    def _result(self, score: Score, folder: Path, interrupted: bool) -> RunResult:
+    def _result(self, score: Score, folder: Path, interrupted: bool) -> Found:
         kept = folder if self.kept else None
-        about = {
-            "interrupted": interrupted,
-            "run": str(kept) if kept else None,
-            "pgn": str(self.output) if self.output else None,
-        }
-        lines, plain = self.result(score, about)
-        return RunResult(
-            [*lines, *([self.advice(kept)] if interrupted else [])], plain, interrupted
+        return self.result(
+            score,
+            interrupted=interrupted,
+            run=str(kept) if kept else None,
+            pgn=str(self.output) if self.output else None,
+            advice=self.advice(kept),
         )
 
 
-class MatchRun(PairsRun):
+class MatchRun(PairsRun[MatchResult]):
     """A match between two players, and the baselines of its ladder."""
 
     command = section = SECTION
@@ -298,6 +309,15 @@ class MatchRun(PairsRun):
         most = None if games is None else games // 2
         return progress_text(score.tallies[0], self.test, self.game, rate, most)
 
-    def result(self, score: Score, about: dict) -> tuple[list[str], dict]:
+    def result(self, score: Score, **about: Any) -> MatchResult:
         """See `PairsRun`."""
-        return result_texts(self.settings, self.contestants, score.tallies, self.test, about)
+        tally = score.tallies[0]
+        return result_of(
+            self.settings,
+            self.game,
+            tally,
+            self.test,
+            ladder=ladder_of(self.settings, self.contestants, score.tallies),
+            hints=fault_hints(tally.faults, self.legs[0]),
+            **about,
+        )

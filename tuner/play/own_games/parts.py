@@ -23,9 +23,9 @@ from tuner.io.terminal import Display
 from tuner.parallel import Running, run
 from tuner.play.openings import Book
 from tuner.play.own_games.play import BY_SCORES, ENDS, GameTask, Generated
+from tuner.results.own_games import DRAWN, REVERSED, SAME, Counts
 
 LEVEL = 10  # of the compression
-SAME, DRAWN, REVERSED = 0, 1, 2  # how games that were played on ended, with their verdicts
 # keys of a line, and how many whole numbers each has
 COUNTS = {
     "games": 1,
@@ -35,7 +35,6 @@ COUNTS = {
     **{f"end_{end}": 1 for end in ENDS.values()},
     **{f"checked_{rule}": 3 for rule in BY_SCORES.values()},
 }
-Counts = dict[str, list[int]]
 
 
 @dataclass(frozen=True)

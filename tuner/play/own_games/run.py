@@ -6,7 +6,6 @@ import shlex
 import time
 from pathlib import Path
 
-from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES, TABLES
 from tuner.core.store import Store
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation
@@ -15,87 +14,10 @@ from tuner.io.run_folder import change_settings
 from tuner.io.terminal import Display
 from tuner.options.games import SECTION, GamesSettings
 from tuner.parallel import Job, Running
-from tuner.play.own_games.parts import DRAWN, REVERSED, SAME, Counts, Parts, finished
-from tuner.play.own_games.play import BY_SCORES, ENDS, START, games_job, prepared
-from tuner.play.rules import ENDING
-from tuner.play.run import Run, RunResult
-from tuner.statistics.intervals import wilson_interval
-
-ENDED = {
-    RULES: "by the rules of the game",
-    RESIGN_RULE: "resigned",
-    DRAW_RULE: "drawn by scores",
-    ENDING: "drawn endings",
-    TABLES: "by tables",
-    PLIES: "drawn by the move limit",
-}
-
-
-def counts_lines(counts: Counts, settings: GamesSettings, sides: tuple[str, str]) -> list[str]:
-    """Return the results of games between these sides, how they ended, and a sentence about each
-    rule that some games were played on to check."""
-    games = counts["games"][0]
-    if not games:
-        return []
-    wins, draws, losses = counts["outcomes"]
-    ends = ((end, counts[f"end_{name}"][0]) for end, name in ENDS.items())
-    lines = [
-        (
-            f"  results        {wins:,} won by {sides[0]}, {losses:,} by {sides[1]}, {draws:,}"
-            f" drawn, {counts['plies'][0] / games:.0f} plies a game"
-        ),
-        "  ended          "
-        + ", ".join(f"{ENDED[end]} {number / games:.1%}" for end, number in ends if number),
-    ]
-    won, level, _ = counts["own"]
-    if settings.noise:
-        lines.append(
-            f"  noise          the evaluation scored {(won + level / 2) / games:.1%} against its"
-            " copies"
-        )
-    lines += [
-        _checked(rule, counts[f"checked_{name}"], settings)
-        for rule, name in BY_SCORES.items()
-        if sum(counts[f"checked_{name}"])
-    ]
-    return lines
-
-
-def dropped_lines(unfinished: int, repeated: int) -> list[str]:
-    """Return how many games were played again, and why, as lines of text."""
-    parts = [
-        f"{unfinished:,} that the engine did not finish" if unfinished else "",
-        f"{repeated:,} the same as earlier ones" if repeated else "",
-    ]
-    text = ", ".join(filter(None, parts))
-    return [f"  played again   {text}"] if text else []
-
-
-def _checked(rule: str, found: list[int], settings: GamesSettings) -> str:
-    """Return a sentence about the games that were played on after this rule had ended them."""
-    played = sum(found)
-    low, high = wilson_interval(found[SAME], played)
-    names = {RESIGN_RULE: "resignations", DRAW_RULE: "draws by scores", ENDING: "drawn endings"}
-    others = [
-        f"{found[DRAWN]:,} drawn" if found[DRAWN] else "",
-        (
-            f"{found[REVERSED]:,} won by the opponent"
-            if found[REVERSED] and rule == RESIGN_RULE
-            else f"{found[REVERSED]:,} won"
-            if found[REVERSED]
-            else ""
-        ),
-    ]
-    rest = ", " + " and ".join(filter(None, others)) + " instead" if found[SAME] < played else ""
-    shallow = (
-        f"; searches of {settings.control} can also fail to win won games"
-        if rule == RESIGN_RULE and found[DRAWN]
-        else ""
-    )
-    return (
-        f"  adjudication   {found[SAME]:,} of {played:,} {names[rule]} that were played on ended"
-        f" so ({low:.1%} to {high:.1%} with 95 % confidence){rest}{shallow}"
-    )
+from tuner.play.own_games.parts import Parts, finished
+from tuner.play.own_games.play import START, games_job, prepared
+from tuner.play.run import Run
+from tuner.results.own_games import Counts, OwnGames
 
 
 def progress_text(counts: Counts, rate: float) -> str:
@@ -115,7 +37,7 @@ OF_A_PROCESS = 10  # games that an engine plays before it is started again
 AHEAD = 4  # games submitted for each thread, so that threads do not idle
 
 
-class OwnGamesRun(Run):
+class OwnGamesRun(Run[OwnGames]):
     """Games of an evaluation against its copies, or of an engine against itself. `start` is the
     evaluation that plays, if it differs from the settings."""
 
@@ -155,7 +77,7 @@ class OwnGamesRun(Run):
         if self._prepared.evaluation is not None:
             self._prepared.evaluation.place(folder / START, None)
 
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> OwnGames:
         """See `Run`. Only parts that are not there are played."""
         assert playing is not None, "its games are work"
         settings, display = self.settings, self.display
@@ -177,47 +99,26 @@ class OwnGamesRun(Run):
             playing.end()
         return self._result(store.folder, parts, before, time.monotonic() - started)
 
-    def _result(self, folder: Path, parts: Parts, before: int, seconds: float) -> RunResult:
+    def _result(self, folder: Path, parts: Parts, before: int, seconds: float) -> OwnGames:
         """Return the result. Speed is that of this process, over the games that it saved."""
-        settings, games, interrupted = (
-            self.settings,
-            parts.counts["games"][0],
-            bool(parts.missing()),
+        new, interrupted = parts.counts["games"][0] - before, bool(parts.missing())
+        evaluation, settings = self._prepared.evaluation, self.settings
+        tune = None
+        if evaluation is not None and not interrupted:
+            words = evaluation.tuned_by(settings.start, str(folder))
+            terms = [word for path in settings.terms for word in ("--terms", path)]
+            tune = shlex.join([*words, *terms])
+        return OwnGames(
+            settings=settings,
+            sides=self.game.wording.sides,
+            counts=parts.counts,
+            bytes=parts.bytes,
+            speed=new / max(seconds, 1e-3) if new else None,
+            by_engine=self._prepared.recipe.engine is not None,
+            unfinished=parts.dropped[0],
+            repeated=parts.dropped[1],
+            tune=tune,
+            run=str(folder),
+            interrupted=interrupted,
+            advice=self.advice(folder),
         )
-        speed = (
-            f", {(games - before) / max(seconds, 1e-3):.1f} games a second"
-            if games > before
-            else ""
-        )
-        lines = [
-            f"wrote {games:,} games to {folder}: {parts.bytes / 1e6:,.1f} MB{speed}",
-            *counts_lines(parts.counts, settings, self.game.wording.sides),
-            *dropped_lines(*parts.dropped),
-        ]
-        plain = {
-            "command": "games",
-            "folder": str(folder),
-            "interrupted": interrupted,
-            "bytes": parts.bytes,
-            **{
-                "total_plies" if key == "plies" else key: value[0] if len(value) == 1 else value
-                for key, value in parts.counts.items()
-            },
-        }
-        if self._prepared.recipe.engine:  # which is on both sides
-            plain["unfinished"], plain["repeated"] = parts.dropped
-            del plain["own"]
-        if interrupted:
-            lines.append(self.advice(folder))
-        elif self._prepared.evaluation is None:
-            lines.append(
-                f"learn from them: tuner dataset {shlex.quote(str(folder))} --engine COMMAND"
-                " --params FILE -o ROWS, where COMMAND prints the feature counts of your engine"
-            )
-        else:
-            words = self._prepared.evaluation.tuned_by(settings.start, str(folder))
-            plain["tune"] = shlex.join(
-                [*words, *(word for path in settings.terms for word in ("--terms", path))]
-            )
-            lines.append(f"learn from them: {plain['tune']}")
-        return RunResult(lines, plain, interrupted)

@@ -9,84 +9,20 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from games.record import Game
-from tuner.core.estimates import Estimate, estimate_of, reach_of
-from tuner.core.records import Amount, Count, InputError, Number
-from tuner.core.text import plural
+from tuner.core.records import InputError
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.networks.players import CompiledPlayer, play_games
 from tuner.options.option import refuse
 from tuner.options.selfplay import LearningOptions
 from tuner.play.players import EVALUATION, Named, understood
-from tuner.statistics.intervals import wilson_interval
+from tuner.results.selfplay import MeasuredGames
 from tuner.statistics.pentanomial import mean_points
 
 WITH_DICE, WITHOUT_DICE, TIMES = 1000, 100, 20  # games of a measurement; measurements of a run
 DICE = 1 << 40  # added to the seed of a run, for dice of its own
-
-
-@dataclass(frozen=True)
-class MeasuredGames:
-    """Points a game against an opponent, half the 95 % interval of this mean, from pairs, and the
-    games played."""
-
-    opponent: str
-    points: Number
-    error: Amount
-    games: Amount
-
-    @property
-    def plain(self) -> dict:
-        return {
-            "opponent": self.opponent,
-            "points": round(self.points, 4),
-            "error": round(self.error, 4),
-            "games": self.games,
-        }
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """What `--json` prints of it."""
-        found = self.estimate.plain
-        return {"opponent": self.opponent, "points": found, "games": self.games}
-
-    @property
-    def text(self) -> str:
-        return f"{self.estimate.text(3, '+')} points a game against {self.opponent}"
-
-    @property
-    def estimate(self) -> Estimate:
-        """The points a game as an estimate."""
-        reach = reach_of(self.games // 2)
-        return estimate_of(self.points, self.error / reach, reach)
-
-
-@dataclass(frozen=True)
-class MeasuredMatch:
-    """Games against an opponent, and the plies of each that was won."""
-
-    opponent: str
-    games: Amount
-    wins: Amount
-    draws: Amount
-    plies: list[Count]
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share won, by Wilson."""
-        return wilson_interval(self.wins, self.games)
-
-    @property
-    def text(self) -> str:
-        low, high = self.interval
-        return (
-            f"won {self.wins / self.games:.1%} [{100 * low:.1f}, {100 * high:.1f}], drew"
-            f" {self.draws / self.games:.1%} of {plural(self.games, 'game')} against"
-            f" {self.opponent}"
-        )
 
 
 class Measurement:

@@ -14,7 +14,6 @@ import numpy as np
 
 from games.record import Game, available, find, in_points
 from tuner.core.records import InputError, make
-from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
@@ -40,7 +39,7 @@ from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSetti
 from tuner.parallel import Running
 from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.learner import learning_rate
-from tuner.play.selfplay.measure import WITH_DICE, MeasuredGames, Measurement
+from tuner.play.selfplay.measure import WITH_DICE, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
 from tuner.play.selfplay.setup import with_measuring
 
@@ -325,18 +324,9 @@ class NetworkRun(LearningRun):
         )
         write_network(path, replace(self.learner.file, origin=origin))
 
-    def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
+    def weights_file(self, path: Path) -> str | None:
         """See `LearningRun`."""
-        lines = [
-            f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path} and"
-            f" {weights_path(path).name}"
-        ]
-        if "measured" in line:
-            measured = MeasuredGames(**line["measured"])
-            lines.append(
-                f"{measured.text}, {plural(measured.games, 'game')} in pairs with the same dice"
-            )
-        return lines
+        return weights_path(path).name
 
     def match(self, path: Path) -> tuple[str, str]:
         """See `LearningRun`."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from games.record import Control
+from games.record import Control, Game
 from games.system import available_cpus
 from tuner.core.store import Store
 from tuner.core.text import plural
@@ -27,10 +27,11 @@ from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text,
 from tuner.play.openings import JUDGE, Generator, start_of
 from tuner.play.players import make_player, search_player
 from tuner.play.rules import GameRules
-from tuner.play.run import Run, RunResult
+from tuner.play.run import Run
 from tuner.play.selfplay.folder import Folder, SavedLearning, read_history
-from tuner.play.selfplay.measure import MeasuredGames, MeasuredMatch, Measurement, due
+from tuner.play.selfplay.measure import Measurement, due
 from tuner.play.selfplay.setup import player_named
+from tuner.results.selfplay import MeasuredMatch, SelfPlay
 
 SEED = 1 << 41  # added to the seed of a run, for openings of its own
 MEGABYTES = 1
@@ -126,11 +127,12 @@ WRITE_SECONDS = 5.0  # between two versions of the learned file
 Batch = tuple[dict[str, Any], str, list[int]]
 
 
-class LearningRun(Run):
+class LearningRun(Run[SelfPlay]):
     """A run that learns. `learned` is the file in its folder from which another can start, `doing`
     its state."""
 
     command = "selfplay"
+    game: Game
     learned: str
     doing: ClassVar[str]
     learner: SavedLearning
@@ -166,15 +168,19 @@ class LearningRun(Run):
     def write(self, path: Path, line: dict[str, Any]) -> None:
         """Write the present learner to a file, after the batch of this line."""
 
-    @abc.abstractmethod
-    def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
-        """Return the result, in the file of this path, as lines of text."""
+    def values(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return values for the headline of the result, at the start and now."""
+        return {}, {}
+
+    def weights_file(self, path: Path) -> str | None:
+        """Return the name of the file of weights beside the learned file, if there is one."""
+        return None
 
     @abc.abstractmethod
     def match(self, path: Path) -> tuple[str, str]:
         """Return what a match of the learned file shows, and its command."""
 
-    def play(self, store: Store, playing: Running | None) -> RunResult:
+    def play(self, store: Store, playing: Running | None) -> SelfPlay:
         """See `Run`."""
         folder, files = store.folder, Folder(store, self.learned, self.games_file())
         started, written = time.process_time(), time.monotonic()
@@ -218,21 +224,21 @@ class LearningRun(Run):
             files.close()
         return self._result(folder, last, interrupted)
 
-    def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> RunResult:
+    def _result(self, folder: Path, last: dict[str, Any], interrupted: bool) -> SelfPlay:
         output = self.output or folder / self.learned
-        plain = {
-            "command": self.command,
-            "folder": str(folder),
-            "output": str(output),
-            "interrupted": interrupted,
-            **last,
-        }
-        if "measured" in last:
-            plain["measured"] = MeasuredGames(**last["measured"]).result
-        lines = self.summary(output, last)
-        if interrupted:
-            lines.append(self.advice(folder))
-        else:
-            shows, plain["match"] = self.match(output)
-            lines.append(f"{shows}: {plain['match']}")
-        return RunResult(lines, plain, interrupted)
+        shows, match = self.match(output)
+        before, now = self.values()
+        return SelfPlay(
+            settings=self.settings,
+            output=str(output),
+            last=last,
+            in_points=self.game.in_points,
+            before=before,
+            now=now,
+            weights_file=self.weights_file(output),
+            shows=shows,
+            match=None if interrupted else match,
+            run=str(folder),
+            interrupted=interrupted,
+            advice=self.advice(folder),
+        )

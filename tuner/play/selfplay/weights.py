@@ -91,22 +91,6 @@ def progress_text(line: dict, game: Game) -> str:
     )
 
 
-def table_of(before: dict[str, float], now: dict[str, float], game: Game) -> str:
-    """Return the headline parameters before and after, in units of the first; of a game that wins
-    several points, as weights."""
-    if game.in_points:
-        values = "  ".join(
-            f"{name} {value:.1f} ({before[name]:.1f})" for name, value in now.items()
-        )
-        return f"some weights, starting values in brackets: {values}"
-    units = [next(iter(values.values()), 0.0) or 1.0 for values in (before, now)]
-    values = "  ".join(
-        f"{name} {value / units[1]:.2f} ({before[name] / units[0]:.2f})"
-        for name, value in now.items()
-    )
-    return f"values in units of the first, starting values in brackets: {values}"
-
-
 # games lost by faults of an opponent, and their share, after more of which learning stops
 FEWEST_FORFEITS, MOST_FORFEITS = 2, 0.05
 
@@ -270,15 +254,9 @@ class WeightsRun(LearningRun):
         }
         self.now().write(path, learned)
 
-    def summary(self, path: Path, line: dict[str, Any]) -> list[str]:
+    def values(self) -> tuple[dict[str, float], dict[str, float]]:
         """See `LearningRun`."""
-        lines = [f"learned from {line['games']:,} games in {line['cpu_seconds']:.1f} CPU s: {path}"]
-        if forfeits := line.get("forfeits"):
-            lines.append(f"games that the opponent lost by faults, left out: {forfeits:,}")
-        now = self.now().headline()
-        if now:
-            lines.append(table_of(self.learner.evaluation.headline(), now, self.game))
-        return lines
+        return self.learner.evaluation.headline(), self.now().headline()
 
     def match(self, path: Path) -> tuple[str, str]:
         """See `LearningRun`."""

@@ -1,11 +1,19 @@
 """What the tests of matches share: players of both games that follow a script."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from games.record import Choice, Control, Forfeit, find
+from tuner.options.match import MatchSettings
 from tuner.play.game import Course, play_out
 from tuner.play.openings import Opening
 from tuner.play.rules import GameRules
+from tuner.results.match import MatchResult, PointResults
+from tuner.statistics.pentanomial import Results
+from tuner.statistics.sprt import Sprt
 
 CHESS, TICTACTOE = find("chess"), find("tictactoe")
 DEPTH = Control(depth=1)
@@ -76,3 +84,22 @@ def game_of(
         **more,
     )
     return course.played(ending), players
+
+
+def match_result(counts: Results, names=("a", "b"), test: Sprt | None = None) -> MatchResult:
+    """The result of a match with these counts."""
+    return MatchResult(
+        settings=MatchSettings(a="a", b="b", names=names, games=2),
+        openings="8 random plies",
+        in_points=False,
+        counts=counts,
+        points=PointResults(counts.pairs, Counter(), np.zeros((0, 2), int), None),
+        test=test,
+    )
+
+
+def points_result(points: PointResults) -> MatchResult:
+    """The result of a match of a game that wins several points."""
+    wins, losses = (sum(n for won, n in points.games.items() if sign * won > 0) for sign in (1, -1))
+    counts = Results(points.pairs, wins, losses, points.games[0])
+    return replace(match_result(counts), in_points=True, points=points)

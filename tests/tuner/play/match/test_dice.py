@@ -14,16 +14,17 @@ from games.record import Control, Dice, find
 from tests.commands.match_support import play
 from tests.commands.support import done, tuner
 from tests.tuner.core.support import keep_records, read_records
+from tests.tuner.play.match.support import points_result
 from tuner.core.estimates import Estimate
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.networks.files import NetworkFile, write_network
 from tuner.evaluation.networks.model import random_network
 from tuner.play.game import Course, play_out
 from tuner.play.match.pairs import luck_by
-from tuner.play.match.results import PointResults, estimates, points_block
 from tuner.play.openings import Opening
 from tuner.play.players import RandomPlayer, search_player
 from tuner.play.rules import by_rules
+from tuner.results.match import PointResults, estimates
 from tuner.statistics.pentanomial import mean_points
 
 GAME = find("backgammon")
@@ -130,7 +131,7 @@ def test_counts_of_a_result_add_up():
     points = np.array([[3, -1], [1, 1], [-2, -2], [1, -3]])
     pairs = np.bincount(points.sum(1) + 6, minlength=13)
     results = PointResults(tuple(pairs.tolist()), Counter(points.ravel().tolist()), points, None)
-    text = points_block(results, ("a", "b"))
+    text = "\n".join(points_result(results).block)
     assert "Games: 8, Won: 4 (3 by 1, 1 by 3), Lost: 4 (1 by 1, 2 by 2, 1 by 3)" in text
     assert "Pairs by points, -6 to 6: [0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0]" in text
     assert "Less luck" not in text and "Points a game: -0.250 +/- " in text
@@ -159,7 +160,7 @@ def test_without_an_interval_a_result_says_why(pairs, said):
         points,
         np.zeros(points.shape),
     )
-    text = points_block(results, ("a", "b"))
+    text = "\n".join(points_result(results).block)
     assert said in text.splitlines() and "+/-" not in text and "LOS" not in text
     assert estimates(results)[0].plain["low"] is None
 

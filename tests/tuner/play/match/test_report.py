@@ -3,7 +3,7 @@
 import pytest
 
 from games.record import Control
-from tuner.play.match.results import first_forfeit_text
+from tuner.play.match.tally import first_forfeit_text
 from tuner.play.players import PlayerSpec
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tests.tuner.play.match.support import match_result
 from tests.tuner.statistics.support import count_games, swapped
-from tuner.play.match.results import result_block, result_dict
 from tuner.statistics.pentanomial import Results
 from tuner.statistics.sprt import Sprt
 
@@ -19,15 +19,24 @@ Ptnml(0-2): [0, 2, 15, 5, 8]
 LLR: 1.29 (43.9%) (-2.94, 2.94) [0.00, 20.00]"""
 
 
+def result_block(results: Results, test: Sprt | None = None) -> str:
+    return "\n".join(match_result(results, test=test).block[1:])
+
+
+def result_dict(results: Results, names: tuple[str, str], test: Sprt | None = None) -> dict:
+    return match_result(results, names, test).result
+
+
 def test_block_is_what_fastchess_prints_and_its_sprt_the_normalized_one():
     assert result_block(MATCH, test=Sprt(0, 20)) == PRINTED
     assert "LLR: 1.68 (56.9%)" in result_block(MATCH, test=Sprt(0, 20, model="logistic"))
 
 
 def test_block_without_a_test_has_no_ratio_and_with_names_a_heading():
-    assert result_block(MATCH, ("learned", "classic")) == "\n".join(
-        ["Results of learned vs classic:", *PRINTED.splitlines()[:-1]]
-    )
+    found = match_result(MATCH, ("learned", "classic"))
+    assert found.block == ["Results of learned vs classic:", *PRINTED.splitlines()[:-1]]
+    heading = "Results of learned vs classic (depth 4, 8 random plies):"
+    assert str(found).splitlines() == [heading, *found.block[1:]]
 
 
 def test_share_of_the_way_is_of_the_bound_on_that_side_and_negative_towards_h0():

@@ -5,8 +5,8 @@ import random
 
 from tests.tuner.statistics.support import count_games
 from tuner.play.match.journal import PairLine
-from tuner.play.match.results import Tally
-from tuner.play.match.setup import ladder_lines, row_of
+from tuner.play.match.tally import Tally
+from tuner.results.match import Ladder, LadderRow
 from tuner.statistics.intervals import wilson_interval
 from tuner.statistics.sprt import Sprt, decide, log_likelihood_ratio
 
@@ -25,7 +25,7 @@ def test_pairs_are_counted_as_games_are():
     for line in random.Random(2).sample(made, len(made)):
         tally.add(line)
     assert tally.results == count_games([outcome for line in made for outcome in line.outcomes])
-    assert (tally.plies, tally.forfeits, tally.ends) == (
+    assert (tally.plies, tally.faults, tally.ends) == (
         200 * 90,
         {"b crash": 200},
         {"rules": 200, "crash": 200},
@@ -51,9 +51,12 @@ def test_a_test_ends_at_the_same_pair_whatever_the_order():
 
 
 def test_a_rung_of_the_ladder_has_its_interval():
-    row = row_of("learned", 87, 150)
+    ladder = Ladder(
+        80, "random", "depth 2", [LadderRow("learned", 87, 150), LadderRow("zero", 0, 0)]
+    )
+    row = ladder.plain["rows"][0]
     assert (row["share"], (row["low"], row["high"])) == (0.58, wilson_interval(87, 150))
-    text = "\n".join(ladder_lines([row, row_of("zero", 0, 0)], 80, "random", "depth 2"))
+    text = "\n".join(ladder.lines)
     assert (
         "Wins within 80 plies against random, depth 2" in text
         and "learned     87 of 150     58.0 %  [50.0, 65.6]" in text

@@ -5,7 +5,7 @@ from games.record import DRAW_RULE, PLIES, RESIGN_RULE, RULES
 from tuner.options.games import GamesSettings
 from tuner.play.own_games.parts import counts_of, sum_of
 from tuner.play.own_games.play import Checked, Generated
-from tuner.play.own_games.run import counts_lines
+from tuner.results.own_games import counts_lines
 
 SIDES = "White", "Black"
 

@@ -1,0 +1,159 @@
+"""The result of `tuner improve`: the version that is kept, the match that decided, and all
+steps."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from tuner.core.estimates import Estimate
+from tuner.core.records import Count, Number, Settings
+from tuner.results.result import Interval, RunResult
+from tuner.statistics.ratings import JointRatings
+
+
+class Judgement(NamedTuple):
+    """By how much a version is rated above another one, and the likelihood that it is the better
+    one."""
+
+    rating: Estimate
+    los: float
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"rating": self.rating.plain, "los": self.los}
+
+    def __str__(self) -> str:
+        return f"{self.rating.text(0, '+')} Elo"
+
+
+def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
+    """Judge a version by the ratings that all matches so far give."""
+    found = ratings.difference(version, other)
+    return Judgement(found, NormalDist().cdf(found.value / found.standard_error))
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """A step that was done: of a round, its name, how long it took, the command, and what was
+    found."""
+
+    round: Count
+    step: str
+    seconds: Number
+    command: str
+    found: dict
+
+    @property
+    def kind(self) -> str:
+        """What was done, without the part of the round: `match`, `build`, ..."""
+        words = self.step.split()
+        return "match" if "match" in words else words[-1]
+
+
+@dataclass(frozen=True)
+class CostOfNoise:
+    """What the sampling noise of learned weights costs."""
+
+    elo: Number | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What steps found, as far as it is shown; each has a few of these."""
+
+    games: Number | None = None
+    positions: Number | None = None
+    loss_before: Number | None = None
+    loss_after: Number | None = None
+    noise: CostOfNoise | None = None
+    pentanomial: list[Number] | None = None
+    elo: Interval | None = None
+    rating: Interval | None = None
+    los: Number | None = None
+    version: str = ""
+    text: str = ""
+    remark: str = ""
+    kept: bool | None = None
+    ratings: dict[str, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Improved(RunResult):
+    """What a loop found. `first` and `best` name the author's version and the one that is rated
+    highest, the same if no other is, where `judged` says whether matches said so. `verdict` is that
+    of the final match, described by `final`; `rounds` has a sentence on each round. `patch` is the
+    file that was written, None if nothing was, for the `repository` of the `source` folder."""
+
+    settings: Settings
+    first: str
+    best: str
+    judged: bool
+    rounds: Sequence[str]
+    seconds: float
+    steps: Sequence[LoopStep]
+    source: str
+    repository: str
+    verdict: Judgement | None = None
+    final: str = ""
+    patch: Path | None = None
+    learned: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version that won the match that decides, the first one if none did."""
+        return self.first if self.patch is None else self.best
+
+    def __repr__(self) -> str:
+        return f"<Improved: {self.version} is kept>"
+
+    def found_lines(self) -> list[str]:
+        """See `RunResult`."""
+        run = shlex.quote(str(self.run))
+        if self.best == self.first:
+            said = (
+                "no version is rated above the first one" if self.judged else "no version differs"
+            )
+            return [*self.rounds, f"{said}: the numbers of {self.source} stay as they are"]
+        lines = list(self.rounds)
+        if self.verdict is None:
+            lines.append(f"{self.best} is rated highest; the final match has not been played")
+        else:
+            lines += [
+                f"{self.best}: {self.verdict} against {self.first} in the final match",
+                self.final,
+            ]
+        if self.patch is not None:
+            patch = shlex.quote(str(self.patch))
+            return [
+                *lines,
+                f"wrote {patch} and {self.learned} next to it; nothing in {self.source} was"
+                " changed",
+                f"next: tuner report {run}",
+                f"next: git -C {shlex.quote(self.repository)} apply {patch}",
+            ]
+        if self.verdict is not None:
+            lines += [
+                "the gain is not significant, so nothing was written",
+                f"next: tuner improve --resume {run} --write, to write the patch anyway",
+            ]
+        return lines
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """See `RunResult`."""
+        plain: dict[str, Any] = {
+            "run": self.run,
+            "rounds": max(step.round for step in self.steps),
+            "kept": self.version,
+            "seconds": self.seconds,
+            "steps": [asdict(step) for step in self.steps],
+        }
+        if self.verdict is not None:
+            plain["rating"] = {**self.verdict.rating.plain, "los": self.verdict.los}
+        return plain | ({} if self.patch is None else {"patch": str(self.patch)})
