@@ -6,6 +6,8 @@ Results are 1-0, 0-1, 1/2-1/2 and, for an unfinished game, *. Comments start wit
 
 from __future__ import annotations
 
+import mmap
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -17,11 +19,23 @@ from games.streams import InputError, lines
 
 RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0, "*": None}
 OPENING_PLIES = 3  # that are hashed as the opening
+# a line that `game_text` does not write
+OTHER = re.compile(rb"^(?!(?:1-0|0-1|1/2-1/2|\*) [^#\n]* # .+ - .+, .+$).+$", re.MULTILINE)
 
 
 def plain_files(game: str, suffix: str) -> Files:
     """Return the files of a game: read and written."""
-    return Files(read=partial(read, game), suffixes=(suffix,), game_text=partial(game_text, game))
+    return Files(
+        read=partial(read, game),
+        suffixes=(suffix,),
+        game_text=partial(game_text, game),
+        made_here=made_here,
+    )
+
+
+def made_here(content: bytes | mmap.mmap) -> bool:
+    """Whether every line of this is one of `game_text`."""
+    return len(content) > 0 and OTHER.search(content) is None
 
 
 def parse(game: Game, result: str, names: list[str]) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import mmap
 import pkgutil
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -173,6 +174,9 @@ class Files:
     game_text: Callable[[PlayedGame], str] | None = None
     # makes a function from texts of games, in turn, to their form in a file; None: the texts
     session: Callable[[], Callable[[str], str]] | None = None
+    # whether a file with these bytes has games that were played here, none of others: such a file
+    # may be replaced by others of them
+    made_here: Callable[[bytes | mmap.mmap], bool] = lambda content: False
     # of a file; reports skipped lines; InputError
     openings: Callable[[str, Callable[[str], None]], Openings] | None = None
     # the positions of a suite in a file, each with moves to find or to avoid

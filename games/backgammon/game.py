@@ -9,7 +9,7 @@ from games.backgammon.engines.contest import text as game_text
 from games.backgammon.files import notation, reading
 from games.backgammon.files.draw import draw, picture
 from games.backgammon.files.ids import text_of
-from games.backgammon.files.mat import one_session
+from games.backgammon.files.mat import made_here, one_session
 from games.backgammon.rules.board import PLY_SHIFT, STATE, WORDS, start, turn_of, with_dice
 from games.backgammon.rules.dice import rolled, rolls
 from games.backgammon.rules.play import (
@@ -75,6 +75,7 @@ GAME = Game(
         holds_games=lambda name: reading.of_file(str(name)) is not None,
         game_text=game_text,
         session=one_session,
+        made_here=made_here,
         picture=picture,
     ),
     contest=Contest(

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from games.chess.engines.endings import drawn_ending, is_bare, tablebase
-from games.chess.engines.gametext import reason
+from games.chess.engines.gametext import made_here, reason
 from games.chess.engines.gametext import text as game_text
 from games.chess.engines.openings import book
 from games.chess.engines.openings import read as read_openings
@@ -186,6 +186,7 @@ GAME = Game(
         of_games=of_games,
         holds_games=content.holds_games,
         game_text=game_text,
+        made_here=made_here,
         openings=read_openings,
         suite=_suite,
         book=book,

@@ -8,7 +8,7 @@ from games.record import Contest, Files, Game, Wording
 from games.search.context import CONSTANTS
 from games.shogi.engines.contest import evaluator, external, openings
 from games.shogi.files import reading, sfen
-from games.shogi.files.csa import game_text, reason
+from games.shogi.files.csa import game_text, made_here, reason
 from games.shogi.files.sfen import picture
 from games.shogi.rules.endings import result
 from games.shogi.rules.movegen import moves_of, play
@@ -75,6 +75,7 @@ GAME = Game(
         holds_games=lambda name: reading.form_of(name) is not None,
         of_games=lambda name: reading.by_name(str(name)) not in reading.PACKED,
         game_text=game_text,
+        made_here=made_here,
         openings=openings,
         picture=picture,
     ),

@@ -288,6 +288,36 @@ def test_its_own_output_and_an_empty_file_are_replaced_and_a_link_stays_one(here
     assert link.is_symlink() and out.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("players", "options", "name"),
+    [
+        ("classic pesto", CHESS, "played.pgn"),
+        ("shogi/hand shogi/zero", CHESS, "played.csa"),
+        ("backgammon/pubeval random", "", "played.mat"),
+        ("tictactoe/random tictactoe/random", "--random-plies 0", "played.ttt"),
+    ],
+)
+def test_games_of_a_match_are_replaced_by_another_and_other_games_are_not(
+    here, players, options, name
+):
+    command = f"match {players} {options} --games 2 --seed {{seed}} --pgn {name}".split()
+    done(*[word.format(seed=1) for word in command])
+    first = Path(name).read_bytes()
+    assert first
+    done(*[word.format(seed=2) for word in command])
+    assert Path(name).read_bytes()
+    others = {
+        ".pgn": first + b'\n[Event "club"]\n\n1. e4 e5 *\n',
+        ".csa": first.replace(b"$EVENT:tuner match", b"$EVENT:title match"),
+        ".mat": first.partition(b"\n")[2],
+        ".ttt": first.partition(b"  #")[0] + b"\n",
+    }
+    Path(name).write_bytes(others[Path(name).suffix])
+    ran = tuner(*[word.format(seed=3) for word in command])
+    assert ran.status == 2 and f"{name}: exists and is not games of `tuner match`" in ran.err
+    assert Path(name).read_bytes() == others[Path(name).suffix]
+
+
 @pytest.mark.parametrize("form", ["c", "rust", "json", "uci", "spsa"])
 def test_an_export_replaces_an_export(here, form):
     for _ in range(2):

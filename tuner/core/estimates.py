@@ -56,16 +56,13 @@ class Estimate:
         """Return the value as text, with +/- half of its interval if that is known; `style` is
         that of Python's formats: "+" for the sign of positive values, "," for groups of thousands.
         """
-        if math.isfinite(self.value):
-            text, half = fixed(self.value, digits, style), self.half_width
-            if self.how in (AT_LEAST, AT_MOST):
-                return f"{self.how} {text}"
-            known = math.isfinite(half) and self.how == ESTIMATED
-            return f"{text} +/- {fixed(half, digits)}" if known else text
+        text, half = fixed(self.value, digits, style), self.half_width
+        if self.how == ESTIMATED and math.isfinite(half):
+            return f"{text} +/- {fixed(half, digits)}"
         for how, end in ((AT_LEAST, self.low), (AT_MOST, self.high)):
-            if math.isfinite(end):
+            if self.how in (how, ESTIMATED) and math.isfinite(end):
                 return f"{how} {fixed(end, digits, style)}"
-        return UNKNOWN
+        return text if math.isfinite(self.value) else UNKNOWN
 
     def leading_text(self, digits: int = 4) -> str:
         """Return the same with leading digits, two less of the interval, without exponents."""

@@ -18,7 +18,6 @@ from tuner.core.records import InputError
 BUNDLED = Path(__file__).resolve().parents[2] / "params"
 QUIESCENCE = "classic"  # every game comes with parameters of this name
 CONFIG = "config.yaml"
-GAMES_MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
 SPSA_LINE = re.compile(rb"[\w-]+\.[\w.\[\]-]+, (int|float)(, -?[\d.e+-]+){5}\r?\n")
 
 
@@ -136,10 +135,10 @@ def _is_learned(content: Content) -> bool:
 
 
 def _is_games(content: Content) -> bool:
-    """Whether this is PGN in which every game was played by a command here; people may add games to
-    such a file."""
-    events = re.findall(rb"^\[Event .*?\r?$", content, re.MULTILINE)
-    return content[:7] == b"[Event " and all(GAMES_MARK.match(event) for event in events)
+    """Whether a game knows this as games that were played here."""
+    from games.record import available, find
+
+    return any(find(name).files.made_here(content) for name in available())
 
 
 def _is_page(content: Content) -> bool:

@@ -14,6 +14,7 @@ A line's right half begins at its column, or after the blank behind a left half 
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -191,6 +192,7 @@ DOUBLES = re.compile(
 VARIATION = re.compile(r';\s*\[Variation "([^"]*)"\]\s*', re.IGNORECASE)
 WINS = re.compile(r"(\s*)Wins (\d{1,6}) points?\b.*", re.ASCII | re.IGNORECASE)
 HEADER = " {} point match\n"
+MARK = '; [Event "tuner"]\n'  # a comment, before the header of games that were played here
 SINGLE = re.compile(
     r"(?: 0 point match\n)?\n Game \d+\n (.*?) : \d+ +(.*) : \d+\n(.*)", re.ASCII | re.DOTALL
 )
@@ -335,9 +337,15 @@ def mat_text(games: list[GameRecord]) -> str:
     return "".join(parts)
 
 
+def made_here(content: bytes | mmap.mmap) -> bool:
+    """Whether this is a session that was played here."""
+    return content[: len(MARK)] == MARK.encode()
+
+
 def one_session() -> Callable[[str], str]:
     """Make a function from texts of single games, in turn, to their form in a file: one money
-    session with one header, whose games are numbered and have the score of the games before."""
+    session with a mark and a header, whose games are numbered and have the score of the games
+    before."""
     number, score = 0, [0, 0]
 
     def piece(text: str) -> str:
@@ -345,7 +353,8 @@ def one_session() -> Callable[[str], str]:
         single = SINGLE.fullmatch(text)
         assert single is not None, "expected the text of one game, as mat_text writes it"
         first, second, moves = single.groups()
-        header, before = "" if number else HEADER.format(0), (score[0], score[1])
+        header = "" if number else MARK + HEADER.format(0)
+        before = score[0], score[1]
         number += 1
         if won := WINS.fullmatch(moves.rstrip("\n").rpartition("\n")[2]):
             score[len(won[1]) >= RIGHT_FROM] += int(won[2])

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import mmap
+import re
+
 import numpy as np
 
 from games.chess.files.fen import fen
@@ -27,6 +30,7 @@ from games.record import (
 )
 
 WIDTH = 100  # of a line of moves
+MARK = re.compile(rb'\[Event "tuner (match|tournament|selfplay)"\]')
 SIDES = ("White", "Black")
 FAULTS = {
     ILLEGAL: "{side} makes an illegal move",
@@ -48,6 +52,12 @@ TERMINATIONS = {
     DRAW_RULE: "adjudication",
     TABLES: "adjudication",
 }
+
+
+def made_here(content: bytes | mmap.mmap) -> bool:
+    """Whether every game of this was played by a command here; people may add games to a file."""
+    events = re.findall(rb"^\[Event .*?\r?$", content, re.MULTILINE)
+    return content[:7] == b"[Event " and all(MARK.match(event) for event in events)
 
 
 def reason(game: PlayedGame) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Iterator, Sequence
 
@@ -331,6 +332,13 @@ def _score(choice: Choice, white: bool) -> int:
     if choice.win_in is not None:
         score = DECIDED if choice.win_in > 0 else -DECIDED
     return round(-score if white else score)
+
+
+def made_here(content: bytes | mmap.mmap) -> bool:
+    """Whether every game of this CSA was played by a command here."""
+    games = re.findall(rb"^V\d", content, re.MULTILINE)
+    marks = re.findall(rb"^\$EVENT:tuner (?:match|tournament|selfplay)\r?$", content, re.MULTILINE)
+    return content[:1] == b"V" and len(games) == len(marks)
 
 
 def game_text(game: PlayedGame) -> str:

@@ -131,3 +131,8 @@ def test_infinite_and_unknown_numbers_are_null_in_json():
         found["elo"] == {"value": None, "high": None, "standard_error": None} and -120 < low < -100
     )
     assert found["pairs_ratio"] is None and 0.9 < found["los"] < 0.95
+
+
+def test_an_interval_that_is_open_on_one_side_is_told_as_a_bound():
+    found = result_block(Results((0, 0, 0, 1, 5), 11, 0, 1))
+    assert found.startswith("Elo: at least ") and ", nElo: " in found
