@@ -16,7 +16,10 @@ from games.streams import one_line
 from tuner.core.records import InputError, Settings, convert_fields
 from tuner.io.terminal import Display
 from tuner.options.option import options_in
+from tuner.report.page import render_inline
+from tuner.results.result import RunResult
 
+RunResult.in_notebook.append(render_inline)
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 NORMAL = 1.96  # standard errors to either side of a 95 % interval
 FEW_GAMES = 50
-ELO = 400 / math.log(10)  # by which a score of 1/2 rises with each unit of its logit
+TENFOLD = 400  # Elo at which ten games are won for each that is lost
+ELO = TENFOLD / math.log(10)  # by which a score of 1/2 rises with each unit of its logit
 ESTIMATED, AT_LEAST, AT_MOST, UNKNOWN, GIVEN = (
     "estimated",
     "at least",

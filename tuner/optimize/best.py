@@ -143,7 +143,7 @@ class Unit(NamedTuple):
 def unit_of(game: Game) -> Unit:
     """Return the unit of a game: points a game where games win several."""
     if game.in_points:
-        return Unit("points a game", game.points / ELO / 2, 3)
+        return Unit("points a game", game.points * (1 / ELO) / 2, 3)
     return Unit("Elo", 1.0, 1)
 
 

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tuner.core.estimates import ELO, Estimate, chance_below, estimate_of, reach_of, student
+from tuner.core.estimates import (
+    ELO,
+    TENFOLD,
+    Estimate,
+    chance_below,
+    estimate_of,
+    reach_of,
+    student,
+)
 from tuner.statistics.intervals import wilson_interval
 
 NO_ERROR = 1e-9  # points: what rounding leaves of a variance of 0
@@ -144,7 +152,7 @@ def elo_of(score: float) -> float:
         return math.nan
     if not 0 < score < 1:
         return math.copysign(math.inf, score - 0.5)
-    return ELO * math.log(score / (1 - score))
+    return TENFOLD * math.log10(score / (1 - score))
 
 
 def elo_error(score: float, error: float) -> float:
@@ -154,7 +162,7 @@ def elo_error(score: float, error: float) -> float:
 
 def score_of(elo: float) -> float:
     """Mean score that a logistic Elo difference gives."""
-    return 1 / (1 + math.exp(-elo / ELO))
+    return 1 / (1 + 10 ** (-elo / TENFOLD))
 
 
 def normalized_elo_of(score: float, variance: float) -> float:

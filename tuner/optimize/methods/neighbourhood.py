@@ -26,6 +26,7 @@ from tuner.optimize.methods.base import Optimum
 from tuner.optimize.numbers import Number
 
 KNOTS = np.arange(-2.5, 2.51, 0.5)  # of kinks around the best values, in steps of play
+LOGIT = 1 / ELO  # of a score, for each Elo
 SLOPE, CURVE, PRODUCT, SHIFT, TOTAL, KINK = range(6)  # groups of coefficients that share a width
 EXPECTED = 60.0  # Elo: what numbers are expected to be worth in all over a unit
 BELIEF = 1.0  # in how many coefficients the expected width counts
@@ -96,14 +97,14 @@ class Surface:
         x = self.difference(data.a, data.b, data.shifts)
         for elo in (before, None):
             elo = np.clip(x @ self.mean if elo is None else elo, -REACH, REACH)
-            p = 1 / (1 + np.exp(-elo / ELO))
+            p = 1 / (1 + np.exp(-LOGIT * elo))
             spread = np.maximum(p * (1 - p), FLATTEST)
-            slope = spread / ELO
+            slope = LOGIT * spread
             information = weights * slope**2 / (4 * spread * self.variance)
             self._learn(
                 (x.T * information) @ x, x.T @ (information * (elo + (data.scores - p) / slope))
             )
-        p = 1 / (1 + np.exp(-np.clip(x @ self.mean, -REACH, REACH) / ELO))
+        p = 1 / (1 + np.exp(-LOGIT * np.clip(x @ self.mean, -REACH, REACH)))
         squares = weights @ ((data.scores - p) ** 2 / (4 * spread))
         self.variance = (squares + PAIRS_OF_VARIANCE * PAIR_VARIANCE) / (
             weights.sum() + PAIRS_OF_VARIANCE
