@@ -20,7 +20,6 @@ from scipy.special import expit, xlogy
 from evalterms.framework.encoding import Encoding
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError, one_line
-from tuner.core.estimates import FEW_GAMES
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
@@ -29,7 +28,7 @@ from tuner.datasets.writing import split_games
 from tuner.evaluation.engine import Engine
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.networks.evaluation import evaluation_of, second_to_move
-from tuner.evaluation.networks.files import NetworkFile, weights_path
+from tuner.evaluation.networks.files import NetworkFile
 from tuner.evaluation.networks.learn import Examples, LearnOptions, learn, logits
 from tuner.evaluation.networks.model import inputs_of, random_network
 from tuner.evaluation.pieces import piece_values
@@ -43,12 +42,17 @@ from tuner.learn.targets import Read, Start
 from tuner.options.tune import TuneSettings
 from tuner.parallel import OnThreads
 from tuner.results.result import Interval
-from tuner.results.trained import Gain, ModelLoss, NetworkMeasurement, PhaseLoss
+from tuner.results.trained import (
+    LARGEST_PHASE,
+    NET,
+    START,
+    Gain,
+    ModelLoss,
+    NetworkMeasurement,
+    PhaseLoss,
+)
 
 FRACTION = float(1 << 32)
-
-
-LARGEST_PHASE = "the largest phase"
 
 
 @dataclass(frozen=True)
@@ -315,7 +319,7 @@ class ResampledSums:
         if len(drawn) < REPLICATES / 2:
             return Interval(value)
         low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Interval(value, rounded(low), rounded(high))
+        return Interval(value, rounded(low), rounded(high), rounded(drawn.std(ddof=1)))
 
 
 def rounded(value: Any) -> float | None:
@@ -416,9 +420,6 @@ def phases(
                 )
             )
     return lines
-
-
-START, NET = "start", "network"
 
 
 @dataclass(frozen=True)
@@ -538,102 +539,3 @@ def _start_logit(sample: ValuedSample, held: np.ndarray) -> np.ndarray:
     evaluation = engine.evaluate_many(sample.positions, parameters, sample.options.workers)
     scale = fitted_scale(evaluation[~held], sample.q[~held], sample.mass[~held])
     return 2 * scale * evaluation[held]
-
-
-def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
-    """Return what several networks, which differ by their first weights and the order of positions,
-    reach on the held-out positions."""
-    losses, shares = (
-        np.array([each[-1].value for each in lines], float)
-        for lines in ([one.models for one in found], [one.winners for one in found])
-    )
-    text = f"{len(found)} networks, mean +/- SD: {found[0].loss} {losses.mean():.4f} +/- "
-    text += f"{losses.std(ddof=1):.4f}"
-    if found[0].targets == "results":
-        text += f", winners {shares.mean():.4f} +/- {shares.std(ddof=1):.4f}"
-    return text + "; written is the best for the positions set aside"
-
-
-FEW = "only {} held-out games: intervals are too narrow"  # by resampling, they hold 74 to 89 %
-
-
-def lines_of(found: NetworkMeasurement) -> list[str]:
-    """Return a measurement of a learned network as lines of text."""
-    layers = "-".join(map(str, found.layers))
-    output = Path(found.output)
-    return [
-        f"{found.encoding}, {layers}, {plural(found.weights, 'weight')}, learned from"
-        f" {plural(found.learned_positions, 'position')}; best of {found.epochs[-1]['epoch']}"
-        f" epochs: {found.best_epoch} (on {found.aside_positions:,} validation positions)",
-        *_loss_lines(found),
-        *[FEW.format(found.held_out_games)] * (found.held_out_games < FEW_GAMES),
-        sentence(found.start, found.gain),
-        *_piece_lines(found.pieces or {}),
-        f"{found.cpu_seconds:,.0f} CPU seconds after reading",
-        f"wrote {output} and {weights_path(output).name}",
-    ]
-
-
-def _piece_lines(values: dict[str, float]) -> list[str]:
-    """Return what pieces are worth to the network, as a line if it is known."""
-    text = ", ".join(f"{piece} {value:.0f}" for piece, value in values.items())
-    return [f"pieces in centipawns, by taking one away: {text}"] if values else []
-
-
-def _loss_lines(found: NetworkMeasurement) -> list[str]:
-    """Return the losses of the evaluation and the network, of all positions and by phase."""
-    names = {START: found.start, NET: "network"}
-    width = max(map(len, names.values())) + 2
-    lines = [
-        f"{found.loss} of {found.held_out_positions:,} held-out positions"
-        f" ({plural(found.held_out_games, 'game')}); values: {found.values}"
-    ]
-    lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.models]
-    if found.targets == "results":
-        lines += ["share of the winners that are predicted:"]
-        lines += [f"  {names[line.model]:<{width}}{interval_text(line)}" for line in found.winners]
-    if not found.phases:
-        return lines
-    lines += [
-        f"by the share of {'the first stage, ' * (found.first_stage != LARGEST_PHASE)}"
-        f"{found.first_stage}:",
-        f"  {'share':<12}{'positions':>10}{'file':>9}{'network':>9}   gain of the network",
-    ]
-    return lines + [
-        f"  {f'{line.from_:.2f}-{line.to:.2f}':<12}{line.positions:>10,}{line.start:>9.4f}"
-        f"{line.network:>9.4f}   {interval_text(line.gains[-1])}"
-        for line in found.phases
-    ]
-
-
-def interval_text(found: Interval) -> str:
-    """Format a number and its interval, if it has one."""
-    value, low, high = (
-        None if part is None else f"{round(part, 4) + 0.0:.4f}"
-        for part in (found.value, found.low, found.high)
-    )
-    return str(value) if low is None else f"{value} [{low}, {high}]"
-
-
-def sentence(start: str, gained: Interval) -> str:
-    """Return what the comparison with the evaluation means."""
-    if gained.low is None or gained.high is None or gained.value is None:
-        return (
-            f"The held-out games have one opening, so that {start} and the network cannot be"
-            " compared."
-        )
-    if gained.low > 0:
-        return (
-            f"The network predicts these values better than {start}, by {interval_text(gained)}."
-            " Strength also depends on speed, so play a match."
-        )
-    if gained.high < 0:
-        lost = Interval(-gained.value, -gained.high, -gained.low)
-        return (
-            f"The network predicts these values worse than {start}, by {interval_text(lost)}: more"
-            " positions would help it, from more games or with a larger --per-game."
-        )
-    return (
-        f"The network and {start} predict these values equally well, within the uncertainty of"
-        " these games."
-    )

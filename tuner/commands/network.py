@@ -125,12 +125,17 @@ def run(arguments: Arguments) -> dict:
     from tuner.core.records import to_json
     from tuner.evaluation.loading import parameter_path, sources_for
     from tuner.evaluation.networks.evaluation import chosen_encoding
-    from tuner.evaluation.networks.files import require_network_writable, write_network
+    from tuner.evaluation.networks.files import (
+        require_network_writable,
+        weights_path,
+        write_network,
+    )
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
     from tuner.io.files import EXPORT, replace_file, require_writable
-    from tuner.network import Shape, learned_network, lines_of, read_sample, repeats_line
+    from tuner.network import Shape, learned_network, read_sample
     from tuner.parameters.reader import game_of
+    from tuner.results.trained import lines_of, repeats_line
 
     output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)
     if arguments.held_out == 0:
@@ -195,7 +200,7 @@ def run(arguments: Arguments) -> dict:
         game = sample.begun.game
         show_result(
             [
-                *lines_of(found),
+                *lines_of(found, weights_path(output).name),
                 *([repeats_line([one for _, one in learned])] if len(learned) > 1 else []),
                 *(
                     [
