@@ -73,7 +73,7 @@ def learn_by_selfplay(start: Player | str | Path = "material", **options: Any) -
             learned.name, learned.path = "learned", None
     found = vars(outcome) | {"match": None}  # a command for people
     if not kept:
-        found |= {"run": None, "output": settings.output}
+        found |= {"run": None, "output": settings.output, "advice": ""}
     return SelfPlayed(**found, learned=learned)
 
 

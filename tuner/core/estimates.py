@@ -90,15 +90,16 @@ class Estimate:
 
 
 def estimate_of(value: float, standard_error: float, reach: float = NORMAL) -> Estimate:
-    """Return an estimate with an even interval of so many standard errors to either side."""
+    """Return an estimate whose interval reaches equally far to both sides, `reach` standard
+    errors."""
     half = reach * standard_error
     return Estimate(value, standard_error, value - half, value + half)
 
 
-def estimate_within(value: float, half: float) -> Estimate:
-    """Return an estimate of which a file has half of the interval, which is that of the normal
-    distribution."""
-    return estimate_of(value, half / NORMAL)
+def estimate_within(value: float, half: float, reach: float = NORMAL) -> Estimate:
+    """Return an estimate of which a file has half of the interval, which is `reach` standard
+    errors."""
+    return estimate_of(value, half / reach, reach)
 
 
 def reach_of(games: float) -> float:

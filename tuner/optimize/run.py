@@ -36,7 +36,6 @@ from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine
 from tuner.play.match.match import PlayersRun
 from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, play_pair
-from tuner.play.match.setup import contestants_of
 from tuner.play.match.tally import first_forfeit_text, require_few_faults
 from tuner.play.run import Run
 from tuner.results.match import faults_by_side
@@ -216,12 +215,8 @@ class OptimizeRun(PlayersRun[Optimized]):
         return super().load(folder)
 
     def made(self, folder: Path | None) -> str | None:
-        """See `PairsRun`."""
-        found = contestants_of(self.settings, folder)
-        self.game, self.legs, self.luck = found.game, found.legs, found.luck
-        if folder is None:
-            a, b = found.legs[0]
-            self.settings = replace(self.settings, names=(a.name, b.name))
+        """See `PlayersRun`."""
+        found = self.made_of_two(self.settings, folder)
         names = {number.name for number in self.numbers}
         if names - {constant.name for constant in self.game.contest.constants}:  # weights change
             a, b = self.legs[0]

@@ -1,5 +1,5 @@
-"""When games end before they are played out: the same words mean the same in matches, tournaments,
-own games and self-play.
+"""When games end before they are played out: the same words mean the same in matches, tournaments
+and own games. Self-play has the judges alone.
 
 `GameRules` names what is in force; judges look at a game before each move, and the first that ends
 it decides."""

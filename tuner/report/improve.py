@@ -14,7 +14,7 @@ from tuner.report.charts import number, points_chart, shown, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
-from tuner.results.improved import Found, LoopStep
+from tuner.results.improved import LoopStep, StepFindings
 from tuner.results.result import Interval
 
 IMPROVE = "improve"  # the section of config.yaml
@@ -27,7 +27,7 @@ class ShownStep(NamedTuple):
     """A step of the history, and what it found."""
 
     step: LoopStep
-    found: Found
+    found: StepFindings
 
 
 def read_steps(folder: Path) -> list[ShownStep]:
@@ -36,7 +36,7 @@ def read_steps(folder: Path) -> list[ShownStep]:
     for line, plain in enumerate(read_records(folder)):
         place = f"{folder / DATABASE}: {RESULT} {line}"
         step: LoopStep = convert(plain, LoopStep, place)
-        steps.append(ShownStep(step, convert(step.found, Found, place, "found")))
+        steps.append(ShownStep(step, convert(step.found, StepFindings, place, "found")))
     if not steps:
         raise InputError(f"{folder}: no step of the loop is done yet")
     return steps
@@ -96,7 +96,7 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
     rows = []
     for judged in _taken(steps):
         number, share = judged.step.round, judged.step.step.partition(" ")[0]
-        learned = by.get((number, "learn"), Found())
+        learned = by.get((number, "learn"), StepFindings())
         matches = [
             (step.step.partition(" match ")[2], found)
             for step, found in steps
@@ -105,7 +105,7 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
         rows.append(
             {
                 "name": judged.found.version,
-                "games": by.get((number, "games"), Found()).games,
+                "games": by.get((number, "games"), StepFindings()).games,
                 "positions": learned.positions,
                 "losses": (learned.loss_before, learned.loss_after),
                 "noise": learned.noise.elo if learned.noise else None,
@@ -120,7 +120,7 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
     return Section("rounds", "Rounds", "improve", {"rows": rows}) if rows else None
 
 
-def _match_text(rival: str, found: Found) -> str:
+def _match_text(rival: str, found: StepFindings) -> str:
     """A match in words: against whom, Elo, games and pentanomial."""
     against = {"before": "the previous version", "first": "the first version"}.get(
         rival, f"player {rival} of the pool"

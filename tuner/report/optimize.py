@@ -15,7 +15,7 @@ from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
 from tuner.results.match import MatchResult
-from tuner.results.optimized import TunedEstimate
+from tuner.results.optimized import BETTER, TunedEstimate
 
 OPTIMIZE = "optimize"
 MOST_CHARTS = 12
@@ -52,7 +52,7 @@ def _verdict(folder: Path, match: MatchResult | None) -> Verdict:
         sentence, detail = "No match has decided yet", "What follows is a model of the games so far"
         return Verdict("not decided", names, sentence, detail)
     detail = f"{match.block[1]}; {plural(match.games, 'game')}"
-    if match.decision == "H1":
+    if match.decision == BETTER:
         sentence = "The best values beat the given ones in the match"
         return Verdict("better", names, sentence, detail, f"They are in {folder / 'best.txt'}.")
     return Verdict("not decided", names, "No match shows that the best values are better", detail)

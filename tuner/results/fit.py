@@ -1,15 +1,14 @@
-"""What a run found and did, as records: its findings, the history of a fit,
-and of the stores of runs.
+"""The result of a fit, its findings and its history, and how values of self-play agree with games.
 
-A fit, a measurement and self-play write them as plain data; the terminal, `--json` and the page
-show the same records. Parts that a run does not have are None."""
+The store of a run has them as plain data; the terminal, `--json` and the page show the same
+records. Parts that a run does not have are None."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuner.core.estimates import Estimate, estimate_within
+from tuner.core.estimates import Estimate, estimate_within, student
 from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
 from tuner.results.result import Interval
 
@@ -103,7 +102,8 @@ class RoundMatch:
         """The Elo as an estimate; None if all pairs ended alike."""
         if self.elo is None or self.error is None:
             return None
-        return estimate_within(self.elo, self.error)
+        reach = student(max(self.games // 2 - 1, 1))  # of pairs, as in summarise
+        return estimate_within(self.elo, self.error, reach)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class CostOfNoise:
 
 
 @dataclass(frozen=True)
-class Found:
+class StepFindings:
     """What steps found, as far as it is shown; each has a few of these."""
 
     games: Number | None = None

@@ -139,10 +139,10 @@ class MatchResult(RunResult):
     """The result of a match, of the player named first. `counts` are wins, draws, losses and pairs
     by score; `points` is the same where games win several points (`in_points`).
 
-    A `test` has its log-likelihood ratio `llr` and its `decision`, None before it decides. `ends`
-    are numbers of games by how they ended, `reasons` by why in the words of the game, `faults` by
-    the side that lost and its fault ("a crash"). `openings` are in words, `pgn` is the file of
-    games; `hints` explain faults. `course` are moments of a match that was read from its folder."""
+    `ends` are numbers of games by how they ended, `reasons` by why in the words of the game,
+    `faults` by the side that lost and its fault ("a crash"). `openings` are in words, `pgn` is the
+    file of games; `hints` explain faults. `course` are moments of a match that was read from its
+    folder."""
 
     settings: MatchSettings
     openings: str
@@ -150,8 +150,6 @@ class MatchResult(RunResult):
     counts: Results
     points: PointResults
     test: Sprt | None = None
-    llr: float = 0.0
-    decision: str | None = None
     total_plies: int = 0
     ends: Mapping[str, int] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -187,6 +185,16 @@ class MatchResult(RunResult):
         return self.counts.losses
 
     @property
+    def llr(self) -> float:
+        """The log-likelihood ratio of the test; NaN without one."""
+        return log_likelihood_ratio(self.test, self.counts.pairs) if self.test else math.nan
+
+    @property
+    def decision(self) -> str | None:
+        """The hypothesis that the test accepted, None before it decides and without one."""
+        return decide(self.test, self.llr) if self.test else None
+
+    @property
     def mean_plies(self) -> float:
         """The mean length of a game; NaN without games."""
         return self.total_plies / self.games if self.games else math.nan
@@ -200,7 +208,7 @@ class MatchResult(RunResult):
     def difference(self) -> Estimate:
         """By how much the player named first is better, in the `unit`; in points with luck
         subtracted, where it is known."""
-        return difference_of(self.counts, self.points, self.in_points)
+        return points_difference(self.points) if self.in_points else self.summary.elo
 
     @property
     def unit(self) -> str:
@@ -292,8 +300,7 @@ class MatchResult(RunResult):
             f"Ptnml(0-2): {list(counts.pairs)}",
         ]
         if self.test is not None:
-            llr = log_likelihood_ratio(self.test, counts.pairs)
-            lower, upper = self.test.bounds
+            llr, (lower, upper) = self.llr, self.test.bounds
             way = 100 * (llr / upper if llr >= 0 else -llr / lower)
             lines.append(
                 f"LLR: {fixed(llr, 2)} ({fixed(way, 1)}%) ({lower:.2f}, {upper:.2f}) "
@@ -339,10 +346,10 @@ class MatchResult(RunResult):
         most = 2 * points.most
         lines.append(f"Pairs by points, {-most} to {most}: {list(points.pairs)}")
         if test is not None:
-            llr, (lower, upper) = log_likelihood_ratio(test, points.pairs), test.bounds
+            lower, upper = test.bounds
             lines.append(
-                f"LLR: {fixed(llr, 2)} ({lower:.2f}, {upper:.2f}) for {test.elo1:g} rather than"
-                f" {test.elo0:g} points a game"
+                f"LLR: {fixed(self.llr, 2)} ({lower:.2f}, {upper:.2f}) for {test.elo1:g} rather"
+                f" than {test.elo0:g} points a game"
             )
         return lines
 
@@ -361,27 +368,22 @@ class MatchResult(RunResult):
         }
 
     def _test_plain(self, test: Sprt) -> dict[str, Any]:
-        llr, unit = (
-            log_likelihood_ratio(test, self.counts.pairs),
-            "points" if self.in_points else "elo",
-        )
+        unit = "points" if self.in_points else "elo"
         return {
             "model": test.model,
             f"{unit}0": test.elo0,
             f"{unit}1": test.elo1,
             "alpha": test.alpha,
             "beta": test.beta,
-            "llr": llr,
+            "llr": self.llr,
             "bounds": list(test.bounds),
-            "decision": decide(test, llr),
+            "decision": self.decision,
         }
 
 
-def difference_of(counts: Results, points: PointResults, in_points: bool) -> Estimate:
-    """Return by how much the player named first is better: in points a game, less luck where it is
-    known, or in Elo."""
-    if not in_points:
-        return summarise(counts.pairs).elo
+def points_difference(points: PointResults) -> Estimate:
+    """Return by how many points a game the player named first is better, with luck subtracted where
+    it is known."""
     plain, less_luck, _ = estimates(points)
     return less_luck or plain
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuner.core.estimates import Estimate, estimate_of, reach_of
+from tuner.core.estimates import Estimate, estimate_within, reach_of
 from tuner.core.records import Amount, Count, Number
 from tuner.core.text import plural
 from tuner.options.selfplay import NetworkSettings, SelfplaySettings
@@ -47,8 +47,7 @@ class MeasuredGames:
     @property
     def estimate(self) -> Estimate:
         """The points a game as an estimate."""
-        reach = reach_of(self.games // 2)
-        return estimate_of(self.points, self.error / reach, reach)
+        return estimate_within(self.points, self.error, reach_of(self.games // 2))
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text,
 from tuner.play.match.setup import (
     LUCK_COPY,
     AnySettings,
+    Contestants,
     changed_files,
     contestants_of,
     openings_of,
@@ -107,6 +108,15 @@ class PlayersRun(Run[Found]):
     @abc.abstractmethod
     def made(self, folder: Path | None) -> str | None:
         """Make `game`, `legs` and `luck`; return the name of the terms, None without any."""
+
+    def made_of_two(self, settings: MatchSettings, folder: Path | None) -> Contestants:
+        """Do the same for the players of a match, and return them."""
+        found = contestants_of(settings, folder)
+        self.game, self.legs, self.luck = found.game, found.legs, found.luck
+        if folder is None:
+            a, b = found.legs[0]
+            self.settings = replace(settings, names=(a.name, b.name))
+        return found
 
     def set_games(self, games: int) -> None:
         """See `Run`. InputError for fewer than before, of which some may have been played."""
@@ -290,13 +300,9 @@ class MatchRun(PairsRun[MatchResult]):
     settings: MatchSettings
 
     def made(self, folder: Path | None) -> str | None:
-        """See `PairsRun`."""
-        self.contestants = found = contestants_of(self.settings, folder)
-        self.game, self.legs, self.luck = found.game, found.legs, found.luck
-        if folder is None:
-            a, b = found.legs[0]
-            self.settings = replace(self.settings, names=(a.name, b.name))
-        return found.program
+        """See `PlayersRun`."""
+        self.contestants = self.made_of_two(self.settings, folder)
+        return self.contestants.program
 
     @property
     def test(self) -> Sprt | None:

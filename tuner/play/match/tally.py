@@ -19,7 +19,14 @@ from tuner.options.match import SECTION, MatchSettings
 from tuner.play.match.journal import PairLine, read_pairs
 from tuner.play.match.setup import AnySettings, Contestants, game_of_folder, test_of
 from tuner.play.players import RANDOM, PlayerSpec
-from tuner.results.match import Ladder, LadderRow, MatchResult, Moment, PointResults, difference_of
+from tuner.results.match import (
+    Ladder,
+    LadderRow,
+    MatchResult,
+    Moment,
+    PointResults,
+    points_difference,
+)
 from tuner.statistics.pentanomial import Results, summarise
 from tuner.statistics.sprt import Sprt, decide, expected_pairs_left, log_likelihood_ratio
 
@@ -178,8 +185,6 @@ def result_of(
         counts=tally.results,
         points=tally.point_results,
         test=test,
-        llr=tally.llr,
-        decision=tally.decision,
         total_plies=tally.plies,
         ends=tally.ends,
         reasons=tally.reasons,
@@ -241,6 +246,10 @@ def read_match(folder: Path) -> MatchResult:
     for i, line in enumerate(first):
         tally.add(line)
         if i % step == 0 or i == len(first) - 1:
-            found = difference_of(tally.results, tally.point_results, game.in_points)
+            found = (
+                points_difference(tally.point_results)
+                if game.in_points
+                else summarise(tally.results.pairs).elo
+            )
             course.append(Moment(2 * (i + 1), found, tally.llr if test else math.nan))
     return result_of(settings, game, tally, test, course=course, run=str(folder))

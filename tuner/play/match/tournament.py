@@ -96,7 +96,7 @@ class TournamentRun(PairsRun[Standings]):
     _said, _line = -REFRESH_SECONDS, ""
 
     def made(self, folder: Path | None) -> str | None:
-        """See `PairsRun`."""
+        """See `PlayersRun`."""
         found = field_of(self.settings, folder)
         self.game, self.luck = found.game, found.luck
         self.legs = [(found.players[a], found.players[b]) for a, b in self.settings.pairings]

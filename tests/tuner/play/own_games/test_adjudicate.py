@@ -18,8 +18,8 @@ BARE = CHESS.position("8/3k4/8/8/5n2/8/2B5/4K3 w - - 0 90")
 
 
 def judged(rules: GameRules, words: np.ndarray, scores: list[float | None], plies: int):
-    """What judges say of a game that has reached a position after so many plies, with these scores
-    of the last, first player's view."""
+    """What judges say of a game that reached a position after a number of plies, where the last
+    moves had these scores, first player's view."""
     course = Course(CHESS, Opening(words))
     course.moves = [0] * plies
     course.mover = (plies - 1) % 2
