@@ -100,7 +100,8 @@ def job(**options: object) -> Job:
 class Killer(threading.Thread):
     """Kills a worker of a local cluster at each of some moments, given by a seed: soon after it has
     begun a task. Those that are just starting are spared, because Dask takes ten seconds to replace
-    them."""
+    them; so are those whose tasks were hit before, because a task at which several workers die is
+    taken for what kills them."""
 
     def __init__(
         self, workers: LocalCluster, seed: int, times: int = 3, longest: float = 0.3
@@ -117,11 +118,6 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while len(self.killed) < self._times and not self._stop_asked.wait(0.005):
-            busy = sorted(
-                state.address
-                for state in list(self._workers.scheduler.workers.values())
-                if state.processing
-            )
             alive = {
                 nanny.worker_address: nanny.process.pid
                 for nanny in self._workers.workers.values()
@@ -129,14 +125,24 @@ class Killer(threading.Thread):
                 and nanny.process.status.name == "running"
                 and nanny.process.pid not in (None, *self.killed)
             }
-            busy = [address for address in busy if address in alive]
+            busy = sorted((self._working() - self._working(hit=True)) & set(alive))
             if not busy:
                 continue
-            pid = alive[self._dice.choice(busy)]
+            chosen = self._dice.choice(busy)
             self._stop_asked.wait(self._dice.random() * self._longest)
+            if chosen in self._working(hit=True):
+                continue
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-                self.killed.append(pid)
+                os.kill(alive[chosen], signal.SIGKILL)
+                self.killed.append(alive[chosen])
+
+    def _working(self, hit: bool = False) -> set[str]:
+        """Return the addresses of workers that have tasks, or tasks at which one died."""
+        return {
+            state.address
+            for state in list(self._workers.scheduler.workers.values())
+            if any(task.suspicious or not hit for task in list(state.processing))
+        }
 
     def stop(self) -> list[int]:
         """Kill no more; return the processes that were killed."""

@@ -407,7 +407,12 @@ SHORT = {
     "games": 6,
     "match": {"games": 4, "pool_games": 2, "verdict_games": 4},
     "rounds": 1,
-    "play": {"plies": 60, "workers": 1, "play-on": 0, "resign": "movecount=1 score=60"},
+    "play": {
+        "plies": 60,
+        "workers": 1,
+        "play-on": 0,
+        "resign": "movecount=1 score=60 twosided=true",
+    },
 }
 
 
