@@ -10,6 +10,7 @@ import pytest
 from tests.commands.support import done, in_terminal, tuner
 from tuner.cli import COMMANDS, make_parser
 from tuner.commands import completion
+from tuner.fit.learners import LEARNERS
 
 
 def test_positions_of_every_game_are_named():
@@ -127,7 +128,7 @@ def test_completion_is_printed_for_each_shell(shell):
     [
         ("tuner tu", {"tune"}),
         ("tuner tune --held", {"--held-out"}),
-        ("tuner tune --learner ", {"newton", "lbfgs", "adam", "sgd"}),
+        ("tuner tune --learner ", set(LEARNERS)),
         ("tuner tune ga", {"games.pgn", "games"}),
         ("tuner tune -o ga", {"games.pgn", "games"}),
         ("tuner tune --run ga", {"games"}),

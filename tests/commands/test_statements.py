@@ -12,6 +12,7 @@ from tuner.core.store import read_blob
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_parameters
+from tuner.fit.learners import LEARNERS
 from tuner.results.fit import FINDINGS
 
 MATERIAL = ("--only", "material.*", "--prior", 50)
@@ -28,8 +29,7 @@ def said(*arguments: object) -> dict:
         ("newton", 1, False),
         ("lbfgs", None, True),
         ("lbfgs", 2, False),
-        ("adam", 1, False),
-        ("sgd", 1, False),
+        *((name, 1, False) for name, learner in LEARNERS.items() if learner.stepwise),
     ],
 )
 def test_a_fit_reports_whether_it_converged(

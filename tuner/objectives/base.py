@@ -40,7 +40,7 @@ class Objective:
     block: Entry  # of SIGNATURE, or of WIDTH_SIGNATURE with a width
     loss: Formula
     residual: Formula  # dL/de
-    curvature: Formula  # d2L/de2, or its Gauss-Newton part if the loss is not convex in e
+    curvature: Formula  # d2L/de2, or its Gauss-Newton part if the loss is not `convex` in e
     # (scale, evaluation, width) -> (n,) in [0, 1]
     expected_score: Callable[[float, np.ndarray, np.ndarray], np.ndarray]
     largest_residual: float  # |dL/de| <= largest_residual * scale, for a weight of 1
@@ -54,6 +54,7 @@ class Objective:
     # steep there as without draws
     start: Callable[[float], tuple[float, float]] | None = None
     narrowest: float = -np.inf  # smallest t
+    convex: bool = True
 
 
 def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -52,6 +52,7 @@ def _curvature(
 
 SQUARED_ERROR = Objective(
     name="mse",
+    convex=False,
     widths=0,
     block=block,
     loss=_loss,

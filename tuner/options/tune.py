@@ -171,18 +171,21 @@ class TuneOptions(Reading):
         seldom=True,
     )
     learner: Annotated[str, KeysOf("tuner.fit.learners", "LEARNERS")] = option(
-        "default: newton",
+        "default: newton; newton and lbfgs use all positions at once, the others go by steps",
         default="newton",
         seldom=True,
     )
     iterations: PositiveCount | None = option(
-        "at most N iterations; adam and sgd: epochs", metavar="N", seldom=True
+        "at most N iterations; of learners that go by steps: epochs", metavar="N", seldom=True
     )
     learning_rate: Positive | None = option(
-        "of adam (centipawns per step) and sgd", metavar="N", seldom=True
+        "of learners that go by steps: centipawns per step, of sgd a share of the largest stable"
+        " step",
+        metavar="N",
+        seldom=True,
     )
     batch: PositiveCount | None = option(
-        "positions per step of adam and sgd (default: 16384)",
+        "positions per step of learners that go by steps (default: 16384)",
         metavar="N",
         seldom=True,
     )

@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from games.chess.files import faults
-from games.chess.files.content import START, as_bars, is_csv, is_plain, plain_as_epd
+from games.chess.files.content import START, form_of
 from games.chess.files.fen import bytes_type, parse_fen
 from games.chess.files.movetext import decided
 from games.chess.files.pgn import ALL, KINDS, MAX_GAME_BYTES, keep_new, keys_type, take, windows
@@ -51,8 +51,6 @@ QUOTE, OPEN, CLOSE, SPACE, SEMICOLON, DOT, ZERO, BAR, COMMA, MINUS, PLUS = (
     ord(letter) for letter in '"[] ;.0|,-+'
 )
 _B, _C, _D, _E, _I, _M, _W, _9 = (ord(letter) for letter in "bcdeimw9")
-# other forms of files: whether the start of a file is of it, and its rows as lines of EPD or bars
-FORMS = ((is_csv, as_bars), (is_plain, plain_as_epd))
 UNKNOWN = 9.0  # no result found
 OPEN_GAME = 8.0  # undecided, *
 AMBIGUOUS = 7.0  # several results
@@ -426,9 +424,8 @@ def read(
     known = 0  # end of the last window with a position
     start = beginning(stream, START)
     stream = counted(chain([start], stream), report)
-    for is_form, as_lines in FORMS:
-        if is_form(start):
-            stream = as_lines(str(source), lines_of(source, stream))
+    if form := form_of(start):
+        stream = (line + b"\n" for line in form.as_lines(str(source), lines_of(source, stream)))
 
     def parse(text: np.ndarray, final: bool) -> int:
         nonlocal text_read

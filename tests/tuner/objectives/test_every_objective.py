@@ -46,10 +46,8 @@ def test_formulas_are_derivatives_of_the_loss(objective, positions):
         objective.residual(SCALE, evaluation + step, width, outcome) for step in (STEP, -STEP)
     )
     second = (up - down) / (2 * STEP)
-    if (
-        objective.name == "mse"
-        # not convex: the Gauss-Newton part is (dp/de)^2 times the second derivative by p, that is 2
-    ):
+    if not objective.convex:
+        # the Gauss-Newton part is (dp/de)^2 times the second derivative by p, that is 2
         scores = [
             objective.expected_score(SCALE, evaluation + step, width) for step in (STEP, -STEP)
         ]

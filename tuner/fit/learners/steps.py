@@ -18,7 +18,6 @@ from tuner.fit.learners.solvers import column_scale
 from tuner.fit.problem import Problem
 
 State = dict[str, np.ndarray]
-ADAM = ("first", "second")  # its state: means of the gradient and of its square
 SMALL = 1e-12
 
 
@@ -40,7 +39,7 @@ def _sgd(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
     return gradient
 
 
-def adam_step(memory: float) -> Callable[[State, np.ndarray, int, int], np.ndarray]:
+def adam(memory: float, rate: float) -> UpdateRule:
     """Return Adam (Kingma and Ba 2015); `memory` is the decay of the mean square, in the paper
     0.999."""
 
@@ -50,7 +49,7 @@ def adam_step(memory: float) -> Callable[[State, np.ndarray, int, int], np.ndarr
         state["second"] += (1 - memory) * (mean**2 - state["second"])
         return state["first"] / (1 - 0.9**t) / (np.sqrt(state["second"] / (1 - memory**t)) + SMALL)
 
-    return step
+    return UpdateRule(("first", "second"), step, rate, 0.0003, scale_free=True)
 
 
 def _adagrad(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray:
@@ -69,28 +68,34 @@ def _coherence(state: State, gradient: np.ndarray, n: int, t: int) -> np.ndarray
 
 RULES = {
     "sgd": UpdateRule((), _sgd, 1.0),  # KnightCap's step is 0.1, Homan's 0.255
-    "adam": UpdateRule(ADAM, adam_step(0.99), 3.0, 0.0003, scale_free=True),
+    "adam": adam(0.99, 3.0),
     "adagrad": UpdateRule(("squares",), _adagrad, 20.0, scale_free=True),
     "coherence": UpdateRule(("net", "absolute"), _coherence, 3.0),
 }
 
 
 EPOCHS, EQUATION_EPOCHS = 40, 20
-ADAM_RATE = 8.0  # centipawns a step
-ADAM_MEMORY = 0.999
 BATCH_GAMES = 64  # of TD
 
 
-def adam(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Return the best weights of some epochs of Adam; the learning rate is in centipawns a step."""
-    state, move, steps = (
-        {name: np.zeros(problem.start.shape) for name in ADAM},
-        adam_step(ADAM_MEMORY),
-        itertools.count(1),
-    )
-    return _minimise(
-        problem, options, record, lambda gradient: move(state, -gradient, 1, next(steps)), ADAM_RATE
-    )
+def epochs_by(rule: UpdateRule) -> Learn:
+    """Return a learner that takes the best weights of some epochs of steps of a scale-free rule;
+    the learning rate is in centipawns a step."""
+
+    def learn(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+        state, steps = (
+            {name: np.zeros(problem.start.shape) for name in rule.names},
+            itertools.count(1),
+        )
+        return _minimise(
+            problem,
+            options,
+            record,
+            lambda gradient: rule.step(state, -gradient, 1, next(steps)),
+            rule.rate,
+        )
+
+    return learn
 
 
 def sgd(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:

@@ -20,6 +20,7 @@ from tuner.fit.device.gpu import chunks as library
 from tuner.fit.device.gpu import device as sums
 from tuner.fit.device.gpu.chunks import arrange
 from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.equation import newton as temporal_newton
 from tuner.fit.problem import diagonal
@@ -175,7 +176,7 @@ def test_results_do_not_depend_on_the_order_of_threads(sample, folder, monkeypat
 
 
 @needs_compiler
-@pytest.mark.parametrize("learner", ["newton", "lbfgs", "adam", "sgd"])
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_learners_find_the_same_weights_on_a_gpu_and_on_the_cpu(
     sample, folder, monkeypatch, learner
 ):
