@@ -31,6 +31,7 @@ NOT_COMPILED = {
     "games/reading.py",
     "games/system.py",
     "games/compile/cache.py",
+    *(f"games/chess/files/{name}.py" for name in ("content", "labels")),
     *(f"games/shogi/files/{name}.py" for name in ("csa", "gamefile", "kif")),
     "games/backgammon/files/notation.py",
     "tuner/core/text.py",

@@ -206,10 +206,6 @@ CASES = {
     "dataset split good.ds -o out.ds held.ds --held-out 0": (
         "held.ds: would hold no game; choose another share or seed"
     ),
-    "params classic --add-missing": (
-        "--add-missing: expected -o OUT, the file to write, such as `tuner params classic "
-        "--add-missing -o classic-full.yaml`"
-    ),
     "params classic -o out.yaml": (
         "-o out.yaml: only --add-missing, --stages, --new and --from-rows write a file; add one,"
         " or leave out -o"

@@ -168,3 +168,23 @@ def test_params_summarises_a_file_and_adds_what_it_lacks(tmp_path):
     again = done("params", tmp_path / "full.yaml", "--add-missing", "-o", tmp_path / "again.yaml")
     assert "added nothing" in again.out
     assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "full.yaml").read_bytes()
+
+
+def test_what_a_file_lacks_is_added_to_it_where_all_of_its_lines_stay(tmp_path):
+    path = tmp_path / "mine.yaml"
+    done("params", "tictactoe/classic", "--add-missing", "-o", path)
+    whole = path.read_text()
+    lines = [line for line in whole.splitlines() if "open:" not in line and "edge:" not in line]
+    path.write_text("\n".join(["# of mine", *lines, ""]))
+    ran = done("params", path, "--add-missing")
+    assert "mine.yaml: added lines.open, squares.edge\n" in ran.out
+    added = whole.replace("open: [10, 60]", "open: [0, 0]").replace("edge: 10", "edge: 0")
+    assert path.read_text() == f"# of mine\n{added}"
+    before = path.stat()
+    assert "wrote" not in done("params", path, "--add-missing").out and path.stat() == before
+    untidy = path.read_text().replace("    edge: 0\n", "").replace("tempo: ", "tempo:   ")
+    path.write_text(untidy)
+    line = 1 + [line.startswith("    tempo:   ") for line in untidy.splitlines()].index(True)
+    said = refused("params", path, "--add-missing")
+    assert f"mine.yaml:{line}: this line would be written differently; `tuner params" in said
+    assert path.read_text() == untidy

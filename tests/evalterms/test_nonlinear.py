@@ -131,7 +131,9 @@ def test_derivatives_are_those_of_differences(own):
 def test_changes_are_values_with_one_weight_moved(own):
     found, positions, weights = own
     positions = positions[:60]
-    index = np.tile(np.array([0, 40, 670, 720, 726, 728], np.uint16), len(positions))
+    size = engine("chess").layout.size
+    chosen = np.array([0, 40, size - 56, size - 6, size, size + 2], np.uint16)
+    index = np.tile(chosen, len(positions))
     ends = np.arange(1, len(positions) + 1) * 6
     changes = found.changes(positions, index, ends, weights, 0.5).reshape(len(positions), 6, 2, 2)
     here = found.values(positions, weights)

@@ -1,7 +1,7 @@
 """Check and summarize a parameter file, add missing parameters, or create a new file.
 
 tuner params PARAMS                       check and summarize a file
-tuner params PARAMS --add-missing -o OUT  add zeros for what its terms lack
+tuner params PARAMS --add-missing         add zeros for what its terms lack
 tuner params --new NAME... -o OUT         zeros for these terms or parameters
 tuner params --new --from SOURCE --map MAP [-o OUT]
                                           what a source defines, as a map; with
@@ -46,8 +46,8 @@ from tuner.parameters.parameters import (
     require_names,
     staged,
 )
-from tuner.parameters.reader import NAME, completing, heading_of, missing_parameters
-from tuner.parameters.writer import STAGES, of_specs, stages_text, write_parameters, zeros
+from tuner.parameters.reader import NAME, bundled, completing, heading_of, missing_parameters
+from tuner.parameters.writer import STAGES, of_specs, stages_text, to_text, write_parameters, zeros
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:
@@ -73,7 +73,7 @@ TABLE: Table = (
         (
             flag(
                 "--add-missing",
-                "write PARAMS to -o OUT with zeros for the parameters that its terms and those of"
+                "write PARAMS, or -o OUT, with zeros for the parameters that its terms and those of"
                 " --terms lack",
             ),
             flag(
@@ -188,11 +188,6 @@ def _checked(arguments: Arguments) -> dict:
             " leave out --add-missing"
         )
     known = None if heading.of_rows else make_layout(heading.game, arguments.terms)
-    if arguments.add_missing and not arguments.output and known:
-        raise InputError(
-            "--add-missing: expected -o OUT, the file to write, such as"
-            f" `{completing(path, known)}`"
-        )
     parameters = load_parameters(path, arguments.terms, arguments.add_missing)
     missing: list[str] = []
     output = arguments.output and Path(arguments.output)
@@ -206,6 +201,10 @@ def _checked(arguments: Arguments) -> dict:
     written = _with_stages(parameters, arguments) if arguments.stages else parameters
     if output is not None:
         require_writable(output, LEARNED, (str(path), *arguments.terms))
+    elif missing and known is not None:
+        _require_only_added(path, parameters, completing(path, known))
+        output = path
+    if output is not None:
         write_parameters(output, written)
     without = (
         []
@@ -235,6 +234,22 @@ def _checked(arguments: Arguments) -> dict:
             done = [added] * arguments.add_missing + [staging] * bool(arguments.stages)
             print(f"wrote {shlex.quote(str(output))}: {'; '.join(done)}")
     return result
+
+
+def _require_only_added(path: Path, parameters: Parameters, command: str) -> None:
+    """InputError if a file that is written again would change beyond added lines, or is a bundled
+    one that would name terms of somebody's file; `command` writes another file."""
+    kept = iter(to_text(parameters, path.parent).splitlines())
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if text not in kept:
+            raise InputError(
+                f"{path}:{number}: this line would be written differently; `{command}` writes"
+                " another file"
+            )
+    if parameters.layout.files and path in bundled().values():
+        raise InputError(
+            f"{path}: a bundled file has no terms of --terms; `{command}` writes another file"
+        )
 
 
 def start(new: str, arguments: Arguments) -> dict:

@@ -9,7 +9,7 @@ SOURCES = [
     *jit.modules("games", "bits"),
     *jit.modules("games.search", "*"),
     *jit.modules("games.chess.rules", "*"),
-    *jit.modules("games.chess.files", "content epd faults fen movetext pgn san tokens"),
+    *jit.modules("games.chess.files", "epd faults fen movetext pgn san tokens"),
     *jit.modules("games.chess", "search"),
 ]
 CORE = jit.Unit("chess", lambda: SOURCES)
