@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numba.core import types
 
@@ -185,9 +187,5 @@ def deepen(contexts, first, last, reports):
     return _deepen(contexts[0], first, last, reports)
 
 
-def searcher(
-    function: int, weights: int, playing: bool, margin: float, megabytes: int = 16
-) -> AlphaBetaSearcher:
-    """Return a search with the evaluation and weights at these addresses, see
-    games.search.alphabeta_searcher."""
-    return AlphaBetaSearcher(SEARCH.dtype, deepen, function, weights, playing, margin, megabytes)
+# of the addresses of an evaluation and its weights, see games.search.alphabeta_searcher
+searcher = partial(AlphaBetaSearcher, SEARCH.dtype, deepen)

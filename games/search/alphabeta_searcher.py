@@ -42,7 +42,7 @@ class AlphaBetaSearcher:
         weights: int,
         playing: bool,
         margin: float,
-        megabytes: int,
+        megabytes: int = 16,
         marks: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self._marks = marks

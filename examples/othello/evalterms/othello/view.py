@@ -6,22 +6,12 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from games.othello.rules import CORE, STATE, WORDS, inner, targets, words_type
+from games.othello.rules import CORE as CORE
+from games.othello.rules import STATE, inner, targets, words_type
+from games.othello.rules import WORDS as WORDS
 from numba.core import types
 
 from games.bits import EMPTY, ONE, popcount
-
-__all__ = [
-    "CORE",
-    "PHASES",
-    "WORDS",
-    "across",
-    "first_side",
-    "phase_of",
-    "second_side",
-    "second_to_move",
-    "side_type",
-]
 
 PHASES = 60  # empty squares at the start
 

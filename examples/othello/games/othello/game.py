@@ -8,8 +8,8 @@ import numpy as np
 from games.othello import rules
 from games.othello.search import searcher
 
-from games.plain_files import plain_files
-from games.record import Contest, Game, Line, Wording
+from games.plain import plain_game
+from games.record import Contest, Wording
 
 NAMES = ["", *(f"{file}{rank}" for rank in range(1, 9) for file in "abcdefgh"), "pass"]
 START = f"{'.' * 27}ox{'.' * 6}xo{'.' * 27} x 0"
@@ -52,54 +52,26 @@ def draw(words: np.ndarray) -> str:
     )
 
 
-def legal_moves(words: np.ndarray) -> list[int]:
-    """Return the legal moves, see `games.othello.rules`."""
-    moves = np.empty(64, np.uint32)
-    return moves[: rules.write_moves(words, moves)].tolist()
-
-
-def play(words: np.ndarray, move: int) -> np.ndarray:
-    """Return the position after a legal move."""
-    after = np.empty_like(words)
-    rules.play(words, move, after)
-    return after
-
-
 def second_to_move(words: np.ndarray) -> bool:
     """Whether White is to move."""
     return bool(int(words[rules.STATE]) & 1)
 
 
-def result(line: Line) -> int | None:
-    """Return the result for Black of a line of positions; None while the game continues."""
-    found = rules.result(line[-1])
-    return None if found == rules.GOES_ON else -found if second_to_move(line[-1]) else found
-
-
-def move_named(words: np.ndarray, name: str) -> int:
-    """Return the legal move of that name; ValueError if there is none."""
-    if name not in NAMES[1:] or NAMES.index(name) not in legal_moves(words):
-        raise ValueError(f"illegal move {name!r}")
-    return NAMES.index(name)
-
-
-GAME = Game(
+GAME = plain_game(
     name="othello",
+    suffix=".oth",
+    names=NAMES,
     words=rules.WORDS,
     stages=("opening", "ending"),
     start=lambda: position(START),
-    legal_moves=legal_moves,
-    play=play,
-    result=result,
     second_to_move=second_to_move,
+    write_moves=rules.write_moves,
+    write_play=rules.play,
+    outcome=rules.result,
     plies=lambda positions: positions[:, rules.STATE].astype(np.int64) >> rules.PLY_SHIFT,
     position=position,
-    texts=lambda positions: [text(words) for words in positions],
+    text=text,
     draw=draw,
-    move_text=lambda words, move: NAMES[move],
-    move_name=lambda words, move: NAMES[move],
-    move_named=move_named,
-    files=plain_files("othello", ".oth"),
     contest=Contest(searcher=searcher),
     wording=Wording(sides=("Black", "White"), piece="disc", ratios=False),
 )
