@@ -25,7 +25,7 @@ from tuner.datasets.dataset import Dataset, whole_games
 from tuner.datasets.files import is_dataset
 from tuner.datasets.summary import is_labelled
 from tuner.datasets.writing import split_games
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.networks.evaluation import evaluation_of, second_to_move
 from tuner.evaluation.networks.files import NetworkFile
@@ -198,7 +198,7 @@ def read_sample(
     return found
 
 
-def with_fewer_games(engine: Engine, share: float, seed: int) -> Engine:
+def with_fewer_games(engine: CompiledTerms, share: float, seed: int) -> CompiledTerms:
     """Return the same engine, whose game reads about this share of the games; which ones depends on
     each game alone."""
     if share >= 1:

@@ -8,7 +8,7 @@ import numpy as np
 from evalterms.framework.check import random_positions
 from evalterms.framework.emit import pack
 from games.record import ReadOptions, ReadReport, available, find
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import make_engine
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ NAMES = [f"{game}-{make_engine(game).composition.terms[term].name}" for game, te
 
 
 @functools.cache
-def engine(game: str) -> Engine:
+def engine(game: str) -> CompiledTerms:
     return make_engine(game)
 
 

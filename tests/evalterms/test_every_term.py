@@ -29,7 +29,7 @@ from tests.evalterms.support import (
     scores,
     some_positions,
 )
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.parameters.parameters import LARGEST_WEIGHT, layout_of
 
 every_game = pytest.mark.parametrize("game", GAMES)
@@ -174,7 +174,7 @@ def count_many(us, them, emit):
 @pytest.fixture(scope="module")
 def counts():
     """The coefficient of some FENs, behind a hundred positions without any."""
-    engine = Engine(find("chess"), compose("chess", [many]), layout_of([many]))
+    engine = CompiledTerms(find("chess"), compose("chess", [many]), layout_of([many]))
 
     def count(*fens):
         positions = np.array(

@@ -16,7 +16,7 @@ from games.streams import InputError
 from tuner.api.arguments import paths_of, shown, typed
 from tuner.core.text import plural
 from tuner.evaluation import evaluation as plays
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import (
     EngineSpec,
     engine_of,
@@ -178,7 +178,7 @@ class Evaluation(Player):
 
     def __init__(
         self,
-        engine: Engine | None,
+        engine: CompiledTerms | None,
         parameters: Parameters,
         name: str,
         path: str | None,
@@ -193,7 +193,7 @@ class Evaluation(Player):
         )
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> CompiledTerms:
         """The engine that counts its terms; InputError if another program does (`terms: rows` in
         the file)."""
         if self.counted_by is None:

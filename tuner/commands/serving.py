@@ -56,7 +56,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     from tuner.evaluation.networks.files import holds_network
     from tuner.io.files import BUNDLED
     from tuner.io.run_folder import kind_of
-    from tuner.play.selfplay.setup import settings_for
+    from tuner.play.selfplay.settings import settings_for
 
     start = parameter_path(arguments.params)
     output = Path(arguments.learn or start)

@@ -81,7 +81,7 @@ AT_ONCE = 1 << 14  # positions of a task
 
 
 @dataclass(frozen=True)
-class Engine:
+class CompiledTerms:
     """A game with its terms composed into one evaluation."""
 
     game: Game
@@ -247,7 +247,7 @@ class CountedPositions:
     stages in each position. Where the evaluation is not linear, it is made linear near the weights
     (see `tuner.fit.device.cpu.device`)."""
 
-    engine: Engine
+    engine: CompiledTerms
     rows: Rows
     shares: np.ndarray
 
@@ -290,7 +290,7 @@ class MovedPositions:
     """Positions evaluated by the compiled evaluation, with derivatives by finite differences of
     `step` centipawns for the nonzeros of their rows (see `tuner.fit.device.differences`)."""
 
-    engine: Engine
+    engine: CompiledTerms
     positions: np.ndarray
     step: float
     central: bool
@@ -323,7 +323,9 @@ class MovedPositions:
         return np.stack(sums)
 
 
-def counted_positions(engine: Engine, positions: np.ndarray, stages: int) -> CountedPositions:
+def counted_positions(
+    engine: CompiledTerms, positions: np.ndarray, stages: int
+) -> CountedPositions:
     """Return positions (n, words) with analytic derivatives by the weights of a number of
     stages."""
     rows = engine.coefficients(positions)

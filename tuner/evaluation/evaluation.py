@@ -14,7 +14,7 @@ from games.record import Game, available
 from games.search.searcher import Searcher
 from games.streams import InputError
 from games.system import available_cpus
-from tuner.evaluation.engine import Engine, MovedPositions, counted_positions
+from tuner.evaluation.engine import CompiledTerms, MovedPositions, counted_positions
 from tuner.evaluation.explain import explain, learned_wins, show
 from tuner.evaluation.loading import (
     EvaluationSpec,
@@ -161,7 +161,7 @@ class Evaluation(Protocol):
 class WeightsEvaluation(NamedTuple):
     """An engine with parameters of its layout; methods are those of `Evaluation`."""
 
-    engine: Engine
+    engine: CompiledTerms
     parameters: Parameters
 
     @property

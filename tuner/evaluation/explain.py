@@ -14,12 +14,12 @@ from games.record import Game, Wording
 from games.search.searcher import Found
 from games.streams import InputError, lines
 from tuner.core.text import number
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.io.terminal import show_lines, show_table
 from tuner.parameters.parameters import Parameters
 
 
-def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
+def explain(engine: CompiledTerms, parameters: Parameters, words: np.ndarray) -> dict:
     """Return the contributions to the evaluation of a position (words,), in centipawns, first
     player's view."""
     rows = engine.coefficients(words[None, :])
@@ -72,7 +72,9 @@ def explain(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict:
     }
 
 
-def _nonlinear(engine: Engine, parameters: Parameters, words: np.ndarray) -> dict[str, np.ndarray]:
+def _nonlinear(
+    engine: CompiledTerms, parameters: Parameters, words: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return the contribution of each nonlinear term, the same in every stage (stages,): a function
     is applied to the tapered sum, and a term that scales multiplies the tapered evaluation. Terms
     that scale come last, in their order."""
@@ -90,7 +92,7 @@ def _nonlinear(engine: Engine, parameters: Parameters, words: np.ndarray) -> dic
     return found
 
 
-def _columns(engine: Engine, term: str) -> np.ndarray:
+def _columns(engine: CompiledTerms, term: str) -> np.ndarray:
     places = [place for place in engine.layout.places if place.term == term]
     return np.concatenate([np.arange(place.first, place.first + place.size) for place in places])
 

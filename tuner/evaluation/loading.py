@@ -17,7 +17,7 @@ from evalterms.term import Term
 from games.record import available, find
 from games.streams import InputError, plain_name
 from tuner.core.text import listed
-from tuner.evaluation.engine import Engine, rows_of
+from tuner.evaluation.engine import CompiledTerms, rows_of
 from tuner.io.files import BUNDLED, bundled, sha256_of
 from tuner.options.option import refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Layout, Parameters, Spans, layout_of, steps_of
@@ -31,7 +31,7 @@ from tuner.parameters.reader import (
 
 KEPT = 8  # engines of a process
 
-_engines: OrderedDict[EngineSpec, Engine] = OrderedDict()
+_engines: OrderedDict[EngineSpec, CompiledTerms] = OrderedDict()
 _making = threading.Lock()
 
 
@@ -62,7 +62,7 @@ class EvaluationSpec:
     parameters: Parameters
 
 
-def spec_of(engine: Engine) -> EngineSpec:
+def spec_of(engine: CompiledTerms) -> EngineSpec:
     """Return the spec of an engine, which this process need not make again. InputError if a file of
     its terms has changed."""
     files = []
@@ -83,7 +83,7 @@ def spec_of(engine: Engine) -> EngineSpec:
     return spec
 
 
-def evaluation_spec(engine: Engine, parameters: Parameters) -> EvaluationSpec:
+def evaluation_spec(engine: CompiledTerms, parameters: Parameters) -> EvaluationSpec:
     """Return an engine with parameters as plain data, without what only files of parameters
     need."""
     return EvaluationSpec(
@@ -91,7 +91,7 @@ def evaluation_spec(engine: Engine, parameters: Parameters) -> EvaluationSpec:
     )
 
 
-def engine_of(spec: EngineSpec) -> Engine:
+def engine_of(spec: EngineSpec) -> CompiledTerms:
     """Return the engine of a spec, made once in each process. InputError for terms that are wrong
     here."""
     with _making:
@@ -102,7 +102,7 @@ def engine_of(spec: EngineSpec) -> Engine:
     return found
 
 
-def _keep(spec: EngineSpec, engine: Engine) -> None:
+def _keep(spec: EngineSpec, engine: CompiledTerms) -> None:
     """Remember an engine; forget the one that was not used for the longest time, if there are too
     many."""
     _engines[spec] = engine
@@ -111,7 +111,7 @@ def _keep(spec: EngineSpec, engine: Engine) -> None:
         _engines.popitem(last=False)
 
 
-def _made(spec: EngineSpec) -> Engine:
+def _made(spec: EngineSpec) -> CompiledTerms:
     paths = []
     for number, file in enumerate(spec.files):
         # kept: compiled code names its source
@@ -174,7 +174,7 @@ def make_layout(game: str, terms: Sequence[str | Path] = ()) -> Layout:
     return layout_of(loaded_terms(game, terms), terms)
 
 
-def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
+def make_engine(game: str, terms: Sequence[str | Path] = ()) -> CompiledTerms:
     """Return the engine of a game with its own terms and the terms of the user's files; InputError
     if a term is wrong."""
     return _composed(game, loaded_terms(game, terms), terms)
@@ -182,10 +182,10 @@ def make_engine(game: str, terms: Sequence[str | Path] = ()) -> Engine:
 
 def _composed(
     game: str, terms: tuple[Term, ...], files: Sequence[str | Path], spans: Spans = ()
-) -> Engine:
+) -> CompiledTerms:
     layout = layout_of(terms, files)
     phases = layout.phases or steps_of(game)
-    return Engine(find(game), compose(game, terms, rows_of(phases, spans)), layout, spans)
+    return CompiledTerms(find(game), compose(game, terms, rows_of(phases, spans)), layout, spans)
 
 
 def parameter_path(name: str | Path, game: str = DEFAULT_GAME) -> Path:
@@ -268,7 +268,7 @@ def load_parameters(
 
 def load_engine(
     path: str | Path, terms: Sequence[str | Path] = (), add_missing: bool = False
-) -> tuple[Engine, Parameters]:
+) -> tuple[CompiledTerms, Parameters]:
     """Return the engine for a parameter file, whose terms are those that take part, and its
     parameters; see `load_parameters`. InputError for a file whose terms another program counts."""
     path = parameter_path(path)

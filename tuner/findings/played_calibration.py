@@ -20,7 +20,7 @@ from tuner.options.selfplay import NETWORK_SECTION, SECTION, NetworkSettings, Se
 from tuner.play.openings import Opening
 from tuner.play.selfplay import network as network_settings
 from tuner.play.selfplay.games import Episode, Plan, play_episode
-from tuner.play.selfplay.setup import MEGABYTES, openings_of, plan_of
+from tuner.play.selfplay.settings import MEGABYTES, openings_of, plan_of
 from tuner.results.fit import Bin, PlayedCalibration, SquaresChange
 from tuner.statistics.intervals import equal_results_interval
 

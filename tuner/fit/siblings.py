@@ -21,7 +21,7 @@ from tuner.datasets.files import Rows
 from tuner.fit.device.base import Device, Model
 
 
-class Choices(NamedTuple):
+class SiblingChances(NamedTuple):
     """The siblings of a pass: their rows (n, d), which add up to groups by `sums` (k, n), the
     group (n,) of each, the evaluations (n,) over T, less the highest of the group, and the
     probabilities (n,)."""
@@ -52,7 +52,7 @@ class SiblingsDevice:
     def workers(self) -> int:
         return self.device.workers
 
-    def choices(self, weights: np.ndarray, places: np.ndarray) -> Choices:
+    def choices(self, weights: np.ndarray, places: np.ndarray) -> SiblingChances:
         """Return the choices among some positions."""
         from scipy.sparse import csr_array
 
@@ -65,7 +65,7 @@ class SiblingsDevice:
         found = rows @ weights.ravel()
         found -= np.maximum.reduceat(found, begins)[group]
         odds = np.exp(found)
-        return Choices(rows, sums, group, found, odds / (sums @ odds)[group])
+        return SiblingChances(rows, sums, group, found, odds / (sums @ odds)[group])
 
     def lost(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """Return, for each group, by how much the first of the siblings with the highest
@@ -149,7 +149,7 @@ class SiblingsDevice:
 class SiblingCurvatures:
     """See `tuner.fit.device.base.CurvatureSums`."""
 
-    found: Choices
+    found: SiblingChances
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         moved = self.found.rows @ vectors

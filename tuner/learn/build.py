@@ -18,7 +18,7 @@ from tuner.datasets.dataset import BLOCK, Dataset, Rows
 from tuner.datasets.files import ARRAYS, OPTIONAL, ArrayWriter, is_dataset, only
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter, copy_positions, merge, writer_for
-from tuner.evaluation.engine import Counter, Engine
+from tuner.evaluation.engine import CompiledTerms, Counter
 from tuner.evaluation.evaluation import WeightsEvaluation
 from tuner.evaluation.loading import EngineSpec, EvaluationSpec, engine_of, evaluation_spec, spec_of
 from tuner.io.files import sha256_of
@@ -176,7 +176,7 @@ def file_text(task: FileTask) -> str:
 
 def counted_files(
     executor: Executor,
-    engine: Engine,
+    engine: CompiledTerms,
     sources: Sequence[str],
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
@@ -410,7 +410,7 @@ class BuildReport:
 
 
 def count_positions(
-    engine: Engine,
+    engine: CompiledTerms,
     sources: Sequence[str],
     options: ReadOptions,
     quiescence: WeightsEvaluation | None,
@@ -440,7 +440,7 @@ def count_positions(
 
 
 def build(
-    engine: Engine,
+    engine: CompiledTerms,
     sources: Sequence[str],
     target: Path,
     options: ReadOptions,
@@ -547,7 +547,7 @@ def nothing_left(sources: Sequence[str], report: ReadReport, suffixes: Sequence[
 
 
 def dataset_of(
-    engine: Engine,
+    engine: CompiledTerms,
     sources: Sequence[str],
     folder: Path,
     options: ReadOptions,
@@ -576,7 +576,7 @@ def dataset_of(
     return merge(datasets, folder / "merged"), report
 
 
-def checked(data: Dataset, engine: Engine) -> Dataset:
+def checked(data: Dataset, engine: CompiledTerms) -> Dataset:
     """Return the same dataset; InputError if it was counted with terms that differ from the
     engine's."""
     name, expected = data.manifest["game"], engine.game.name

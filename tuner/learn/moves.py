@@ -16,7 +16,7 @@ import numpy as np
 from games.record import Dice, PositionBatch, Rater
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import evaluation_spec
 from tuner.fit.device.base import Device
 from tuner.fit.siblings import SiblingsDevice, siblings_device, usual_temperature
@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 Choices = Callable[[PositionBatch], Iterator[Choice]]
 
 
-def rated_choices(engine: Engine, rater: Rater, seed: int, searched: Searched) -> Choices:
+def rated_choices(engine: CompiledTerms, rater: Rater, seed: int, searched: Searched) -> Choices:
     """Return the choices among the moves of one roll of each position, which the seed and the
     identity of its game decide, by a teacher's values at TEMPERATURE. Positions with a single move,
     or with one that ends the game, are left out."""
@@ -127,7 +127,7 @@ def _games_of(batch: PositionBatch) -> np.ndarray:
 
 
 def _moves_played(
-    engine: Engine, batch: PositionBatch, options: TuneSettings
+    engine: CompiledTerms, batch: PositionBatch, options: TuneSettings
 ) -> Iterator[tuple[int, float, np.ndarray]]:
     """Yield the place of positions of whole games, the view of the side to move, and the positions
     after its moves, the move that was played first."""

@@ -19,7 +19,7 @@ from tuner.datasets.files import is_dataset
 from tuner.datasets.rows.build import of_rows, rows_of_sources
 from tuner.datasets.rows.formats import is_rows
 from tuner.datasets.summary import summarise, summary_lines
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.fit.device.base import Device
@@ -64,7 +64,7 @@ def report_line(report: ReadReport) -> str:
 
 
 def device_of(
-    engine: Engine | None,
+    engine: CompiledTerms | None,
     read: Read,
     options: TuneSettings,
     sources: Sequence[str],
@@ -96,7 +96,7 @@ def device_of(
 
 
 def why_here(
-    engine: Engine | None, read: Read, options: TuneSettings, sources: Sequence[str]
+    engine: CompiledTerms | None, read: Read, options: TuneSettings, sources: Sequence[str]
 ) -> str | None:
     """Return why passes over the positions run on this machine even with a cluster; None if they
     need not."""
@@ -147,7 +147,7 @@ def read_sources(
 
 
 def _read_games(
-    engine: Engine,
+    engine: CompiledTerms,
     sources: Sequence[str],
     folder: Path,
     options: TuneSettings,

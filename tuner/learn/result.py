@@ -38,7 +38,7 @@ from tuner.learn.targets import Read, Start
 from tuner.options.match import DEFAULT_DEPTH
 from tuner.options.tune import TuneSettings
 from tuner.parameters.parameters import DEFAULT_GAME
-from tuner.results.fit import AsGiven, Change, Choices, DataSource, Result, RoundMatch, Tried
+from tuner.results.fit import AsGiven, Change, ChoiceLosses, DataSource, Result, RoundMatch, Tried
 from tuner.version import __version__
 
 CONSTANT = "; before: a constant, which predicts better than the starting values"
@@ -46,7 +46,7 @@ MOST_RATIOS = 10  # in a line
 ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engines
 
 
-def choices_of(result: FitResult) -> Choices:
+def choices_of(result: FitResult) -> ChoiceLosses:
     """Return what the choices before and after a fit to moves lose."""
     held = result.held_out if result.held_out is not None else result.problem
     device = held.device.device if isinstance(held.device, TiedDevice) else held.device
@@ -59,7 +59,7 @@ def choices_of(result: FitResult) -> Choices:
     def error(lost: np.ndarray) -> float:
         return round(estimate_of(0.0, float(lost.std() / len(lost) ** 0.5)).half_width, 5)
 
-    return Choices(
+    return ChoiceLosses(
         before=round(float(before.mean()), 5),
         before_error=error(before),
         best_before=round(float((before == 0).mean()), 4),

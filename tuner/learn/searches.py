@@ -16,7 +16,7 @@ from tuner.cluster.worker import program
 from tuner.core.store import Store
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.explain import known_values, leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
 from tuner.fit.result import FitResult
@@ -203,13 +203,13 @@ class Making(NamedTuple):
         return self.start.parameters
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> CompiledTerms:
         """The engine that counts their terms."""
         assert self.start.engine is not None, "rows are refused, see `require_sources`"
         return self.start.engine
 
     @property
-    def evaluation(self) -> tuple[Engine, Parameters]:
+    def evaluation(self) -> tuple[CompiledTerms, Parameters]:
         """Both."""
         return self.engine, self.parameters
 

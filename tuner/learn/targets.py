@@ -12,7 +12,7 @@ import numpy as np
 
 from games.record import Game, PositionBatch
 from tuner.datasets.dataset import Dataset
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.fit.device.base import Device
 from tuner.fit.regression import fit
 from tuner.fit.result import FitResult
@@ -35,7 +35,7 @@ class Start(NamedTuple):
     """The parameters to start from, and the engine that counts their terms; None if the sources are
     rows. `game` is None if the learned file cannot play."""
 
-    engine: Engine | None
+    engine: CompiledTerms | None
     game: Game | None
     parameters: Parameters
 

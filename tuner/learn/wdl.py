@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from games.record import Game, PositionBatch, ReadOptions, ReadReport
 from games.streams import InputError
-from tuner.core.estimates import Estimate
 from tuner.core.text import plural
 from tuner.datasets.writing import held_out_games
 from tuner.io.terminal import Display
 from tuner.learn.build import batches
 from tuner.learn.reading import report_line
 from tuner.learn.scores import unscored
+from tuner.results.wdl import Wdl
 from tuner.statistics.wdl import (
     Judged,
-    WdlFit,
     WdlModel,
     best_factor,
     constant_losses,
@@ -30,42 +28,6 @@ from tuner.statistics.wdl import (
 HIGHEST = 1000.0  # centipawns: higher scores say little of how scores become results
 DEGREES = (0, 1, 2, 3)
 MIN_GAMES = 10  # games on each side of the split
-
-
-@dataclass(frozen=True)
-class WdlResult:
-    """The fit to games: positions and games, those held out, the fit to all of them, mean log
-    losses of held-out games by a fit to the rest; of a guess without scores; and of the published
-    form with its scores times `factor`, with the differences of ours (None: there is none)."""
-
-    game: Game
-    positions: int
-    games: int
-    held_out: int
-    outcomes: tuple[float, float, float]  # shares of positions won, drawn and lost
-    fit: WdlFit
-    own: Estimate
-    constant: Estimate
-    published: Estimate | None
-    difference: Estimate | None
-    factor: float | None
-
-    @property
-    def degree(self) -> int:
-        """The degree of the polynomials."""
-        return len(self.fit.model.a) - 1
-
-    @property
-    def counts(self) -> list[int]:
-        """Counts of material to show, from many to few; one if nothing depends on it."""
-        stock = self.game.stock
-        if stock is None:
-            return [1]
-        return [stock.high, stock.anchor, (stock.low + stock.anchor) // 2, stock.low]
-
-    def share(self, count: int) -> float:
-        """Return a count of material as the model has it."""
-        return self.game.stock.share(count) if self.game.stock else 1.0
 
 
 class Played(NamedTuple):
@@ -129,7 +91,7 @@ def _scored(game: Game, batch: PositionBatch, before: int) -> Played:
 
 def learn_wdl(
     game: Game, sources: Sequence[str], options: ReadOptions, share: float, display: Display
-) -> WdlResult:
+) -> Wdl:
     """Fit to games, of which a share is held out to compare with. InputError for games that do not
     say enough."""
     played = read_judged(game, sources, options, display)
@@ -170,18 +132,18 @@ def learn_wdl(
         theirs = reference.scaled(factor).losses(test)
         published = mean_by_game(theirs, test.game)
         difference = mean_by_game(own - theirs, test.game)
-    return WdlResult(
-        game,
-        len(data.x),
-        len(np.unique(data.game)),
-        len(np.unique(test.game)),
-        _shares(data),
-        final,
-        mean_by_game(own, test.game),
-        mean_by_game(constant_losses(train, test), test.game),
-        published,
-        difference,
-        factor,
+    return Wdl(
+        game=game,
+        positions=len(data.x),
+        games=len(np.unique(data.game)),
+        held_out=len(np.unique(test.game)),
+        outcomes=_shares(data),
+        fit=final,
+        own=mean_by_game(own, test.game),
+        constant=mean_by_game(constant_losses(train, test), test.game),
+        published=published,
+        difference=difference,
+        factor=factor,
     )
 
 

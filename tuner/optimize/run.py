@@ -29,7 +29,7 @@ from tuner.optimize.best import (
     write_best,
 )
 from tuner.optimize.methods import METHODS
-from tuner.optimize.methods.base import Method, Optimum
+from tuner.optimize.methods.base import GameMethod, Optimum
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
@@ -137,7 +137,7 @@ class TunedTask(NamedTuple):
     b: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TunedSpec:
     """All that games depend on apart from their values: the settings of a match, the numbers, and
     whether both sides play an opponent."""
@@ -214,7 +214,7 @@ class OptimizeRun(PlayersRun[Optimized]):
         self.numbers = read_numbers(file)
         return super().load(folder)
 
-    def made(self, folder: Path | None) -> str | None:
+    def make_players(self, folder: Path | None) -> str | None:
         """See `PlayersRun`."""
         found = self.made_of_two(self.settings, folder)
         names = {number.name for number in self.numbers}
@@ -248,7 +248,8 @@ class OptimizeRun(PlayersRun[Optimized]):
     def job(self) -> Job:
         """See `Run`."""
         match = replace(super().job().spec, text=False)
-        spec = TunedSpec(match, self.numbers, self.settings.opponent is not None)
+        opponent = self.settings.opponent is not None
+        spec = TunedSpec(match=match, numbers=self.numbers, opponent=opponent)
         return Job(TunedPlayers, play_tuned, spec, tuned_text)
 
     def play(self, store: Store, playing: Running | None) -> Optimized:
@@ -281,7 +282,9 @@ class OptimizeRun(PlayersRun[Optimized]):
             playing.end()
         return so_far.result(store.folder, interrupted.is_set())
 
-    def _tasks(self, method: Method, pairs: int, done: Mapping[int, object]) -> Iterator[TunedTask]:
+    def _tasks(
+        self, method: GameMethod, pairs: int, done: Mapping[int, object]
+    ) -> Iterator[TunedTask]:
         """Yield the pairs that are left, each proposed by what is known when its turn comes."""
         for number in range(pairs):
             if number not in done:
@@ -294,7 +297,7 @@ class OptimizeRun(PlayersRun[Optimized]):
 class SoFar:
     """What the pairs so far say."""
 
-    def __init__(self, owner: OptimizeRun, method: Method, store: Store) -> None:
+    def __init__(self, owner: OptimizeRun, method: GameMethod, store: Store) -> None:
         self._run, self._method, self._store = owner, method, store
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
         self._digits = {number.name: number.digits for number in owner.numbers}

@@ -198,9 +198,9 @@ class Luck:
         return self._add
 
     def _add(self, before: np.ndarray, after: np.ndarray) -> None:
-        self.total += self.of(before, after)
+        self.total += self.of_roll(before, after)
 
-    def of(self, before: np.ndarray, after: np.ndarray) -> float:
+    def of_roll(self, before: np.ndarray, after: np.ndarray) -> float:
         """Return the luck of a roll, from the position before it to the one with its dice."""
         assert self._game.chance is not None, "only games with dice have luck"
         positions, chances = self._game.chance.rolls(before)

@@ -59,7 +59,7 @@ LINES = {
 
 
 @dataclass(frozen=True)
-class Choices:
+class ShownSettings:
     """The settings of a run on a page that learned; the last six are of self-play."""
 
     start: str | None = None
@@ -88,9 +88,9 @@ class ShownRun:
     beside: list[ShownRun] = field(default_factory=list, kw_only=True)  # on the same charts
 
     @cached_property
-    def chosen(self) -> Choices:
+    def chosen(self) -> ShownSettings:
         """Its settings, of a run that learned; InputError for one of another kind."""
-        return convert(self.settings, Choices, str(self.folder / DATABASE), self.kind)
+        return convert(self.settings, ShownSettings, str(self.folder / DATABASE), self.kind)
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tuner.learn.wdl import HIGHEST, WdlResult
+from tuner.learn.wdl import HIGHEST
 from tuner.report.charts import Chart, Series, line_chart, series_of, shown, whole
 from tuner.report.run import ShownRun
 from tuner.report.sections import Page, Section, Tile, options_section
+from tuner.results.wdl import Wdl
 from tuner.version import __version__
 
 KINDS = ("line", "zero", "contrast")  # of lines: wins, draws and losses
 
 
-def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -> Page:
-    """Return the page; `rows` are the table of chances, its heading first."""
+def wdl_page(found: Wdl, command: str, seed: int) -> Page:
+    """Return the page."""
     run = ShownRun(Path(), "wdl", command, __version__, {}, [], [])
     charts = Section(
         "chances",
@@ -27,12 +28,13 @@ def wdl_page(found: WdlResult, command: str, rows: list[list[str]], seed: int) -
             "key": [("", "win"), ("initial", "draw"), ("contrast", "loss")],
         },
     )
-    table = Section("table", "In a thousand games", "wdl", {"head": rows[0], "rows": rows[1:]})
+    head, *rows = found.rows
+    table = Section("table", "In a thousand games", "wdl", {"head": head, "rows": rows})
     name = f"Win, draw and loss at a score, {found.game.name}"
     return Page(run, name, [charts, table, options_section(run, [("seed", seed)])], _tiles(found))
 
 
-def _tiles(found: WdlResult) -> list[Tile]:
+def _tiles(found: Wdl) -> list[Tile]:
     tiles = [
         Tile(
             "Half of the games are won at",
@@ -45,7 +47,7 @@ def _tiles(found: WdlResult) -> list[Tile]:
     return [*tiles, Tile("Log loss", shown(found.own, 4), losses)]
 
 
-def _chances(found: WdlResult, count: int) -> Chart:
+def _chances(found: Wdl, count: int) -> Chart:
     x = np.linspace(-HIGHEST / 2, HIGHEST / 2, 101)
     chances = found.fit.model.chances(x, found.share(count))
     curves = (chances.win, chances.draw, chances.loss)
@@ -59,7 +61,7 @@ def _chances(found: WdlResult, count: int) -> Chart:
     )
 
 
-def _half(found: WdlResult) -> list[Chart]:
+def _half(found: Wdl) -> list[Chart]:
     stock = found.game.stock
     if stock is None:
         return []

@@ -125,7 +125,7 @@ class DataSource:
 
 
 @dataclass(frozen=True)
-class Choices:
+class ChoiceLosses:
     """What the choices of a file among the moves of rolls lose by the values of a teacher: points a
     roll with half of a 95 % interval, and the share of best choices, before and after; over rolls
     that were held out, or else learned from."""
@@ -218,7 +218,7 @@ class Result:
     labelled: bool | None = optional()
     unit: str | None = optional()
     points: PointsError | None = optional()
-    choices: Choices | None = optional()
+    choices: ChoiceLosses | None = optional()
     rows: bool | None = optional()
     scores: bool | None = optional()
     counted: bool | None = optional()

@@ -13,7 +13,7 @@ import numpy as np
 from games.record import Dice, ReadOptions, ReadReport, find
 from games.search.searcher import Limits, Searcher
 from tests.benchmarks.speed import Row, Workload, cpu_seconds, published, target_of
-from tuner.evaluation.engine import Counter, Engine
+from tuner.evaluation.engine import CompiledTerms, Counter
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.loading import load_engine, load_parameters
 from tuner.io.files import QUIESCENCE
@@ -231,7 +231,7 @@ def learning(work: Workload) -> list[Row]:
     ]
 
 
-def _whole_game(engine: Engine, searcher: PlaysGames, rng: np.random.Generator) -> int:
+def _whole_game(engine: CompiledTerms, searcher: PlaysGames, rng: np.random.Generator) -> int:
     """Play one game in one call, as `tuner selfplay` does; return its length."""
     found = play_whole(
         engine.game, searcher, Dice(1, int(rng.integers(1 << 40))), engine.game.usual.selfplay_plies
@@ -240,7 +240,7 @@ def _whole_game(engine: Engine, searcher: PlaysGames, rng: np.random.Generator) 
     return len(found.moves)
 
 
-def _game(engine: Engine, searcher: Searcher, rng: np.random.Generator) -> int:
+def _game(engine: CompiledTerms, searcher: Searcher, rng: np.random.Generator) -> int:
     """Play one game from a random opening; return its length."""
     game = engine.game
     searcher.clear()

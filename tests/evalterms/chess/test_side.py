@@ -12,7 +12,7 @@ from games.chess.files.fen import fen
 from games.record import find
 from tests.evalterms.chess import brute_force
 from tests.evalterms.support import some_positions
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.parameters.parameters import layout_of
 
 fields = Term("fields")
@@ -55,7 +55,7 @@ def squares_of(us: brute_force.Side, field: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(find("chess"), compose("chess", [fields]), layout_of([fields]))
+    return CompiledTerms(find("chess"), compose("chess", [fields]), layout_of([fields]))
 
 
 def test_every_field_of_both_sides_agrees_with_python_chess(engine):

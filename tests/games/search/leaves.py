@@ -12,12 +12,12 @@ import numpy as np
 from games.record import find
 from games.search.searcher import Limits
 from tests.games.search.plain_search import lines
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import load_engine
 from tuner.parameters.parameters import Parameters
 
 
-def violations(engine: Engine, parameters: Parameters, seed: int, n: int) -> list[str]:
+def violations(engine: CompiledTerms, parameters: Parameters, seed: int, n: int) -> list[str]:
     """Searches of n positions, to depths from 1 to 4, whose PV is incomplete or does not lead to
     their value."""
     chess, broken = find("chess"), []

@@ -5,7 +5,7 @@ from pathlib import Path
 from games.compile.jit import Unit
 from games.search.searcher import Searcher
 from games.shogi.rules import CORE
-from tuner.evaluation.engine import Engine
+from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import load_engine
 from tuner.parameters.parameters import Parameters
 
@@ -15,7 +15,7 @@ def unit_of(test_file: str) -> Unit:
     return Unit("tests", lambda: [Path(test_file)], salt=CORE.name)
 
 
-def loaded(name: str) -> tuple[Engine, Parameters]:
+def loaded(name: str) -> tuple[CompiledTerms, Parameters]:
     """A bundled file of parameters, and the engine of its terms."""
     return load_engine(f"shogi/{name}")
 

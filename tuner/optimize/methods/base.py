@@ -45,7 +45,7 @@ class Optimum(NamedTuple):
         return estimate_of(float(self.cost[i]), float(self.cost_error[i]))
 
 
-class Method(abc.ABC):
+class GameMethod(abc.ABC):
     """A method for some numbers, made for a number of pairs that is planned: schedules follow the
     plan, but more may be played. Its state depends on the pairs that were added, in their order,
     and on nothing else."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.optimize.methods.base import Method, Optimum
+from tuner.optimize.methods.base import GameMethod, Optimum
 from tuner.optimize.methods.neighbourhood import FEWEST_PAIRS, Neighbourhood
 from tuner.optimize.numbers import Number
 
@@ -25,7 +25,7 @@ PUT_BACK, PUT_BACK_FROM = 0.1, 200  # share of pairs that measure worth, and fro
 ALL = 0.5  # share of these that have all numbers put back
 
 
-class Local(Method):
+class Local(GameMethod):
     """A local model of strength."""
 
     def __init__(self, numbers: Sequence[Number], pairs: int, seed: int) -> None:
@@ -41,7 +41,7 @@ class Local(Method):
         return size if size == 1 or generator.random() < ALL else int(generator.integers(size))
 
     def proposal(self, pair: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Method`."""
+        """See `GameMethod`."""
         near, generator = self._near, self.random(pair)
         if (back := self._put_back(pair, generator)) is not None:
             b = near.u.copy()
@@ -53,7 +53,7 @@ class Local(Method):
         return near.values(centre + away), near.values(centre - away)
 
     def add(self, pair: int, a: np.ndarray, b: np.ndarray, score: float) -> None:
-        """See `Method`."""
+        """See `GameMethod`."""
         self._near.add(a, b, score, self._put_back(pair, self.random(pair)))
         if self._near.pairs >= max(FEWEST_PAIRS, self._fitted * (1 + 1 / REFIT)):
             self._fit()
@@ -67,11 +67,11 @@ class Local(Method):
         near.step = near.losing(LEVEL * falls**LEVEL_POWER / near.size**0.5)
 
     def best(self) -> np.ndarray:
-        """See `Method`."""
+        """See `GameMethod`."""
         return self._near.values(self._near.u)
 
     def estimate(self) -> Optimum:
-        """See `Method`."""
+        """See `GameMethod`."""
         near = self._near.copy()  # what is proposed must not depend on who asks
         if near.pairs > max(self._fitted, FEWEST_PAIRS - 1):
             near.fit()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.optimize.methods.base import Method, Optimum
+from tuner.optimize.methods.base import GameMethod, Optimum
 from tuner.optimize.methods.neighbourhood import FEWEST_PAIRS, Neighbourhood
 from tuner.optimize.numbers import Number
 
@@ -18,7 +18,7 @@ ALPHA, GAMMA = 0.602, 0.101
 STABILITY = 0.1  # A as a share of the planned pairs
 
 
-class Spsa(Method):
+class Spsa(GameMethod):
     """Simultaneous perturbation stochastic approximation. What its pairs say of the values around
     the best ones is estimated as for the local model."""
 
@@ -40,25 +40,25 @@ class Spsa(Method):
         return self._c / (pair + 1) ** GAMMA
 
     def proposal(self, pair: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `Method`."""
+        """See `GameMethod`."""
         moved = self._perturbation(pair) * self._flips(pair)
         return np.clip(self._theta + moved, *self._limits), np.clip(
             self._theta - moved, *self._limits
         )
 
     def add(self, pair: int, a: np.ndarray, b: np.ndarray, score: float) -> None:
-        """See `Method`."""
+        """See `GameMethod`."""
         gain = self._a / (self._stability + pair + 1) ** ALPHA / self._perturbation(pair)
         won = 4 * score - 2  # wins less losses of two games
         self._theta = np.clip(self._theta + gain * won * self._flips(pair), *self._limits)
         self._near.add(a, b, score)
 
     def best(self) -> np.ndarray:
-        """See `Method`."""
+        """See `GameMethod`."""
         return self._theta.copy()
 
     def estimate(self) -> Optimum:
-        """See `Method`."""
+        """See `GameMethod`."""
         near = self._near.copy()
         near.u = near.at(self._theta)
         if near.pairs >= FEWEST_PAIRS:

@@ -106,7 +106,7 @@ class PlayersRun(Run[Found]):
     luck: PlayerSpec | None
 
     @abc.abstractmethod
-    def made(self, folder: Path | None) -> str | None:
+    def make_players(self, folder: Path | None) -> str | None:
         """Make `game`, `legs` and `luck`; return the name of the terms, None without any."""
 
     def made_of_two(self, settings: MatchSettings, folder: Path | None) -> Contestants:
@@ -148,7 +148,7 @@ class PlayersRun(Run[Found]):
                 f"{changed[0]}: has changed since the {self.what} began; put it back, or"
                 f" start another {self.what}"
             )
-        terms = self.made(folder)
+        terms = self.make_players(folder)
         self.openings = openings_of(self.settings, self.game, self.display.note)
         require_able(itertools.chain(*self.legs), self.game, self.openings.starts)
         if self.output is not None and self.game.files.game_text is None:
@@ -299,7 +299,7 @@ class MatchRun(PairsRun[MatchResult]):
     kind, what = MatchSettings, "match"
     settings: MatchSettings
 
-    def made(self, folder: Path | None) -> str | None:
+    def make_players(self, folder: Path | None) -> str | None:
         """See `PlayersRun`."""
         self.contestants = self.made_of_two(self.settings, folder)
         return self.contestants.program

@@ -157,7 +157,7 @@ RATED, LIMITED = "UCI_Elo", "UCI_LimitStrength"  # options of UCI: a rating, and
 MOST_LEVELS = 100
 
 
-class Seat(NamedTuple):
+class NamedPlayer(NamedTuple):
     """A player with its own name, limits and options of its engine, where it has some."""
 
     text: str
@@ -166,7 +166,7 @@ class Seat(NamedTuple):
     options: tuple[str, ...]
 
 
-def seat_of(words: Sequence[str]) -> Seat:
+def named_player(words: Sequence[str]) -> NamedPlayer:
     """Read a player and what follows it, such as `option.Hash=16 depth=5`; InputError for what is
     unknown."""
     text, *more = words
@@ -190,7 +190,7 @@ def seat_of(words: Sequence[str]) -> Seat:
                 )
         except ValueError as problem:
             raise InputError(f"--player {text} {word}: {problem}") from None
-    return Seat(text, name, control, tuple(options))
+    return NamedPlayer(text, name, control, tuple(options))
 
 
 def players_of(text: str) -> list[tuple[str, str | None]]:
@@ -203,7 +203,7 @@ def players_of(text: str) -> list[tuple[str, str | None]]:
     ] or [(text, None)]
 
 
-def levels_of(player: str, levels: str) -> Iterator[tuple[Seat, str | None]]:
+def levels_of(player: str, levels: str) -> Iterator[tuple[NamedPlayer, str | None]]:
     """Yield the levels of a player, such as `depth=1:5` or `UCI_Elo=1400:2000:200`, each with its
     rating if the engine declares one."""
     name, _, numbers = levels.partition("=")
@@ -218,7 +218,7 @@ def levels_of(player: str, levels: str) -> Iterator[tuple[Seat, str | None]]:
     for level in range(first, last + 1, step):
         words = f"{name}={level}" if name in LIMITS else f"{OPTION}{name}={level}"
         rated = name == RATED
-        seat = seat_of([player, words, *([f"{OPTION}{LIMITED}=true"] if rated else [])])
+        seat = named_player([player, words, *([f"{OPTION}{LIMITED}=true"] if rated else [])])
         called = f"{understood(player).name} {name} {level}"
         yield seat._replace(name=called), f"{called}={level}" if rated else None
 
@@ -229,9 +229,9 @@ def tournament_settings(
     """Return the settings of a new tournament between players: values that were given, and
     otherwise the usual ones of their game. InputError for options that no tournament can have."""
     options = TournamentOptions(**given)
-    seats = [Seat(text, name, {}, ()) for each in texts for text, name in players_of(each)] + [
-        seat_of(words) for words in options.player
-    ]
+    seats = [
+        NamedPlayer(text, name, {}, ()) for each in texts for text, name in players_of(each)
+    ] + [named_player(words) for words in options.player]
     levels = list(levels_of(*options.ladder)) if options.ladder else []
     refuse_first(
         (

@@ -95,7 +95,7 @@ class TournamentRun(PairsRun[Standings]):
     settings: TournamentSettings
     _said, _line = -REFRESH_SECONDS, ""
 
-    def made(self, folder: Path | None) -> str | None:
+    def make_players(self, folder: Path | None) -> str | None:
         """See `PlayersRun`."""
         found = field_of(self.settings, folder)
         self.game, self.luck = found.game, found.luck

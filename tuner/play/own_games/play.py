@@ -206,7 +206,7 @@ class Copies:
     def refresh(self) -> None:
         """The tables of searches are cleared before each game."""
 
-    def of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
+    def players_of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
         """Return both players of a game, the first one first, and their names."""
         recipe, settings, first = self._recipe, self._recipe.settings, number & 1
         copy = copy_of(self._evaluation, recipe.spread, settings.seed, number // 2)
@@ -258,7 +258,7 @@ class Alone:
             self.close()
             self._player = None
 
-    def of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
+    def players_of(self, number: int) -> tuple[list[Player], tuple[str, str]]:
         """See `Copies`."""
         return [self._made()] * 2, (self._name, self._name)
 
@@ -283,7 +283,7 @@ def _words(fault: Forfeit) -> str:
     return ": ".join(filter(None, (fault.kind, fault.detail)))
 
 
-class Seat:
+class OwnPlayers:
     """One thread's players, the search that judges openings, and the judges of games. InputError
     for tables that cannot be read."""
 
@@ -338,7 +338,7 @@ class _Verdicts:
 
 def games_job(recipe: Recipe) -> Job:
     """Return the work of generating games."""
-    return Job(Seat, play_games, recipe, games_text)
+    return Job(OwnPlayers, play_games, recipe, games_text)
 
 
 def games_text(tasks: Sequence[GameTask]) -> str:
@@ -347,7 +347,7 @@ def games_text(tasks: Sequence[GameTask]) -> str:
     return f"game {first}" if first == last else f"games {first} to {last}"
 
 
-def play_games(seat: Seat, tasks: Sequence[GameTask]) -> list[Generated] | None:
+def play_games(seat: OwnPlayers, tasks: Sequence[GameTask]) -> list[Generated] | None:
     """Play games in this order, and return them; None if they were stopped. An engine plays them in
     one process, so that they depend on nothing else."""
     seat.sides.refresh()
@@ -359,10 +359,10 @@ def play_games(seat: Seat, tasks: Sequence[GameTask]) -> list[Generated] | None:
     return games
 
 
-def play_game(seat: Seat, task: GameTask) -> Generated | None:
+def play_game(seat: OwnPlayers, task: GameTask) -> Generated | None:
     """Play a game and return it; None if it was stopped."""
     number, attempt, recipe, settings = task.number, task.attempt, seat.recipe, seat.recipe.settings
-    players, names = seat.sides.of(number)
+    players, names = seat.sides.players_of(number)
     opening = task.opening or random_opening(seat.game, settings, number, seat.judge, attempt)
     plays_on = random.Random(f"{settings.seed} play on {number}").random() < settings.play_on
     dice = Dice(settings.seed, number + attempt * SEEDS)

@@ -13,8 +13,9 @@ from tuner.evaluation.networks.evaluation import usual_of_new
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions
-from tuner.play.selfplay import network, setup
+from tuner.play.selfplay import network
 from tuner.play.selfplay.run import LearningRun
+from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import WeightsRun
 
 # of settings, the file to write besides, and a display
@@ -35,7 +36,7 @@ def run_for(
     if not start.online:
         weights = _of(SelfplayOptions, given)
         usual = usual_of_new(weights) if network.describes_new(given) else {}
-        settings = setup.settings_for(params, {**usual, **weights}, terms)
+        settings = settings_for(params, {**usual, **weights}, terms)
         return partial(WeightsRun, start=start), settings
     known = {each.name for each in options_in(NetworkOptions)}
     refuse(

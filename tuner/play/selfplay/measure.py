@@ -48,7 +48,7 @@ class Measurement:
         """Return whether to measure after `games` games, if there were `before` a batch earlier."""
         return due(self._settings, before, games)
 
-    def of(
+    def measured(
         self, evaluation: Evaluation, interrupted: threading.Event | None = None
     ) -> MeasuredGames:
         """Measure an evaluation."""

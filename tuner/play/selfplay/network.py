@@ -41,7 +41,7 @@ from tuner.play.selfplay.folder import START
 from tuner.play.selfplay.learner import learning_rate
 from tuner.play.selfplay.measure import WITH_DICE, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
-from tuner.play.selfplay.setup import with_measuring
+from tuner.play.selfplay.settings import with_measuring
 
 GAMES, HIDDEN = 200_000, (40,)  # unless given
 MAX_PLIES = 2000  # plies of a game: an untrained network needs some hundred

@@ -30,7 +30,7 @@ from tuner.play.rules import GameRules
 from tuner.play.run import Run
 from tuner.play.selfplay.folder import Folder, SavedLearning, read_history
 from tuner.play.selfplay.measure import Measurement, due
-from tuner.play.selfplay.setup import player_named
+from tuner.play.selfplay.settings import player_named
 from tuner.results.selfplay import MeasuredMatch, SelfPlay
 
 SEED = 1 << 41  # added to the seed of a run, for openings of its own
@@ -80,7 +80,7 @@ class MatchMeasurement:
         """Return whether to measure after `games` games, if there were `before` a batch earlier."""
         return due(self._settings, before, games)
 
-    def of(
+    def measured(
         self, evaluation: Evaluation, interrupted: threading.Event | None = None
     ) -> MeasuredMatches | None:
         """Measure an evaluation; None if that was interrupted."""
@@ -199,7 +199,7 @@ class LearningRun(Run[SelfPlay]):
                     measured, aside = None, 0.0
                     if self.measurement:
                         if self.measurement.due(last["games"], line["games"]):
-                            measured = self.measurement.of(self.now(), asked)
+                            measured = self.measurement.measured(self.now(), asked)
                             if measured is None:  # the batch is learned again with --resume
                                 files.restore(self.learner)
                                 break

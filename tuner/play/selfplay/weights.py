@@ -31,7 +31,7 @@ from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
 from tuner.play.selfplay.measure import Measurement
 from tuner.play.selfplay.run import Batch, LearningRun, MatchMeasurement
-from tuner.play.selfplay.setup import (
+from tuner.play.selfplay.settings import (
     Workers,
     openings_of,
     require_playable,

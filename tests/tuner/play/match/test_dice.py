@@ -109,7 +109,7 @@ def test_the_luck_of_all_rolls_has_mean_zero(luck):
     for ply in range(0, len(game.moves) - 1, 9):
         before = GAME.play(game.line[ply], game.moves[ply])
         positions, chances = GAME.chance.rolls(before)
-        given = np.array([luck.of(before, words) for words in positions])
+        given = np.array([luck.of_roll(before, words) for words in positions])
         assert abs(chances @ given) < 1e-9 and given.std() > 0
 
 

@@ -14,7 +14,7 @@ from tuner.options.games import GamesSettings
 from tuner.play.own_games.play import (
     BY_SCORES,
     GameTask,
-    Seat,
+    OwnPlayers,
     play_game,
     random_opening,
     recipe_of,
@@ -36,7 +36,7 @@ def games(recipe):
     both = []
     for share in (0.0, 1.0):
         own = replace(recipe, settings=replace(SETTINGS, play_on=share))
-        seat = Seat(own, lambda: False)
+        seat = OwnPlayers(own, lambda: False)
         both.append([play_game(seat, GameTask(number, None)) for number in range(24)])
     return both
 
@@ -57,7 +57,7 @@ def test_games_that_are_played_on_are_written_as_if_they_had_ended(games):
 
 
 def test_the_order_of_games_changes_nothing(recipe, games):
-    seat = Seat(recipe, lambda: False)
+    seat = OwnPlayers(recipe, lambda: False)
     again = [play_game(seat, GameTask(number, None)) for number in (23, 3, 20)]
     assert [game.text for game in again] == [games[0][number].text for number in (23, 3, 20)]
 
@@ -85,12 +85,12 @@ def test_an_opening_does_not_depend_on_the_game_before():
 
 def test_a_game_ends_as_a_draw_at_its_greatest_length(recipe):
     short = replace(recipe, settings=replace(SETTINGS, plies=12))
-    game = play_game(Seat(short, lambda: False), GameTask(0, None))
+    game = play_game(OwnPlayers(short, lambda: False), GameTask(0, None))
     assert (game.outcome, game.end, game.plies) == (0, PLIES, 12)
 
 
 def test_a_game_that_is_stopped_is_nothing(recipe):
-    assert play_game(Seat(recipe, lambda: True), GameTask(0, None)) is None
+    assert play_game(OwnPlayers(recipe, lambda: True), GameTask(0, None)) is None
 
 
 def test_limits_are_drawn_around_those_of_the_control():

@@ -63,14 +63,14 @@ def test_a_resumed_run_measures_the_same_games(measured, tmp_path):
 def test_an_interrupted_measurement_is_made_when_the_run_is_resumed(
     measured, tmp_path, monkeypatch, measurement
 ):
-    calls, of = itertools.count(1), MatchMeasurement.of
+    calls, of = itertools.count(1), MatchMeasurement.measured
 
     def interrupted(self, evaluation, asked):
         if next(calls) == measurement:
             asked.set()
         return of(self, evaluation, asked)
 
-    monkeypatch.setattr(MatchMeasurement, "of", interrupted)
+    monkeypatch.setattr(MatchMeasurement, "measured", interrupted)
     ran = tuner(*RUN, *MEASURE, *SHORT, "--run", tmp_path / "run")
     assert ran.status == 130 and "continue with: tuner selfplay --resume" in ran.out + ran.err
     assert len(lines_of(tmp_path / "run")) == measurement - 1

@@ -48,7 +48,7 @@ def test_weights_choose_as_their_evaluation_does(name):
 
 def test_equal_players_win_nothing_of_each_other():
     settings = settings_of("backgammon/classic", games=2000, measure_games=20)
-    found = Measurement(GAME, settings).of(load_evaluation("backgammon/classic"))
+    found = Measurement(GAME, settings).measured(load_evaluation("backgammon/classic"))
     assert (found.points, found.error, found.games, found.opponent) == (0, 0, 20, "classic")
 
 

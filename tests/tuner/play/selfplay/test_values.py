@@ -20,7 +20,7 @@ from tuner.io.terminal import Display
 from tuner.options.selfplay import SECTION, SelfplaySettings
 from tuner.play.openings import Opening
 from tuner.play.selfplay.games import play_episode
-from tuner.play.selfplay.setup import MEGABYTES, plan_of
+from tuner.play.selfplay.settings import MEGABYTES, plan_of
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ HALF_LIFE = 200  # batches, of the learning rate
 MEGABYTES = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SelfplaySpec:
     """Everything that games depend on, except weights and openings. `evaluation` belongs to the
     learner, whose weights change; `opponents` are the names in their turn, and `others` the players
@@ -482,13 +482,13 @@ def spec_of_games(learner: WeightsLearner) -> SelfplaySpec:
     game = learner.evaluation.game
     require_able((spec for _, spec in others), game, game.start()[None])
     return SelfplaySpec(
-        learner.evaluation.spec(),
-        plan_of(settings),
-        control,
-        settings.seed,
-        settings.opponents,
-        others,
-        learner.backup.harvest,
+        evaluation=learner.evaluation.spec(),
+        plan=plan_of(settings),
+        control=control,
+        seed=settings.seed,
+        opponents=settings.opponents,
+        others=others,
+        harvest=learner.backup.harvest,
     )
 
 
