@@ -69,7 +69,7 @@ def rule_of(kind: type[Rule], option: str, words: Sequence[str] | None) -> Rule 
     return kind(**values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GameRules:
     """The rules in force in games, in addition to those of the game; by default none.
 
@@ -105,10 +105,10 @@ class GameRules:
 def rules_of(settings: GameOptions | GamesSettings, restart: bool = False) -> GameRules:
     """Return the rules that settings name; InputError for words that no rule has."""
     return GameRules(
-        settings.plies,
-        rule_of(Resign, "--resign", settings.resign),
-        rule_of(Draw, "--draw", settings.draw),
-        settings.syzygy,
+        plies=settings.plies,
+        resign=rule_of(Resign, "--resign", settings.resign),
+        draw=rule_of(Draw, "--draw", settings.draw),
+        syzygy=settings.syzygy,
         restart=restart,
         seed=settings.seed,
     )

@@ -164,7 +164,7 @@ def test_a_draw_that_both_have_seen_long_enough_is_one():
 
 
 def test_a_mate_counts_before_any_adjudication():
-    rule = GameRules(0, Resign(1, 1), Draw(1, 1, 10**4))
+    rule = GameRules(resign=Resign(1, 1), draw=Draw(1, 1, 10**4))
     game, _ = game_of(
         "f2f3 e7e5 g2g4 d8h4",
         scores=([0, 0], [0, -100]),

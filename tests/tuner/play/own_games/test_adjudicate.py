@@ -123,7 +123,7 @@ def test_tables_come_before_scores(monkeypatch):
 
 def test_a_player_without_scores_neither_wins_nor_draws_by_them():
     for twosided in (True, False):
-        rules = GameRules(0, Resign(1, 600, twosided), Draw(1, 1, 10), endings=True)
+        rules = GameRules(resign=Resign(1, 600, twosided), draw=Draw(1, 1, 10), endings=True)
         for scores in ([None, None], [700.0, None], [0.0, None], [None, 0.0]):
             assert judged(rules, START, scores, 180) is None
         assert judged(rules, BARE, [None], 180) is None
