@@ -207,9 +207,10 @@ def dense_loss(
     chosen: np.ndarray | slice = slice(None),
 ) -> float:
     """Mean loss, from the dense matrix."""
-    p = chances(sample.design(len(weights))[chosen] @ weights.ravel(), scale)
+    evaluation = sample.design(len(weights))[chosen] @ weights.ravel()
+    loss = OBJECTIVES[objective].loss(scale, evaluation, 0.0, sample.outcome[chosen])
     mass = sample.weight[chosen]
-    return float(mass @ losses(objective, p, (1 + sample.outcome[chosen]) / 2) / mass.sum())
+    return float(mass @ loss / mass.sum())
 
 
 def learn(problem: Problem, learner: str = "newton", **options) -> tuple[np.ndarray, Record]:
