@@ -22,7 +22,10 @@ METHODS = {
     "td-leaf": ("--games", 600, "--plies", 12, "--lambda", 0.7, "--average", 0.9),
 }
 # alpha 0.01, lambda 0.7, 60 games of 160 plies at most
-DOCUMENT = (*("--learning-rate", 0.01, "--lambda", 0.7), *("--games", 60, "--plies", 160))
+DOCUMENT = (
+    *("--learner", "sgd", "--learning-rate", 0.01, "--average", 0, "--lambda", 0.7),
+    *("--games", 60, "--plies", 160),
+)
 WINDOW = 20  # games of a point of the picture
 
 

@@ -155,6 +155,9 @@ class Watcher(Protocol):
         """Learn from the game, with its outcome for the first player, or for the engine's `own`
         side, if one is known, and the reason if it was told; return whether there was a game."""
 
+    def abandoned(self) -> None:
+        """Drop a game that was broken off without a result."""
+
 
 class EngineSetting(NamedTuple):
     """An option: its kind as protocols declare it, and how it is set from its name and text;

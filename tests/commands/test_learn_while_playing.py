@@ -18,9 +18,12 @@ import pytest
 from games.record import find
 from games.search.searcher import Found
 from tests.commands.support import done, refused
+from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.play.selfplay.engine import Watcher
 from tuner.play.selfplay.folder import read_history
+from tuner.play.selfplay.learner import new_learner
+from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import texts_of
 
 COMMAND = [sys.executable, "-m", "tuner"]
@@ -58,7 +61,8 @@ def weights(path):
 def test_an_engine_learns_after_each_game_and_goes_on_when_it_is_started_again(tmp_path):
     path = mine(tmp_path)
     begun = weights(path)
-    with engine(path, "--learn", "--lambda", "0.8", "--fixed", "material.pawn") as playing:
+    adam = ("--learner", "adam")  # random moves teach it something
+    with engine(path, "--learn", *adam, "--lambda", "0.8", "--fixed", "material.pawn") as playing:
         for number in range(3):
             play(playing, number)
     learned, folder = weights(path), tmp_path / "mine-games"
@@ -125,6 +129,21 @@ def test_two_programs_do_not_learn_into_one_file(tmp_path):
         )
 
 
+@pytest.mark.long
+def test_what_another_program_learned_meanwhile_is_not_overwritten(tmp_path):
+    path = mine(tmp_path)
+    words = (path, "--learn", "--learner", "adam", "--run")
+    begun = weights(path)
+    with engine(*words, tmp_path / "a") as first:
+        play(first, 0, 8)
+        with engine(*words, tmp_path / "b") as second:
+            play(second, 0, 40)
+        learned = weights(path)
+        play(first, 1, 40)
+        assert first.quit() is None
+    assert (weights(path) == learned).all() and (learned != begun).any()
+
+
 def run(*words, lines="quit\n", command="uci"):
     return subprocess.run(
         [*COMMAND, command, *map(str, words)], input=lines, capture_output=True, text=True
@@ -139,7 +158,7 @@ def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(
     found = run("classic", "--learn", other)
     assert found.returncode == 2 and f"--learn {other}: exists" in found.stderr
     path = tmp_path / "own.yaml"
-    with engine("material", "--learn", str(path)) as playing:
+    with engine("material", "--learn", str(path), "--learner", "adam") as playing:
         play(playing, 0)
         play(playing, 1)
     assert (weights(path) != weights(other)).any()
@@ -297,6 +316,46 @@ def test_the_record_has_the_reason_that_was_told(outcome, reason, comment, termi
     assert kept.headers["Termination"] == termination
     assert kept.headers["Result"] == {1: "1-0", 0: "1/2-1/2", -1: "0-1", None: "*"}[outcome]
     assert kept.end().comment == comment
+
+
+@pytest.mark.parametrize(
+    ("reason", "counts"),
+    [
+        ("White resigns", True),
+        ("Draw by agreement", True),
+        ("", True),
+        ("White forfeits on time", False),
+        ("Black disconnects", False),
+        ("Forfeit due to invalid move: e7e5", False),
+    ],
+)
+def test_a_forfeit_moves_the_last_value_nowhere_and_all_else_as_told(reason, counts):
+    """Without --lambda the last position learns from the result alone."""
+    steps = []
+    for outcome in (-1.0, None):
+        board, episodes = Board(), []
+        watcher = Watcher(lambda board=board: board.game, episodes.append)
+        for san in ("e4", "d5", "exd5", "a6"):
+            board.push(san)
+        watcher.placed(list(board.line))
+        watcher.searched(list(board.line), found(board.move("Nf3")))
+        watcher.ended(outcome, reason=reason)
+        settings = settings_for(
+            "material", {"opponents": ("others",), "method": "td", "batch": 1, "lambda_": 0.0}
+        )
+        learner = new_learner(load_evaluation("material"), settings)
+        learner.learn(episodes, learner.average)
+        steps.append(learner.weights - learner.evaluation.weights)
+    assert not steps[1].any() and steps[0].any() == counts
+
+
+def test_a_game_that_is_broken_off_teaches_nothing():
+    board, episodes = Board(), []
+    watcher = Watcher(lambda: board.game, episodes.append)
+    watcher.placed(list(board.line))
+    watcher.searched(list(board.line), found(board.move("e4")))
+    watcher.abandoned()
+    assert not watcher.ended() and episodes == []
 
 
 def test_a_mate_on_the_board_is_one_whatever_is_told():

@@ -3,7 +3,8 @@ parameters of one game."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,18 @@ LEARN = Option(
 RUN = Option(
     ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
 )
-LEARNING = "lambda_ learning_rate half_life floor fixed"  # options of self-play
-# of each game, where self-play learns from 8 at a time: 3, and the half-life of 200 of those
-RATE, HALF_LIFE = 0.4, 1600.0
+LEARNING = "lambda_ learner learning_rate half_life floor fixed"  # options of self-play
+RATES, HALF_LIFE = {"sgd": 2.0, "adam": 0.4}, 1600.0  # of weights, a game at a time
+HELP = {
+    "learner": "sgd: steps that follow the size of errors, as in KnightCap; adam: steps that do not"
+    " (default: sgd, of networks adam)",
+    "learning_rate": "sgd: centipawns for an error of 1 of a position whose v changes by its scale"
+    f" a centipawn (default: {RATES['sgd']:g}; KnightCap 0.1, EXchess 0.255); adam: of a typical"
+    f" step (default: {RATES['adam']:g}); of networks: in their weights (default: adam 0.0003, sgd"
+    " 0.01)",
+    "half_life": "games until the learning rate is half of the first, which after as many again is"
+    f" a third (default: {HALF_LIFE:,.0f}; of networks 200)",
+}
 
 
 def serving_table(default: str, weight: str = "", learns: bool = False) -> Table:
@@ -45,9 +55,16 @@ def serving_table(default: str, weight: str = "", learns: bool = False) -> Table
             nargs="?",
         ),
         *([settable] if weight else []),
-        *([LEARN, RUN, *options_in(SelfplayOptions, LEARNING)] if learns else []),
+        *([LEARN, RUN, *_learning_options()] if learns else []),
         TERMS,
     )
+
+
+def _learning_options() -> Iterator[Option]:
+    """Yield the options of self-play that an engine which learns has, with its defaults."""
+    for each in options_in(SelfplayOptions, LEARNING):
+        choices = RATES if each.name == "learner" else each.choices
+        yield replace(each, help=HELP.get(each.name, each.help), choices=choices)
 
 
 def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Collection[str]]:
@@ -69,9 +86,12 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     if arguments.learn and output.exists() and not kind_of(folder):
         raise InputError(f"--learn {output}: exists; choose another file, or name it as PARAMS")
     usual = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
-    usual |= {} if holds_network(start) else {"learning_rate": RATE, "half_life": HALF_LIFE}
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
+    if not holds_network(start):
+        learner = given.get("learner", "sgd")
+        rate = {"learning_rate": RATES[learner], "half_life": HALF_LIFE}
+        usual |= {"learner": learner, **rate}
     return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms), given
 
 

@@ -39,6 +39,7 @@ IGNORED = (
 MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbn]?")
 INFO = re.compile(r"info depth (\d+) .*score (cp|mate) (-?\d+) nodes (\d+) .*time (\d+) pv ?(.*)")
 OUTCOMES = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
+BROKEN_OFF = "*"  # the result of a game without one
 MATE = 100_000  # and moves, as a score
 MOST_SECONDS = 1e7
 MOST_NODES = 1 << 62
@@ -275,6 +276,9 @@ class XboardServer:
     def _result(self, words: list[str]) -> None:
         self._halt()
         self._side = None
+        if words and words[0] == BROKEN_OFF and self._watcher is not None:
+            self._watcher.abandoned()
+            return
         reason = " ".join(words[1:]).strip("{}")
         self._end_game(OUTCOMES.get(words[0]) if words else None, reason)
 

@@ -65,6 +65,10 @@ class Watcher:
         if found.pv:
             self._searches.append((line, found))
 
+    def abandoned(self) -> None:
+        """See `games.protocol.server.Watcher`."""
+        self._line, self._searches = [], []
+
     def ended(
         self, outcome: float | None = None, own: float | None = None, reason: str = ""
     ) -> bool:
@@ -192,8 +196,8 @@ class EngineRun(WeightsRun):
     ) -> Iterator[Batch]:
         """See `LearningRun`. The file is replaced after each game, once that is stored."""
         learner, games, line = self.learner, last["games"], last
-        self._require_own(folder)
         while True:
+            self._require_own(folder)
             if games or not self._file.exists():
                 self.write(self._file, line)
             self._learned(learner.average)
@@ -220,7 +224,7 @@ class EngineRun(WeightsRun):
 
     def _require_own(self, folder: Path) -> None:
         """InputError for a file that has other weights than this run learned last or, if it was
-        killed, before that."""
+        killed, before that: an author's, or those of another program."""
         if not self._file.exists():
             return
         found = load_evaluation(self._file, self.settings.terms).weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -29,6 +30,10 @@ from tuner.play.openings import Book, Opening
 from tuner.play.rules import by_length, by_rules
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
+# reasons that user interfaces and servers give for results that are not those of the board
+FORFEITS = re.compile(
+    "forfeit|on time|flag|disconnect|illegal|invalid|abandon|exited", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,12 @@ class Episode:
     tree: Tree
     side: int | None = None  # the learner's player, 0 or 1; None: both
     told: str | None = None  # the reason of a result that was told, "" if none was; None: by rules
+
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether it was told that a player lost otherwise than on the board: the last position
+        says nothing of that."""
+        return FORFEITS.search(self.told or "") is not None
 
     @property
     def positions(self) -> np.ndarray:

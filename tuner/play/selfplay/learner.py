@@ -144,11 +144,7 @@ class WeightsLearner:
         Saturated, with nothing changed, if nothing is learned from them."""
         rule, settings, scale = self.rule, self.settings, self.evaluation.scale
         broken_off = None if settings.truncated == "value" else 0
-        episodes = [
-            episode if episode.outcome is not None else replace(episode, outcome=broken_off)
-            for episode in episodes
-            if len(episode.ply)
-        ]
+        episodes = [_with_lesson(episode, broken_off) for episode in episodes if len(episode.ply)]
         playing = self.evaluation.with_weights(played)
         positions = [self.backup.positions(episode) for episode in episodes]
         rows = self.evaluation.positions(
@@ -263,6 +259,14 @@ class WeightsLearner:
         kept = {**self.kept, batches: self.average}
         self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
         self.batches = batches
+
+
+def _with_lesson(episode: Episode, broken_off: float | None) -> Episode:
+    """Return a game with the outcome that its last value is moved towards, None for none: that of a
+    forfeit teaches nothing, as in KnightCap."""
+    if episode.is_forfeit:
+        return replace(episode, outcome=None)
+    return episode if episode.outcome is not None else replace(episode, outcome=broken_off)
 
 
 def learning_rate(start: float, settings: LearningOptions, games: int) -> float:

@@ -226,6 +226,18 @@ def test_our_matches_play_it(limit):
     assert found["games"] == 2 and not found["forfeits"]
 
 
+def test_it_learns_nothing_from_a_game_that_is_broken_off(tmp_path):
+    path = shutil.copy(parameter_path("material"), tmp_path / "mine.yaml")
+    with chess.engine.SimpleEngine.popen_xboard(
+        [*COMMAND, str(path), "--learn"], timeout=PATIENCE
+    ) as engine:
+        board = chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
+        board.push(engine.play(board, chess.engine.Limit(depth=2), game=0).move)
+        engine.protocol.send_line("result * {Game aborted}")
+        engine.quit()
+    assert read_history(tmp_path / "mine-games") == []
+
+
 def test_it_learns_with_the_result_that_xboard_says(tmp_path):
     path = shutil.copy(parameter_path("material"), tmp_path / "mine.yaml")
     command = [*COMMAND, str(path), "--learn"]
