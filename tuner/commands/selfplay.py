@@ -54,6 +54,7 @@ TABLE: Table = (
     ),
     *options_in(LearningOptions, "games output run"),
     resume("the run", "; --games N sets a new total"),
+    *options_in(LearningOptions, "as_"),
     OneOf(options_in(SelfplayOptions, "depth nodes")),
     *options_in(LearningOptions, "measure measure_games measure_every measure_plies"),
     TERMS,

@@ -66,6 +66,12 @@ class LearningOptions(Settings):
     run: str | None = option(
         "folder of the run (default: selfplay-1, or the next free number)", anew=True, metavar="DIR"
     )
+    as_: Annotated[str, KeysOf("tuner.play.selfplay.presets", "PRESETS")] | None = option(
+        "learn by the update of a document: its rule, learning rate, lambda, batch and limits;"
+        " options that are given count more",
+        flags="--as",
+        anew=True,
+    )
     wins: bool = option(
         "games that win several points: every win counts as one point (default: points)",
         default=False,

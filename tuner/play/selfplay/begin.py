@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tuner.evaluation.networks.evaluation import usual_of_new
+from tuner.evaluation.networks.evaluation import NetworkEvaluation, usual_of_new
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions
 from tuner.play.selfplay import network
+from tuner.play.selfplay.presets import with_preset
 from tuner.play.selfplay.run import LearningRun
 from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import WeightsRun
@@ -33,11 +34,15 @@ def run_for(
     """Return what makes the run that learns `params`, and its settings, from the options that were
     given. InputError for options that have no use there."""
     start: Any = network.start_of(params, _of(NetworkOptions, given), terms)
+    line = None
+    if (name := given.get("as_")) is not None:
+        own = {key: value for key, value in given.items() if key != "as_"}
+        given, line = with_preset(name, own, isinstance(start, NetworkEvaluation))
     if not start.online:
         weights = _of(SelfplayOptions, given)
         usual = usual_of_new(weights) if network.describes_new(given) else {}
         settings = settings_for(params, {**usual, **weights}, terms)
-        return partial(WeightsRun, start=start), settings
+        return _noting(partial(WeightsRun, start=start), line), settings
     known = {each.name for each in options_in(NetworkOptions)}
     refuse(
         (
@@ -49,7 +54,18 @@ def run_for(
     )
     require_one_thread(given.get("workers"), cluster)
     found, file = network.settings_for(params, _of(NetworkOptions, given), start.spec())
-    return partial(network.NetworkRun, start=file), found
+    return _noting(partial(network.NetworkRun, start=file), line), found
+
+
+def _noting(make: MakeRun, line: str | None) -> MakeRun:
+    """Return what makes a run and, if there is one, notes a line about it."""
+
+    def noted(settings: Any, output: Path | None, display: Display) -> LearningRun:
+        if line is not None:
+            display.note(line)
+        return make(settings, output, display)
+
+    return noted
 
 
 def require_one_thread(workers: int | None, cluster: str | None) -> None:

@@ -1,0 +1,98 @@
+"""Updates of weights as documents have them, as options of self-play: `tuner selfplay --as NAME`.
+
+A number of a document is in its own units; `source` says which, and how it became ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tuner.core.records import InputError
+from tuner.options.option import options_in
+from tuner.options.selfplay import NetworkOptions, SelfplayOptions
+
+OWN_MOVES = 0.7**0.5  # lambda of 0.7 for each move of one's own, per ply
+# a plain step of constant size after each game, and no mean of the weights
+STEPS = {"learner": "sgd", "batch": 1, "lag": 0, "average": 0.0, "floor": 1.0}
+
+
+class Preset(NamedTuple):
+    """The update of a document: options, of `networks` or of parameter files, and the source of
+    their numbers."""
+
+    options: Mapping[str, Any]
+    networks: bool
+    source: str
+
+
+PRESETS = {
+    "exchess": Preset(
+        {
+            **STEPS,
+            "method": "td-leaf",
+            "lambda_": OWN_MOVES,
+            "learning_rate": 0.255,
+            "gradient": "forward-difference",
+        },
+        False,
+        "Homan 2000: v = tanh(0.00255 e), lambda 0.7 for each own move, alpha 1 with derivatives"
+        " per pawn and steps in centipawns, which is 0.255",
+    ),
+    "knightcap": Preset(
+        {
+            **STEPS,
+            "method": "td-leaf",
+            "lambda_": OWN_MOVES,
+            "learning_rate": 0.1,
+            "batch": 10,
+        },
+        False,
+        "Baxter, Tridgell and Weaver 1998, and the sources of KnightCap 3.6: lambda 0.7 for each"
+        " own move, a step of 10 hundredths of a centipawn, every 10 games",
+    ),
+    "shogi": Preset(
+        {**STEPS, "method": "td-leaf", "lambda_": 0.9, "largest_step": 20.0},
+        False,
+        "a study of shogi: P = 1 / (1 + exp(-e / 1000)), lambda 0.9, no step above 20; its alpha is"
+        " not known",
+    ),
+    "hui": Preset(
+        {
+            **STEPS,
+            "method": "td",
+            "lambda_": 0.7,
+            "learning_rate": 0.04,
+            "plies": 160,
+            "truncated": "draw",
+        },
+        True,
+        "Hui 2018, 3.2.3 and 4.1: w += alpha sum of c_t grad v(x_t) over the positions of a game,"
+        " alpha 0.01, lambda 0.7, games of 160 plies; its v = tanh(w x) is tanh(w x / 2) here, so"
+        " the weights of one neuron are twice as large and alpha is 0.04",
+    ),
+}
+
+
+def with_preset(name: str, given: Mapping[str, Any], networks: bool) -> tuple[dict[str, Any], str]:
+    """Return the options that a preset sets, with those that were given in their place, and a line
+    that says so. InputError for a preset of the other kind of evaluation."""
+    preset = PRESETS[name]
+    if preset.networks != networks:
+        kinds = ("parameter files", "networks")
+        raise InputError(
+            f"--as {name}: the update is one of {kinds[preset.networks]}, and PARAMS is one of"
+            f" {kinds[networks]}"
+        )
+    known = {
+        each.name: each for each in (*options_in(SelfplayOptions), *options_in(NetworkOptions))
+    }
+    set_here = " ".join(
+        f"{known[option].names[-1]} {value:.4g}"
+        if isinstance(value, float)
+        else f"{known[option].names[-1]} {value}"
+        for option, value in preset.options.items()
+        if option not in given
+    )
+    others = " ".join(known[option].names[-1] for option in preset.options if option in given)
+    line = f"as {name}: {set_here}" + (f"; given in place of its own: {others}" if others else "")
+    return {**preset.options, **given}, line
