@@ -13,19 +13,13 @@ import chess.pgn
 from study import Study, mean_sd
 
 START = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
-COMMON = (
-    *("--hidden", 0, "--openings", START, "--depth", 2, "--explore", 0.3, "--truncated", "draw"),
-    *("--batch", 1, "--lag", 0, "--learning-rate", 0.1),
-)
+COMMON = ("--hidden", 0, "--openings", START, "--depth", 2, "--explore", 0.3)
+OWN = ("--truncated", "draw", "--batch", 1, "--lag", 0, "--learning-rate", 0.1)
 METHODS = {
     "td": ("--games", 300, "--plies", 4, "--lambda", 1, "--average", 0),
     "td-leaf": ("--games", 600, "--plies", 12, "--lambda", 0.7, "--average", 0.9),
 }
-# alpha 0.01, lambda 0.7, 60 games of 160 plies at most
-DOCUMENT = (
-    *("--learner", "sgd", "--learning-rate", 0.01, "--average", 0, "--lambda", 0.7),
-    *("--games", 60, "--plies", 160),
-)
+DOCUMENT = ("--as", "hui", "--games", 60)
 WINDOW = 20  # games of a point of the picture
 
 
@@ -61,7 +55,7 @@ def main() -> None:
     study = Study(__doc__)
     rows, lines = [], {}
     variants = [
-        *((method, method, (*COMMON, *settings)) for method, settings in METHODS.items()),
+        *((method, method, (*COMMON, *OWN, *settings)) for method, settings in METHODS.items()),
         *((f"{method}, as in the document", method, (*COMMON, *DOCUMENT)) for method in METHODS),
     ]
     for name, method, settings in variants:

@@ -12,11 +12,7 @@ import math
 
 from study import Study, mean_sd, wilson
 
-# alpha 0.01 after each game, without a mean of the weights
-DOCUMENT = (
-    *("--learner", "sgd", "--learning-rate", 0.01),
-    *("--batch", 1, "--lag", 0, "--average", 0),
-)
+DOCUMENT = ("--as", "hui")
 COMMON = ("--lambda", 0.7, "--plies", 160, "--random-plies", 4)
 MEASURE = ("--measure", "random", "--measure-plies", 80)
 LINEAR, MEDIUM = ("--encoding", "antisymmetric384", "--hidden", 0), ("--hidden", 64)

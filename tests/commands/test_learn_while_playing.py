@@ -38,12 +38,15 @@ def engine(*words):
             playing.quit()
 
 
-def play(playing, number, most=60):
-    """Play a game against random moves; return its board."""
+def play(playing, number, most=60, strong=None):
+    """Play a game against random moves, which teach nothing, or a strong engine; return its
+    board."""
     board, rng = chess.Board(), random.Random(number)
     while not board.is_game_over() and board.ply() < most:
         if board.turn == (number % 2 == 0):
             board.push(playing.play(board, chess.engine.Limit(depth=2), game=number).move)
+        elif strong is not None and board.ply() > 3:
+            board.push(strong.play(board, chess.engine.Limit(depth=4), game=number).move)
         else:
             board.push(rng.choice(sorted(board.legal_moves, key=str)))
     return board
@@ -61,20 +64,31 @@ def weights(path):
 def test_an_engine_learns_after_each_game_and_goes_on_when_it_is_started_again(tmp_path):
     path = mine(tmp_path)
     begun = weights(path)
-    adam = ("--learner", "adam")  # random moves teach it something
-    with engine(path, "--learn", *adam, "--lambda", "0.8", "--fixed", "material.pawn") as playing:
+    words = ("--learn", "--lambda", "0.8", "--fixed", "material.pawn")
+    with engine(path, *words) as playing, engine("classic") as strong:
         for number in range(3):
-            play(playing, number)
+            play(playing, number, strong=strong)
     learned, folder = weights(path), tmp_path / "mine-games"
     assert (learned != begun).any() and len(read_history(folder)) == 3
     fixed = load_parameters(path, ()).mask(("material.pawn",))
     assert (learned[fixed] == begun[fixed]).all()
-    with engine(path, "--learn") as playing:
-        play(playing, 3)
+    with engine(path, "--learn") as playing, engine("classic") as strong:
+        play(playing, 3, strong=strong)
     assert len(read_history(folder)) == 4 and (weights(path) != learned).any()
     done("report", folder)
     games = (folder / "games.pgn").read_text()
     assert games.count("[Event ") == 4 and "learner" in games and "opponent" in games
+
+
+def test_games_against_random_moves_change_nothing(tmp_path):
+    path = mine(tmp_path)
+    begun = weights(path)
+    with engine(path, "--learn") as playing:
+        for number in range(3):
+            play(playing, number, 40)
+    history = read_history(tmp_path / "mine-games")
+    assert len(history) == 3 and all(line["squares"] < 1e-4 for line in history)
+    assert (weights(path) == begun).all() and [line["step"] for line in history] == [0.0] * 3
 
 
 def test_a_kill_loses_at_most_the_game_in_play(tmp_path):
@@ -132,13 +146,13 @@ def test_two_programs_do_not_learn_into_one_file(tmp_path):
 @pytest.mark.long
 def test_what_another_program_learned_meanwhile_is_not_overwritten(tmp_path):
     path = mine(tmp_path)
-    words = (path, "--learn", "--learner", "adam", "--run")
+    words = (path, "--learn", "--run")
     begun = weights(path)
     with engine(*words, tmp_path / "a") as first:
         play(first, 0, 8)
-        with engine(*words, tmp_path / "b") as second:
+        with engine(*words, tmp_path / "b") as second, engine("classic") as strong:
             for number in range(3):
-                play(second, number)
+                play(second, number, strong=strong)
         deadline = time.monotonic() + 60
         while (weights(path) == begun).all() and time.monotonic() < deadline:
             time.sleep(0.1)  # it learns once it was told to quit
@@ -162,9 +176,9 @@ def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(
     found = run("classic", "--learn", other)
     assert found.returncode == 2 and f"--learn {other}: exists" in found.stderr
     path = tmp_path / "own.yaml"
-    with engine("material", "--learn", str(path), "--learner", "adam") as playing:
-        play(playing, 0)
-        play(playing, 1)
+    with engine("material", "--learn", str(path)) as playing, engine("classic") as strong:
+        play(playing, 0, strong=strong)
+        play(playing, 1, strong=strong)
     assert (weights(path) != weights(other)).any()
     found = run(path, "--learn", "--lambda", "0.2")
     assert found.returncode == 2 and "was begun with 0.7" in found.stderr

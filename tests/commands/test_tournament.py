@@ -168,6 +168,7 @@ def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
         ("", "tournament: expected players, or --resume DIR"),
         ("classic", "tournament: expected two players or more"),
         ("classic nothing", "nothing: no such file"),
+        ("classic .", ".: a folder without checkpoints; expected a player, such as params.yaml"),
         ("classic tictactoe/random", "name players of one game"),
         ("classic pesto --games 7", "games is 7, expected an even number"),
         (

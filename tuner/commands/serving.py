@@ -28,12 +28,12 @@ RUN = Option(
 LEARNING = "lambda_ learner learning_rate half_life floor fixed"  # options of self-play
 RATES, HALF_LIFE = {"sgd": 2.0, "adam": 0.4}, 1600.0  # of weights, a game at a time
 HELP = {
-    "learner": "sgd: steps that follow the size of errors, as in KnightCap; adam: steps that do not"
-    " (default: sgd, of networks adam)",
-    "learning_rate": "sgd: centipawns for an error of 1 of a position whose v changes by its scale"
-    f" a centipawn (default: {RATES['sgd']:g}; KnightCap 0.1, EXchess 0.255); adam: of a typical"
-    f" step (default: {RATES['adam']:g}); of networks: in their weights (default: adam 0.0003, sgd"
-    " 0.01)",
+    "learner": "adam (default): steps of about one size; sgd: steps that follow the size of errors,"
+    " as in KnightCap",
+    "learning_rate": f"adam: centipawns of a typical step (default: {RATES['adam']:g}); sgd: for"
+    " an error of 1 of a position whose v changes by its scale a centipawn (default:"
+    f" {RATES['sgd']:g}; KnightCap 0.1, EXchess 0.255); of networks: in their weights (default:"
+    " adam 0.0003, sgd 0.01)",
     "half_life": "games until the learning rate is half of the first, which after as many again is"
     f" a third (default: {HALF_LIFE:,.0f}; of networks 200)",
 }
@@ -89,7 +89,7 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
     if not holds_network(start):
-        learner = given.get("learner", "sgd")
+        learner = given.get("learner", "adam")
         rate = {"learning_rate": RATES[learner], "half_life": HALF_LIFE}
         usual |= {"learner": learner, **rate}
     return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms), given

@@ -194,9 +194,16 @@ def named_player(words: Sequence[str]) -> NamedPlayer:
 
 
 def players_of(text: str) -> list[tuple[str, str | None]]:
-    """Return a player, or the checkpoints in the folder of a run of self-play, with names."""
+    """Return a player, or the checkpoints in the folder of a run of self-play, with names.
+    InputError for a folder without any."""
     folder = Path(text)
     kept = [path for path in (folder / CHECKPOINTS).glob("*.yaml") if path.stem.isdecimal()]
+    if not kept and folder.is_dir():
+        raise InputError(
+            f"{text}: a folder without checkpoints; expected a player, such as"
+            f" {folder / 'params.yaml'}, or a run of `tuner selfplay --measure PLAYER`, which keeps"
+            " some"
+        )
     return [
         (str(path), f"{folder.name} {path.stem}")
         for path in sorted(kept, key=lambda path: int(path.stem))

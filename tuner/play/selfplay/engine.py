@@ -36,6 +36,9 @@ from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
 
 TAKEN_BACK = 4  # plies at most: a line that is shorter by more is another game
 WRITTEN = 0.01  # of a weight, by which a file may differ from what was written into it
+# mean square of the errors of a game below which it teaches nothing: steps of Adam would not be
+# smaller for it, and those that are still to come of earlier games belong to them
+NEGLIGIBLE = 1e-4
 NEW = 2  # plies in which a line may differ, as after another reply than the one pondered on
 
 
@@ -212,7 +215,7 @@ class EngineRun(WeightsRun):
                 return
             episode = replace(episode, number=games)
             try:
-                watched = learner.learn([episode], learner.average)
+                watched = learner.learn([episode], learner.average, NEGLIGIBLE)
             except Saturated:
                 self._say(
                     "nothing is learned from this game: most of its positions are won or lost"

@@ -139,9 +139,10 @@ class WeightsLearner:
         self.free = self.evaluation.free(settings.fixed)
         self.low, self.high = self.evaluation.limits()
 
-    def learn(self, episodes: list[Episode], played: np.ndarray) -> dict:
+    def learn(self, episodes: list[Episode], played: np.ndarray, least: float = 0.0) -> dict:
         """Learn from games that the weights `played` played; return statistics of the update.
-        Saturated, with nothing changed, if nothing is learned from them."""
+        Nothing changes where the mean square of the errors is below `least`. Saturated, with
+        nothing changed, if nothing is learned from them."""
         rule, settings, scale = self.rule, self.settings, self.evaluation.scale
         broken_off = None if settings.truncated == "value" else 0
         episodes = [_with_lesson(episode, broken_off) for episode in episodes if len(episode.ply)]
@@ -180,18 +181,21 @@ class WeightsLearner:
         # of the cross-entropy of p = (1 + v) / 2 the derivative lacks the slope of v
         flat = np.maximum(1 - values**2, FLATTEST) if settings.loss == "cross-entropy" else 1.0
         gradient = np.where(self.free, rows.slopes(errors / flat, scale, self.weights), 0.0)
-        change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        squares = float((errors**2).mean()) if len(errors) else 0.0
+        change, keep = np.zeros(self.weights.shape), 1.0
+        if squares >= least:
+            change = self.rate * rule.step(self.state, gradient, len(values), batches)
+            keep = kept_share(settings, batches)
         if not np.isfinite(change).all():
             raise self._saturated(batches)
         if settings.largest_step is not None:
             change = np.clip(change, -settings.largest_step, settings.largest_step)
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
-        keep = kept_share(settings, batches)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
         leaves = sum(len(given.known) for given in inputs)
         return {
-            "squares": float((errors**2).mean()) if len(errors) else 0.0,
+            "squares": squares,
             "step": float(np.abs(change).mean()),
             "drift": float(np.abs(self.average - self.evaluation.weights).mean()),
             "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1)),
