@@ -239,8 +239,9 @@ def _checked(arguments: Arguments) -> dict:
 def _require_only_added(path: Path, parameters: Parameters, command: str) -> None:
     """InputError if a file that is written again would change beyond added lines, or is a bundled
     one that would name terms of somebody's file; `command` writes another file."""
-    kept = iter(to_text(parameters, path.parent).splitlines())
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    kept = iter(to_text(parameters, path.parent).split("\n"))
+    # as bytes: line ends stay as they are, too
+    for number, text in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
         if text not in kept:
             raise InputError(
                 f"{path}:{number}: this line would be written differently; `{command}` writes"

@@ -68,7 +68,7 @@ class LearningOptions(Settings):
     )
     as_: Annotated[str, KeysOf("tuner.play.selfplay.presets", "PRESETS")] | None = option(
         "learn by the update of a document: its rule, learning rate, lambda, batch and limits;"
-        " options that are given count more",
+        " options that are given beside it win",
         flags="--as",
         anew=True,
     )

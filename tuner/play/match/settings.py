@@ -225,9 +225,9 @@ def levels_of(player: str, levels: str) -> Iterator[tuple[NamedPlayer, str | Non
     for level in range(first, last + 1, step):
         words = f"{name}={level}" if name in LIMITS else f"{OPTION}{name}={level}"
         rated = name == RATED
-        seat = named_player([player, words, *([f"{OPTION}{LIMITED}=true"] if rated else [])])
+        entrant = named_player([player, words, *([f"{OPTION}{LIMITED}=true"] if rated else [])])
         called = f"{understood(player).name} {name} {level}"
-        yield seat._replace(name=called), f"{called}={level}" if rated else None
+        yield entrant._replace(name=called), f"{called}={level}" if rated else None
 
 
 def tournament_settings(
@@ -236,7 +236,7 @@ def tournament_settings(
     """Return the settings of a new tournament between players: values that were given, and
     otherwise the usual ones of their game. InputError for options that no tournament can have."""
     options = TournamentOptions(**given)
-    seats = [
+    entrants = [
         NamedPlayer(text, name, {}, ()) for each in texts for text, name in players_of(each)
     ] + [named_player(words) for words in options.player]
     levels = list(levels_of(*options.ladder)) if options.ladder else []
@@ -247,34 +247,36 @@ def tournament_settings(
                 "--random-plies and --openings: both choose openings; leave one out",
             ),
             (
-                levels and len(seats) != 1,
-                f"--ladder: places one player, found {len(seats)}: name one more",
+                levels and len(entrants) != 1,
+                f"--ladder: places one player, found {len(entrants)}: name one more",
             ),
             (
                 levels and (options.gauntlet or options.anchor),
                 "--ladder: is a gauntlet with its own ratings; leave --gauntlet and --anchor out",
             ),
-            (len(seats) + len(levels) < 2, "tournament: expected two players or more"),
+            (len(entrants) + len(levels) < 2, "tournament: expected two players or more"),
         )
     )
-    seats += [seat for seat, _ in levels]
-    named = [understood(seat.text) for seat in seats]
+    entrants += [entrant for entrant, _ in levels]
+    named = [understood(entrant.text) for entrant in entrants]
     game = game_of_players(named)
     usual = usual_of(game)
     usual_names = names_of([introduced(one, game) for one in named])
-    names = tuple(seat.name or usual_names[i] for i, seat in enumerate(seats))
+    names = tuple(entrant.name or usual_names[i] for i, entrant in enumerate(entrants))
     anchors = (*options.anchor, *(anchor for _, anchor in levels if anchor))
     settings = make(
         TournamentSettings,
         {
             **vars(options),
             **paths_of(options, game.name),
-            "players": tuple(seat.text for seat in seats),
+            "players": tuple(entrant.text for entrant in entrants),
             "names": names,
             "gauntlet": options.gauntlet or bool(levels),
             "anchor": anchors,
-            "controls": tuple(control_of(options, seat.control, usual.depth) for seat in seats),
-            "options": tuple(seat.options for seat in seats),
+            "controls": tuple(
+                control_of(options, entrant.control, usual.depth) for entrant in entrants
+            ),
+            "options": tuple(entrant.options for entrant in entrants),
             "random_plies": (
                 usual.random_plies if options.random_plies is None else options.random_plies
             ),

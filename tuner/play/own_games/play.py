@@ -347,32 +347,32 @@ def games_text(tasks: Sequence[GameTask]) -> str:
     return f"game {first}" if first == last else f"games {first} to {last}"
 
 
-def play_games(seat: OwnPlayers, tasks: Sequence[GameTask]) -> list[Generated] | None:
+def play_games(own: OwnPlayers, tasks: Sequence[GameTask]) -> list[Generated] | None:
     """Play games in this order, and return them; None if they were stopped. An engine plays them in
     one process, so that they depend on nothing else."""
-    seat.sides.refresh()
+    own.sides.refresh()
     games = []
     for task in tasks:
-        if (game := play_game(seat, task)) is None:
+        if (game := play_game(own, task)) is None:
             return None
         games.append(game)
     return games
 
 
-def play_game(seat: OwnPlayers, task: GameTask) -> Generated | None:
+def play_game(own: OwnPlayers, task: GameTask) -> Generated | None:
     """Play a game and return it; None if it was stopped."""
-    number, attempt, recipe, settings = task.number, task.attempt, seat.recipe, seat.recipe.settings
-    players, names = seat.sides.players_of(number)
-    opening = task.opening or random_opening(seat.game, settings, number, seat.judge, attempt)
+    number, attempt, recipe, settings = task.number, task.attempt, own.recipe, own.recipe.settings
+    players, names = own.sides.players_of(number)
+    opening = task.opening or random_opening(own.game, settings, number, own.judge, attempt)
     plays_on = random.Random(f"{settings.seed} play on {number}").random() < settings.play_on
     dice = Dice(settings.seed, number + attempt * SEEDS)
-    course, verdicts = Course(seat.game, opening, dice), _Verdicts(seat.by_scores, plays_on)
+    course, verdicts = Course(own.game, opening, dice), _Verdicts(own.by_scores, plays_on)
     try:
         end = play_out(
             course,
             players,
-            (*seat.sure, verdicts.judge, by_length(settings.plies)),
-            seat.stopped,
+            (*own.sure, verdicts.judge, by_length(settings.plies)),
+            own.stopped,
             [f"{settings.seed}/{number}/{attempt}/{turn}" for turn in (0, 1)],
         )
     except Stopped:

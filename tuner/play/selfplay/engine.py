@@ -36,8 +36,8 @@ from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
 
 TAKEN_BACK = 4  # plies at most: a line that is shorter by more is another game
 WRITTEN = 0.01  # of a weight, by which a file may differ from what was written into it
-# mean square of the errors of a game below which it teaches nothing: steps of Adam would not be
-# smaller for it, and those that are still to come of earlier games belong to them
+# mean square of the errors of a game below which it teaches nothing: Adam divides by the size of
+# errors, so its step would be as large as any, and its momentum would repeat those of other games
 NEGLIGIBLE = 1e-4
 NEW = 2  # plies in which a line may differ, as after another reply than the one pondered on
 

@@ -1,6 +1,6 @@
 """Updates of weights as documents have them, as options of self-play: `tuner selfplay --as NAME`.
 
-A number of a document is in its own units; `source` says which, and how it became ours."""
+A number of a document is in its own units; the comments say which, and how it became ours."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ STEPS = {"learner": "sgd", "batch": 1, "lag": 0, "average": 0.0, "floor": 1.0}
 
 
 class Preset(NamedTuple):
-    """The update of a document: options, of `networks` or of parameter files, and the source of
-    their numbers."""
+    """The update of a document: options, of `networks` or of parameter files."""
 
     options: Mapping[str, Any]
     networks: bool
-    source: str
 
 
 PRESETS = {
+    # Homan 2000: v = tanh(0.00255 e), lambda 0.7 for each own move, alpha 1 with derivatives
+    # per pawn and steps in centipawns, which is 0.255
     "exchess": Preset(
         {
             **STEPS,
@@ -35,9 +35,9 @@ PRESETS = {
             "gradient": "forward-difference",
         },
         False,
-        "Homan 2000: v = tanh(0.00255 e), lambda 0.7 for each own move, alpha 1 with derivatives"
-        " per pawn and steps in centipawns, which is 0.255",
     ),
+    # Baxter, Tridgell and Weaver 1998, and the sources of KnightCap 3.6: lambda 0.7 for each
+    # own move, a step of 10 hundredths of a centipawn, every 10 games
     "knightcap": Preset(
         {
             **STEPS,
@@ -47,15 +47,16 @@ PRESETS = {
             "batch": 10,
         },
         False,
-        "Baxter, Tridgell and Weaver 1998, and the sources of KnightCap 3.6: lambda 0.7 for each"
-        " own move, a step of 10 hundredths of a centipawn, every 10 games",
     ),
+    # a study of shogi: P = 1 / (1 + exp(-e / 1000)), lambda 0.9, no step above 20; its alpha is
+    # not known
     "shogi": Preset(
         {**STEPS, "method": "td-leaf", "lambda_": 0.9, "largest_step": 20.0},
         False,
-        "a study of shogi: P = 1 / (1 + exp(-e / 1000)), lambda 0.9, no step above 20; its alpha is"
-        " not known",
     ),
+    # Hui 2018, 3.2.3 and 4.1: w += alpha sum of c_t grad v(x_t) over the positions of a game,
+    # alpha 0.01, lambda 0.7, games of 160 plies; its v = tanh(w x) is tanh(w x / 2) here, so
+    # the weights of one neuron are twice as large and alpha is 0.04
     "hui": Preset(
         {
             **STEPS,
@@ -66,9 +67,6 @@ PRESETS = {
             "truncated": "draw",
         },
         True,
-        "Hui 2018, 3.2.3 and 4.1: w += alpha sum of c_t grad v(x_t) over the positions of a game,"
-        " alpha 0.01, lambda 0.7, games of 160 plies; its v = tanh(w x) is tanh(w x / 2) here, so"
-        " the weights of one neuron are twice as large and alpha is 0.04",
     ),
 }
 
