@@ -150,6 +150,13 @@ def test_players_have_limits_names_and_options_of_their_own(tmp_path):
     }
 
 
+def test_a_folder_may_have_the_name_of_a_player(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("classic", "random"):
+        (tmp_path / name).mkdir()
+    assert play("classic", "random", "--depth", 1, "--plies", 8, "--games", 2)["games"] == 2
+
+
 def test_a_ladder_places_a_player_and_leaves_levels_that_tell_nothing(tmp_path):
     found = play(
         *("classic", "--ladder", "random", "depth=1:2", "--depth", 1, "--games", 12),

@@ -223,7 +223,7 @@ def understood(text: str) -> Named:
     """Interpret a parameter file or bundled name, a network, `random`, an engine as
     PROTOCOL:COMMAND, such as `uci:stockfish`, or one on the PATH, without its protocol."""
     prefix, _, last = text.rpartition("/")
-    if last == RANDOM and (not prefix or prefix in available()) and not os.path.exists(text):
+    if last == RANDOM and (not prefix or prefix in available()) and not os.path.isfile(text):
         return Named(RANDOM, RANDOM, RANDOM, prefix or None)
     if (engine := engine_named(text)) is not None:
         return engine

@@ -199,11 +199,14 @@ def players_of(text: str) -> list[tuple[str, str | None]]:
     folder = Path(text)
     kept = [path for path in (folder / CHECKPOINTS).glob("*.yaml") if path.stem.isdecimal()]
     if not kept and folder.is_dir():
-        raise InputError(
-            f"{text}: a folder without checkpoints; expected a player, such as"
-            f" {folder / 'params.yaml'}, or a run of `tuner selfplay --measure PLAYER`, which keeps"
-            " some"
-        )
+        try:
+            understood(text)  # a folder may have the name of a player, such as of its own games
+        except InputError:
+            raise InputError(
+                f"{text}: a folder without checkpoints; expected a player, such as"
+                f" {folder / 'params.yaml'}, or a run of `tuner selfplay --measure PLAYER`, which"
+                " keeps some"
+            ) from None
     return [
         (str(path), f"{folder.name} {path.stem}")
         for path in sorted(kept, key=lambda path: int(path.stem))
