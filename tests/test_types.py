@@ -55,11 +55,11 @@ def study(games: Path, folder: Path) -> str:
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
         nodes=2000, method="spsa")
     wins: int = match.wins - match.losses
-    chances: tuner.CommandResult = tuner.fit_wdl(folder / "match" / "games.pgn", held_out=0.2)
+    chances: tuner.Wdl = tuner.fit_wdl(folder / "match" / "games.pgn", held_out=0.2)
     net: tuner.TrainedNetwork = tuner.train_network(evaluation, games, folder / "n.yaml",
         hidden=(8,))
     rows: tuner.Dataset = tuner.build_rows(games, folder / "rows", evaluation, engine="./mine")
-    tuner.write_trace(evaluation, folder / "rows.h", language="c")
+    header: tuner.CommandResult = tuner.write_trace(evaluation, folder / "rows.h", language="c")
     tuner.read_from_source(evaluation, folder / "eval.c", folder / "of-source.yaml")
     differ: object = tuner.write_into_source(evaluation, [folder / "eval.c"], check=True).result
     text = f"{chances}{net.network}{rows}{differ}"

@@ -20,7 +20,6 @@ from tuner.version import __version__ as __version__
 if TYPE_CHECKING:
     from games.streams import InputError
     from tuner.api.commands import (
-        CommandResult,
         TrainedNetwork,
         build_rows,
         fit_wdl,
@@ -39,7 +38,9 @@ if TYPE_CHECKING:
     from tuner.results.match import MatchResult
     from tuner.results.optimized import Optimized
     from tuner.results.own_games import OwnGames
+    from tuner.results.result import CommandResult
     from tuner.results.standings import Standings
+    from tuner.results.wdl import Wdl
 
 __all__ = [
     "CommandResult",
@@ -55,6 +56,7 @@ __all__ = [
     "Standings",
     "TrainedNetwork",
     "Tuned",
+    "Wdl",
     "build_dataset",
     "build_rows",
     "fit_wdl",
@@ -76,7 +78,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CommandResult": "tuner.api.commands",
+    "CommandResult": "tuner.results.result",
     "Dataset": "tuner.datasets.dataset",
     "Evaluation": "tuner.api.evaluation",
     "Improved": "tuner.results.improved",
@@ -89,6 +91,7 @@ _HOMES = {
     "Standings": "tuner.results.standings",
     "TrainedNetwork": "tuner.api.commands",
     "Tuned": "tuner.api.learning",
+    "Wdl": "tuner.results.wdl",
     "build_dataset": "tuner.api.learning",
     "build_rows": "tuner.api.commands",
     "fit_wdl": "tuner.api.commands",

@@ -14,12 +14,15 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuner.commands.completion import SHELLS, completion_of
-from tuner.io.interrupt import prompt_interrupts
+from tuner.io.interrupt import INTERRUPTED, prompt_interrupts
 from tuner.options.parser import Help, Parser, nearest
 from tuner.version import __version__
+
+if TYPE_CHECKING:
+    from tuner.results.result import Found
 
 # The matrices here are small: the threads of a linear algebra library would wait longer than they
 # work.
@@ -57,7 +60,6 @@ GROUPS = {  # each command with its purpose
         "dataset": "cache feature counts so that repeated fits are fast",
     },
 }
-INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
 SERVERS = ("uci", "xboard", "usi", "ubgi", "watch")  # they have no result to print as JSON
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 EPILOG = """start here:
@@ -252,9 +254,16 @@ def _perform(arguments: list[str]) -> int:
 
     show_warnings()
     try:
-        result, status = _result_of(parsed)
-        if parsed.command not in SERVERS and parsed.json:
-            print(json.dumps(result, indent=1, allow_nan=False))
+        found: Found | None = parsed.perform(parsed)
+        if found is None:  # of a server
+            return 0
+        if parsed.json:
+            print(json.dumps(found.result, indent=1, allow_nan=False))
+        else:
+            from tuner.commands.display import show_found
+
+            show_found(found)
+        return found.status
     except InputError as problem:
         _say(f"tuner: {problem}")
         return 2
@@ -264,17 +273,6 @@ def _perform(arguments: list[str]) -> int:
     finally:
         if "games.compile.jit" in sys.modules:
             sys.modules["games.compile.jit"].compilation.finish()
-    return status
-
-
-def _result_of(parsed: Any) -> tuple[dict, int]:
-    """Perform a command; return its result and its exit status."""
-    from tuner.options.option import Ended
-
-    try:
-        return parsed.perform(parsed), 0
-    except Ended as end:
-        return end.result, end.status
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -299,7 +297,7 @@ def parse(arguments: Sequence[str]) -> Any:
             commands[command].error(f"unexpected {shlex.join(others)}")
         from tuner.options.option import Arguments
 
-        return Arguments(parsed, arguments)
+        return Arguments(parsed, "tuner " + shlex.join(arguments))
     if command is not None:
         parser.error(f"no command {command!r}{nearest(command, list(COMMANDS))}")
     parser.require_known_options(arguments)
@@ -319,21 +317,14 @@ def require_command(words: Sequence[str]) -> Any:
         raise InputError(said.getvalue().strip()) from None
 
 
-def capture(words: Sequence[str]) -> tuple[dict, str]:
-    """Perform a command within a program; return its result, and the text that it would print on
-    standard output. InputError as the command itself has; KeyboardInterrupt if it was
-    interrupted."""
-    parsed, text = require_command(words), io.StringIO()
-    with contextlib.redirect_stdout(text):
-        result, status = _result_of(parsed)
-    if status == INTERRUPTED:
-        raise KeyboardInterrupt
-    return result, text.getvalue()
-
-
 def perform(words: Sequence[str]) -> dict:
-    """Perform a command within another one, and return its result; see `capture`."""
-    return capture([*words, "--json"])[0]
+    """Perform a command within another one, and return its result. InputError as the command itself
+    has; KeyboardInterrupt if it was interrupted."""
+    parsed = require_command(words)
+    found: Found = parsed.perform(parsed)
+    if found.status == INTERRUPTED:
+        raise KeyboardInterrupt
+    return found.result
 
 
 def _say(text: str) -> None:

@@ -1,52 +1,37 @@
-"""Commands as functions: their options are keywords, and what they print is returned."""
+"""Commands as functions: their options are keywords, and what they found is returned."""
 
 from __future__ import annotations
 
 import importlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, TypeVar
 
 from tuner.api.arguments import paths_of, takes
 from tuner.api.evaluation import Evaluation, Games, Network, Player, load_network
-from tuner.cli import capture
+from tuner.commands import dataset, export, network, trace, wdl
 from tuner.core.records import InputError, Settings
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.reader import open_dataset
-from tuner.options.option import Option, all_in, as_field
-from tuner.report.page import render_inline
+from tuner.options.option import Arguments, Option, all_in, as_field
+from tuner.results.result import CommandResult
+from tuner.results.trained import Trained
+from tuner.results.wdl import Wdl
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class CommandResult:
-    """The result of a command: `result`, what it prints with --json, and `lines`, its text."""
-
-    result: dict[str, Any]
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the page of the run if it has a folder, else its text."""
-        return render_inline(self.result.get("run"), str(self))
-
-
-@dataclass(frozen=True, repr=False)
-class TrainedNetwork(CommandResult):
-    """A `network` that was trained, and the result of `tuner network`."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TrainedNetwork(Trained):
+    """A `network` that was trained, and what `tuner network` found."""
 
     network: Network
 
     def __repr__(self) -> str:
-        return (
-            f"<TrainedNetwork {self.network.name}: {plural(self.result['positions'], 'position')}>"
-        )
+        return f"<TrainedNetwork {self.network.name}: {plural(self.found.positions, 'position')}>"
 
 
 def _options_of(command: str, without: str) -> Callable[[F], F]:
@@ -68,10 +53,10 @@ def _type_of(option: Option) -> Any:
 
 
 @_options_of("wdl", "")
-def fit_wdl(games: Games, **options: Any) -> CommandResult:
+def fit_wdl(games: Games, **options: Any) -> Wdl:
     """Fit the probabilities of a win, draw and loss to the search scores of games, as `tuner wdl`
     does. InputError names a mistake in one line."""
-    return _perform("wdl", _names(games), options)
+    return wdl.run(_given(wdl, "fit_wdl", options, sources=paths_of(games)))
 
 
 @_options_of("network", "output")
@@ -81,9 +66,9 @@ def train_network(
     """Train a network on values of positions, as `tuner network` does, and write it to `output`
     (.yaml, its weights in an .npz). `start` searches the positions, and is compared with the
     network on held-out games; `lambda_` is --lambda."""
-    words = [_file_of(start), *_names(games), f"--output={output}"]
-    found = _perform("network", words, options, start)
-    return TrainedNetwork(found.result, found.lines, load_network(output))
+    more = {"games": paths_of(games), "output": str(output)}
+    found = network.run(_given(network, "train_network", options, start, **more))
+    return TrainedNetwork(**vars(found), network=load_network(output))
 
 
 @_options_of("dataset", "output params held_out cluster")
@@ -94,8 +79,8 @@ def build_rows(
     your engine, a command, prints for the positions of games. The weights of the evaluation are
     compared with the rows. The options are those of `tuner dataset`; without `engine` and rows the
     terms of the evaluation are counted in games."""
-    words = [*_names(sources), f"--output={output}", f"--params={_file_of(evaluation)}"]
-    _perform("dataset", words, options, evaluation)
+    more = {"sources": paths_of(sources), "output": [str(output)]}
+    dataset.run(_given(dataset, "build_rows", options, evaluation, **more))
     return open_dataset(output)
 
 
@@ -105,7 +90,7 @@ def write_trace(
 ) -> CommandResult:
     """Write the header, or the module, with which your engine prints its feature counts, for the
     `language` "c" or "rust", as `tuner trace` does."""
-    return _perform("trace", [_file_of(evaluation), f"--output={output}"], options, evaluation)
+    return trace.run(_given(trace, "write_trace", options, evaluation, output=str(output)))
 
 
 @_options_of("export", "into sources format output")
@@ -115,8 +100,8 @@ def write_into_source(
     """Replace the numbers in sources of an engine by those of an evaluation, as `tuner export
     --into` does; with `check` nothing is written, and `result["differences"]` lists the numbers
     that differ."""
-    words = [_file_of(evaluation), *(f"--into={path}" for path in paths_of(sources))]
-    return _perform("export", words, options, evaluation)
+    more = {"into": paths_of(sources)}
+    return export.run(_given(export, "write_into_source", options, evaluation, **more))
 
 
 @_options_of("export", "into sources format output check scale_to decimals")
@@ -125,8 +110,27 @@ def read_from_source(
 ) -> CommandResult:
     """Write the parameter file `output`: that of an evaluation with the numbers that sources of an
     engine have, as `tuner export --from` does."""
-    words = [_file_of(evaluation), *(f"--from={path}" for path in paths_of(sources))]
-    return _perform("export", [*words, f"--output={output}"], options, evaluation)
+    more = {"sources": paths_of(sources), "output": str(output)}
+    return export.run(_given(export, "read_from_source", options, evaluation, **more))
+
+
+def _given(
+    command: ModuleType,
+    function: str,
+    options: Mapping[str, Any],
+    start: Player | str | Path | None = None,
+    **more: Any,
+) -> Arguments:
+    """Return the arguments of a command for a function of this module, with the file and the terms
+    of an evaluation."""
+    given = {**more, **options}
+    if start is not None:
+        terms = list(start.terms) if isinstance(start, Player) else []
+        given = {"terms": terms, **given, "params": _file_of(start)}
+    for each in all_in(command.TABLE):
+        if each.action == "append" and isinstance(given.get(each.name), str | tuple):
+            given[each.name] = paths_of(given[each.name])
+    return Arguments.by_name(command.TABLE, given, f"tuner.{function}")
 
 
 def _file_of(start: Player | str | Path) -> str:
@@ -134,41 +138,4 @@ def _file_of(start: Player | str | Path) -> str:
     path = start.path if isinstance(start, Player) else str(start)
     if path is None:
         raise InputError(f"{start!r} is in no file; write it with save, and load that")
-    return _names(path)[0]
-
-
-def _names(paths: Games) -> list[str]:
-    """Return paths as words that are no options."""
-    return [f"./{path}" if re.match("-.", path) else path for path in paths_of(paths)]
-
-
-def _perform(
-    command: str,
-    words: Iterable[str],
-    options: Mapping[str, Any],
-    start: Player | str | Path = "",
-) -> CommandResult:
-    """Perform a command with options by name, and with the terms of an evaluation."""
-    table = importlib.import_module(f"tuner.commands.{command}").TABLE
-    given = {**({"terms": start.terms} if isinstance(start, Player) else {}), **options}
-    more = [
-        word
-        for each in all_in(table)
-        if each.name in given
-        for word in _words_of(each, given[each.name])
-    ]
-    result, text = capture([command, *words, *more])
-    return CommandResult(result, tuple(text.splitlines()))
-
-
-def _words_of(option: Option, value: Any) -> Iterator[str]:
-    """Yield an option with its value as it is typed; nothing for None."""
-    flag = option.names[-1]
-    if option.action == "store_true" or value is None:
-        yield from [flag] * bool(value)
-    elif option.action == "append":
-        yield from (f"{flag}={each}" for each in paths_of(value))
-    elif isinstance(value, tuple | list):
-        yield f"{flag}={','.join(map(str, value))}"
-    else:
-        yield f"{flag}={value}"
+    return path

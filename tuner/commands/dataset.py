@@ -26,6 +26,7 @@ from tuner.options.option import (
     refuse,
 )
 from tuner.options.tune import TEACHER_NODES
+from tuner.results.result import CommandResult
 
 USAGE = "[inspect|merge|split|export] GAMES [GAMES ...] -o DIR [options]"
 EXAMPLE = """examples:
@@ -95,7 +96,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> CommandResult:
     from tuner.commands.dataset_actions import DEFAULT, build, export, inspect, merge, split
     from tuner.evaluation.loading import sources_for
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from games.record import SearchLimits, wording_of
 from games.streams import InputError
-from tuner.commands.display import TerminalDisplay, executor_of, output_console, show_note
+from tuner.commands.display import TerminalDisplay, executor_of, show_note
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.files import is_dataset
@@ -41,9 +41,10 @@ from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
 from tuner.options.option import Arguments, Reading, options_in, refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Place
+from tuner.results.result import CommandResult
 
 
-def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> dict:
+def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
     """Build a dataset from rows that another program counted."""
     reading = {each.name for each in options_in(Reading)}
     refuse(
@@ -78,17 +79,15 @@ def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> dic
         )
         for line in built_lines(check, totals, arguments.not_linear):
             display.note(line)
-    if not arguments.json:
-        print(written_line(data))
-        if arguments.params is None:
-            print(
-                "next: `tuner params --from-rows` writes a parameter file for these rows; with the"
-                " numbers of your engine in it, --params checks the rows"
-            )
-    return plain_rows(target, data, check, totals)
+    advice = (
+        "next: `tuner params --from-rows` writes a parameter file for these rows; with the numbers"
+        " of your engine in it, --params checks the rows"
+    )
+    lines = [written_line(data)] + [advice] * (arguments.params is None)
+    return CommandResult(plain_rows(target, data, check, totals), lines)
 
 
-def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> dict:
+def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
     """Build a dataset of rows that an engine prints for the positions of games."""
     if arguments.params is None:
         raise InputError(
@@ -131,9 +130,8 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> di
         display.note(report_line(report))
         for line in built_lines(check, totals, arguments.not_linear):
             display.note(line)
-    if not arguments.json:
-        print(written_line(data))
-    return {**plain_rows(target, data, check, totals), "read": asdict(report)}
+    plain = {**plain_rows(target, data, check, totals), "read": asdict(report)}
+    return CommandResult(plain, (written_line(data),))
 
 
 def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
@@ -148,18 +146,26 @@ def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Tota
     }
 
 
+def plain_games(data: Dataset) -> dict:
+    """Return a dataset of games as data for --json."""
+    return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
+
+
+def games_line(data: Dataset) -> str:
+    """Return the games and positions of a dataset that was written, as a line of text."""
+    return f"wrote {data.path}: {plural(data.games, 'game')}, {plural(data.positions, 'position')}"
+
+
 def written_line(data: Dataset) -> str:
+    """Return the same with the size of its files."""
     size = sum(file.stat().st_size for file in data.path.iterdir())
-    return (
-        f"wrote {data.path}: {plural(data.games, 'game')}, {plural(data.positions, 'position')},"
-        f" {size / 1e6:.1f} MB"
-    )
+    return f"{games_line(data)}, {size / 1e6:.1f} MB"
 
 
 DEFAULT = "classic"  # whose terms are counted in games
 
 
-def build(sources: list[str], arguments: Arguments) -> dict:
+def build(sources: list[str], arguments: Arguments) -> CommandResult:
     """Build a dataset from games, or from rows."""
     target = Path(arguments.output[0])
     require_replaceable(
@@ -202,18 +208,11 @@ def build(sources: list[str], arguments: Arguments) -> dict:
             executor=executor if arguments.cluster is not None else None,
         )
         display.note(report_line(report.total))
-    result = {
-        "dataset": str(target),
-        "games": data.games,
-        "positions": data.positions,
-        "read": asdict(report.total),
-    }
-    if not arguments.json:
-        print(written_line(data))
-    return result
+    result = {**plain_games(data), "read": asdict(report.total)}
+    return CommandResult(result, (written_line(data),))
 
 
-def export(sources: list[str], arguments: Arguments) -> dict:
+def export(sources: list[str], arguments: Arguments) -> CommandResult:
     """Write a dataset as rows."""
     target = Path(arguments.output[0])
     require_written(target)
@@ -228,15 +227,15 @@ def export(sources: list[str], arguments: Arguments) -> dict:
             f"{sources[0]}: holds counts, but not the positions that were counted: the rows have no"
             " `fen`"
         )
-    if not arguments.json:
-        print(
-            f"wrote {target}: {plural(number, 'row')} of {plural(data.columns, 'column')},"
-            f" {target.stat().st_size / 1e6:.1f} MB"
-        )
-    return {"rows": str(target), "positions": number, "columns": data.columns}
+    wrote = (
+        f"wrote {target}: {plural(number, 'row')} of {plural(data.columns, 'column')},"
+        f" {target.stat().st_size / 1e6:.1f} MB"
+    )
+    result = {"rows": str(target), "positions": number, "columns": data.columns}
+    return CommandResult(result, (wrote,))
 
 
-def inspect(sources: list[str], arguments: Arguments) -> dict:
+def inspect(sources: list[str], arguments: Arguments) -> CommandResult:
     """Summarize a dataset."""
     data = open_dataset(sources[0])
     layout = data.layout
@@ -246,8 +245,8 @@ def inspect(sources: list[str], arguments: Arguments) -> dict:
         "options": data.manifest["options"],
         **summarise(data, layout),
     }
-    if not arguments.json:
-        console = output_console()
+
+    def show(console: Console) -> None:
         print(
             f"{sources[0]}: {data.manifest['game']}, from"
             f" {', '.join(s['file'] for s in data.manifest['sources'])}"
@@ -260,7 +259,8 @@ def inspect(sources: list[str], arguments: Arguments) -> dict:
             ["parameter", "numbers", "positions", "rarest number", "never"],
             [_use_row(place, summary["use"]) for place in layout.places],
         )
-    return summary
+
+    return CommandResult(summary, show=show)
 
 
 def _show_results(console: Console, game: str, summary: dict) -> None:
@@ -302,18 +302,14 @@ def _use_row(place: Place, use: dict[str, int]) -> list[str]:
     ]
 
 
-def merge(sources: list[str], arguments: Arguments) -> dict:
+def merge(sources: list[str], arguments: Arguments) -> CommandResult:
     """Merge datasets into one."""
     require_replaceable(Path(arguments.output[0]), sources)
     data = merge_datasets([open_dataset(source) for source in sources], Path(arguments.output[0]))
-    if not arguments.json:
-        print(
-            f"wrote {data.path}: {plural(data.games, 'game')}, {plural(data.positions, 'position')}"
-        )
-    return {"dataset": str(data.path), "games": data.games, "positions": data.positions}
+    return CommandResult(plain_games(data), (games_line(data),))
 
 
-def split(sources: list[str], arguments: Arguments) -> dict:
+def split(sources: list[str], arguments: Arguments) -> CommandResult:
     """Split a dataset into two without a common opening."""
     if os.path.realpath(arguments.output[0]) == os.path.realpath(arguments.output[1]):
         raise InputError(f"{arguments.output[0]}: named twice, expected two datasets to write")
@@ -329,15 +325,7 @@ def split(sources: list[str], arguments: Arguments) -> dict:
         part(data, games, Path(target), what)
         for games, target in zip((kept, held), arguments.output, strict=True)
     ]
-    if not arguments.json:
-        for data in written:
-            print(
-                f"wrote {data.path}: {plural(data.games, 'game')},"
-                f" {plural(data.positions, 'position')}"
-            )
-    return {
-        "datasets": [
-            {"dataset": str(data.path), "games": data.games, "positions": data.positions}
-            for data in written
-        ]
-    }
+    return CommandResult(
+        {"datasets": [plain_games(data) for data in written]},
+        [games_line(data) for data in written],
+    )

@@ -12,6 +12,7 @@ from msgspec import Meta
 from games.streams import InputError, one_line
 from tuner.core.records import Count
 from tuner.options.option import TERMS, Arguments, Option, Table
+from tuner.results.result import CommandResult
 
 LARGEST, SUPPORTED, ALL = "largest", "supported", "all"
 MIN_CHANGE = 1  # centipawns, of ALL
@@ -49,11 +50,19 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import output_console, show_note
+def run(arguments: Arguments) -> CommandResult:
+    from tuner.commands.display import show_note
     from tuner.core.text import listed
     from tuner.evaluation.loading import load_parameters, parameter_path
-    from tuner.parameters.diff import aligned, compare, differences, errors_known, union_of
+    from tuner.parameters.diff import (
+        View,
+        aligned,
+        compare,
+        differences,
+        errors_known,
+        show,
+        union_of,
+    )
     from tuner.parameters.reader import heading_of, missing_parameters
     from tuner.parameters.writer import stages_text
 
@@ -98,16 +107,10 @@ def run(arguments: Arguments) -> dict:
         {"initial": names[0], "learned": names[1]} if len(names) == 2 else {"files": list(names)}
     )
     result = {**named, **differences(found, supported)}
-    if not arguments.json:
-        from tuner.parameters.diff import View, show
-
-        view = View(
-            tuple(one_line(name) for name in names),
-            {LARGEST: MIN_CHANGE, SUPPORTED: 0, ALL: MIN_CHANGE}.get(
-                arguments.show, arguments.show
-            ),
-            supported,
-            arguments.show == LARGEST,
-        )
-        show(output_console(), found, view)
-    return result
+    view = View(
+        tuple(one_line(name) for name in names),
+        {LARGEST: MIN_CHANGE, SUPPORTED: 0, ALL: MIN_CHANGE}.get(arguments.show, arguments.show),
+        supported,
+        arguments.show == LARGEST,
+    )
+    return CommandResult(result, show=lambda console: show(console, found, view))

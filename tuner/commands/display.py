@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,9 +25,9 @@ from games.streams import one_line
 from games.system import available_cpus
 from tuner.core.text import duration, plural
 from tuner.io.terminal import Display, Pace
-from tuner.options.option import Arguments, Ended
+from tuner.options.option import Arguments
 from tuner.parallel import Executor, OnThreads
-from tuner.results.result import RunResult
+from tuner.results.result import CommandResult, Found, RunResult
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -176,24 +176,18 @@ def show_note(text: str, console: Console | None = None) -> None:
         console.print(text, soft_wrap=True)
 
 
-def show_result(lines: Iterable[str]) -> None:
-    """Print lines on standard output: wrapped at words to the width of a terminal, except the name
-    of the file written and commands, which are there to be copied; else as they are."""
+def show_found(found: Found) -> None:
+    """Print on standard output what a command found; lines are wrapped at words to the width of a
+    terminal, except the name of the file written and commands, which are there to be copied."""
     console = output_console()
-    for line in lines:
+    if isinstance(found, CommandResult) and found.show is not None:
+        found.show(console)
+        return
+    for line in found.lines:
         console.print(
             line,
             soft_wrap=not sys.stdout.isatty() or ": tuner " in line or line.startswith("wrote "),
         )
-
-
-def finish(arguments: Arguments, found: RunResult) -> dict:
-    """Print the result of a long command, and exit with status 130 if it was interrupted."""
-    if not arguments.json:
-        print(found)
-    if found.interrupted:
-        raise Ended(130, found.result)
-    return found.result
 
 
 def play(
@@ -202,9 +196,8 @@ def play(
     new: Callable[[], Any],
     output: Path | None = None,
     **more: Any,
-) -> dict:
-    """Begin a run of `new` settings, or continue one with --resume; return its result as plain
-    data, after it was printed."""
+) -> RunResult:
+    """Begin a run of `new` settings, or continue one with --resume; return its result."""
     from tuner.play.run import new_run, resumed_run
 
     if arguments.resume is None:
@@ -217,12 +210,9 @@ def play(
     ):
         if arguments.resume is not None:
             folder, games = Path(arguments.resume), arguments.given.get("games")
-            result = resumed_run(kind, folder, executor, output, display, games)
-        else:
-            place = arguments.run and Path(arguments.run)
-            run = kind(settings, output, display, **more)
-            result = new_run(run, place, executor, arguments.text)
-    return finish(arguments, result)
+            return resumed_run(kind, folder, executor, output, display, games)
+        place = arguments.run and Path(arguments.run)
+        return new_run(kind(settings, output, display, **more), place, executor, arguments.text)
 
 
 @contextlib.contextmanager

@@ -23,11 +23,13 @@ from tuner.options.option import (
     no_use,
     params,
 )
+from tuner.results.result import CommandResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+    from rich.console import Console
 
     from games.record import Game
     from tuner.evaluation.evaluation import Evaluation
@@ -70,8 +72,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import output_console
+def run(arguments: Arguments) -> CommandResult:
     from tuner.evaluation.evaluation import load_evaluation
     from tuner.evaluation.own_numbers import require_linear
 
@@ -86,18 +87,20 @@ def run(arguments: Arguments) -> dict:
         return _scores(game, score, source, arguments.json)
     words = _position(game, arguments)
     found = evaluation.explain(words)
-    if not arguments.json:
+
+    def show(console: Console) -> None:
         print(game.draw(words) + "\n")
-        evaluation.show(output_console(), found, arguments.all)
-    return found
+        evaluation.show(console, found, arguments.all)
+
+    return CommandResult(found, show=show)
 
 
-def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> dict:
-    """Print how many positions of a suite are solved."""
+def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> CommandResult:
+    """Return how many positions of a suite are solved."""
     from dataclasses import asdict
 
     from games.search.searcher import UNLIMITED, Limits
-    from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.commands.display import TerminalDisplay
     from tuner.evaluation.suite import solve_suite
 
     given = "--nodes" if arguments.nodes else "--depth"
@@ -112,9 +115,7 @@ def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> 
     with TerminalDisplay() as display:
         display.begin("searching")
         found = solve_suite(evaluation, source, limits, display.counting)
-    if not arguments.json:
-        show_result(found.lines)
-    return {"file": source, **asdict(found)}
+    return CommandResult({"file": source, **asdict(found)}, found.lines)
 
 
 def _file_of(arguments: Arguments) -> str | None:
@@ -148,8 +149,8 @@ def _like_file(text: str) -> bool:
 
 def _scores(
     game: Game, values: Callable[[np.ndarray], np.ndarray], source: str, as_json: bool
-) -> dict:
-    """Print one score per line; with --json return them all."""
+) -> CommandResult:
+    """Print one score per line as they are known; with --json return them all."""
     from tuner.evaluation.explain import scores_of
 
     found = []
@@ -158,4 +159,4 @@ def _scores(
             found += [round(score, 2) for score in scores.tolist()]
         else:
             print("\n".join(f"{score:.2f}" for score in scores.tolist()))
-    return {"file": source, "scores": found}
+    return CommandResult({"file": source, "scores": found})

@@ -15,7 +15,6 @@ from tuner.core.text import plural
 from tuner.options.option import (
     TERMS,
     Arguments,
-    Ended,
     OneOf,
     Option,
     Table,
@@ -25,6 +24,7 @@ from tuner.options.option import (
     params,
     refuse,
 )
+from tuner.results.result import CommandResult
 
 if TYPE_CHECKING:
     from tuner.export.numbers import Rounded
@@ -113,7 +113,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> CommandResult:
     from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.evaluation.own_numbers import require_linear
     from tuner.export.numbers import rounded
@@ -153,7 +153,7 @@ def run(arguments: Arguments) -> dict:
     )
 
 
-def _as_text(arguments: Arguments, path: Path) -> dict:
+def _as_text(arguments: Arguments, path: Path) -> CommandResult:
     """Write an export of a format."""
     import sys
 
@@ -167,26 +167,18 @@ def _as_text(arguments: Arguments, path: Path) -> dict:
     if output is not None:
         require_writable(Path(output), EXPORT, found.files)
         replace_file(Path(output), found.text)
-    if not arguments.json:
-        if output is None:
-            sys.stdout.write(found.text)
-        else:
-            print(f"wrote {one_line(output)}: {found.holds}")
     # what the text itself does not say
     for note in found.notes or [found.rounding] * (output is None and bool(found.rounding)):
         show_note(note)
-    return {
-        "file": str(path),
-        "format": form,
-        "output": output,
-        **found.plain,
-        **({"text": found.text} if output is None else {}),
-    }
+    result = {"file": str(path), "format": form, "output": output, **found.plain}
+    if output is not None:
+        return CommandResult(result, (f"wrote {one_line(output)}: {found.holds}",))
+    result["text"] = found.text
+    return CommandResult(result, show=lambda console: sys.stdout.write(found.text))
 
 
-def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
+def _into_sources(arguments: Arguments, path: str, r: Rounded) -> CommandResult:
     """Replace the numbers in sources, or compare them."""
-    from tuner.commands.display import show_result
     from tuner.export.into.plan import plan
     from tuner.export.into.write import (
         difference_lines,
@@ -206,66 +198,44 @@ def _into_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
     targets = plan(r, sources, arguments.map and Path(arguments.map), arguments.only)
     require_places(targets, r)
     different = differences(targets, r)
-    if arguments.check:
-        result = {
-            "file": path,
-            "into": arguments.into,
-            "numbers": len(targets),
-            **rounding_errors(r),
-            "differences": plain_differences(different),
-        }
-        if not different:
-            if not arguments.json:
-                show_result(
-                    [
-                        f"{', '.join(arguments.into)}: all {plural(len(targets), 'number')} are"
-                        f" those of {arguments.params}"
-                    ]
-                )
-            return result
-        if not arguments.json:
-            show_result(
-                [
-                    *difference_lines(different, r, str(arguments.params)),
-                    f"{len(different):,} of {plural(len(targets), 'number')} differ;"
-                    f" {rounding_line(r)}",
-                ]
-            )
-        raise Ended(1, result)
-    written = new_texts(targets, r)
-    write_sources(written)
-    remarks = width_remarks(targets, r)
-    if not arguments.json:
-        scaled = [
-            line for line in heading(r, path, tables=False) if line.startswith("multiplied by")
-        ]
-        lines = [line for one in written for line in written_lines(one, different, r)] + [
-            rounding_line(r),
-            *scaled,
-            *remarks,
-        ]
-        if different:
-            lines += [
-                "next: compile the engine, and play a match against the previous version",
-                f"to test that the source keeps these numbers: {arguments.text} --check",
-            ]
-        show_result(lines)
-    return {
+    result = {
         "file": path,
         "into": arguments.into,
         "numbers": len(targets),
         **rounding_errors(r),
+    }
+    number = plural(len(targets), "number")
+    if arguments.check:
+        same = f"{', '.join(arguments.into)}: all {number} are those of {arguments.params}"
+        differ = f"{len(different):,} of {number} differ; {rounding_line(r)}"
+        shown = [*difference_lines(different, r, str(arguments.params)), differ]
+        return CommandResult(
+            {**result, "differences": plain_differences(different)},
+            shown if different else [same],
+            status=1 if different else 0,
+        )
+    written = new_texts(targets, r)
+    write_sources(written)
+    remarks = width_remarks(targets, r)
+    scaled = [line for line in heading(r, path, tables=False) if line.startswith("multiplied by")]
+    lines = [line for one in written for line in written_lines(one, different, r)]
+    lines += [rounding_line(r), *scaled, *remarks]
+    if different:
+        lines.append("next: compile the engine, and play a match against the previous version")
+        if arguments.text.startswith("tuner "):  # a function of Python tests it with check=True
+            lines.append(f"to test that the source keeps these numbers: {arguments.text} --check")
+    result |= {
         "changed": len(different),
         "remarks": remarks,
         "lines": {one.source.path: list(one.lines) for one in written},
     }
+    return CommandResult(result, lines)
 
 
-def _from_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
+def _from_sources(arguments: Arguments, path: str, r: Rounded) -> CommandResult:
     """Write the parameters with the numbers of sources."""
     import shlex
 
-    from tuner.commands.display import show_result
     from tuner.export.into.plan import plan
     from tuner.export.into.write import differences, has_other_numbers_alone, with_numbers
     from tuner.io.files import LEARNED, require_writable
@@ -286,18 +256,15 @@ def _from_sources(arguments: Arguments, path: str, r: Rounded) -> dict:
     )
     write_parameters(output, with_numbers(r.parameters, targets))
     changed = len(differences(targets, r))
-    if not arguments.json:
-        show_result(
-            [
-                f"wrote {shlex.quote(arguments.output)}: {len(targets):,} of {r.weights.size:,}"
-                f" numbers from {', '.join(arguments.sources)}; {changed:,} differ from"
-                f" {arguments.params}"
-            ]
-        )
-    return {
+    result = {
         "file": path,
         "from": arguments.sources,
         "output": arguments.output,
         "numbers": len(targets),
         "changed": changed,
     }
+    wrote = (
+        f"wrote {shlex.quote(arguments.output)}: {len(targets):,} of {r.weights.size:,} numbers"
+        f" from {', '.join(arguments.sources)}; {changed:,} differ from {arguments.params}"
+    )
+    return CommandResult(result, (wrote,))

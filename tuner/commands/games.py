@@ -10,6 +10,7 @@ from __future__ import annotations
 from games.streams import InputError
 from tuner.options.games import GamesOptions, GamesSettings
 from tuner.options.option import TERMS, Arguments, Option, Table, Title, cluster, options_in, resume
+from tuner.results.result import RunResult
 
 USAGE = "PARAMS|ENGINE --run DIR [--games N] [options]"
 EXAMPLE = """examples:
@@ -44,7 +45,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.own_games.run import OwnGamesRun
     from tuner.play.own_games.settings import settings_for

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tuner.improve.plan import ImproveSettings
     from tuner.improve.rounds import ImproveRun
     from tuner.io.terminal import Display
+    from tuner.results.improved import Improved
 
 USAGE = "PLAN [--run DIR]\n       tuner improve [PLAN] --resume DIR"
 EXAMPLE = """examples:
@@ -53,8 +54,8 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, finish
+def run(arguments: Arguments) -> Improved:
+    from tuner.commands.display import TerminalDisplay
     from tuner.improve.plan import ImproveSettings, read_plan
     from tuner.improve.rounds import ImproveRun, begin_again
     from tuner.play.run import new_run, resumed_run
@@ -69,12 +70,10 @@ def run(arguments: Arguments) -> dict:
     display = TerminalDisplay()
     if arguments.resume is not None:
         arguments.require_resumable()
-        result = resumed_run(ImproveRun, Path(arguments.resume), None, None, display, make=make)
-    else:
-        if settings is None:
-            raise InputError("improve: expected PLAN, or --resume DIR; see tuner improve --help")
-        folder = arguments.run and Path(arguments.run)
-        if folder is not None:
-            begin_again(folder)
-        result = new_run(make(settings, None, display), folder, None, arguments.text)
-    return finish(arguments, result)
+        return resumed_run(ImproveRun, Path(arguments.resume), None, None, display, make=make)
+    if settings is None:
+        raise InputError("improve: expected PLAN, or --resume DIR; see tuner improve --help")
+    folder = arguments.run and Path(arguments.run)
+    if folder is not None:
+        begin_again(folder)
+    return new_run(make(settings, None, display), folder, None, arguments.text)

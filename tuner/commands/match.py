@@ -23,6 +23,7 @@ from tuner.options.option import (
     options_in,
     resume,
 )
+from tuner.results.result import RunResult
 
 USAGE = "A B [--games N] [options]"
 EXAMPLE = """examples:
@@ -62,7 +63,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.match.match import MatchRun
     from tuner.play.match.settings import settings_for

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tuner.core.records import InputError, Positive, PositiveCount, whole
 from tuner.options.option import (
@@ -27,6 +28,9 @@ from tuner.options.option import (
 )
 from tuner.options.selfplay import BOARD, Activation, Inputs
 from tuner.options.tune import ValueOptions
+
+if TYPE_CHECKING:
+    from tuner.results.trained import Trained
 
 USAGE = "PARAMS GAMES [GAMES ...] -o NET.yaml [options]"
 EXAMPLE = """examples:
@@ -117,12 +121,11 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> Trained:
     import tempfile
     from dataclasses import replace
 
-    from tuner.commands.display import TerminalDisplay, show_result
-    from tuner.core.records import to_json
+    from tuner.commands.display import TerminalDisplay
     from tuner.evaluation.loading import parameter_path, sources_for
     from tuner.evaluation.networks.evaluation import chosen_encoding
     from tuner.evaluation.networks.files import (
@@ -135,7 +138,7 @@ def run(arguments: Arguments) -> dict:
     from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.network import Shape, learned_network, read_sample
     from tuner.parameters.reader import game_of
-    from tuner.results.trained import lines_of, repeats_line
+    from tuner.results.trained import Trained
 
     output, games = Path(arguments.output), sources_for(arguments.params, arguments.games)
     if arguments.held_out == 0:
@@ -196,26 +199,17 @@ def run(arguments: Arguments) -> dict:
         ]
     network, found = min(learned, key=lambda one: min(line["aside"] for line in one[1].epochs))
     write_network(output, network)
-    if not arguments.json:
-        game = sample.begun.game
-        show_result(
-            [
-                *lines_of(found, weights_path(output).name),
-                *([repeats_line([one for _, one in learned])] if len(learned) > 1 else []),
-                *(
-                    [
-                        f"next: tuner match {shlex.quote(str(output))}"
-                        f" {shlex.quote(arguments.params)}"
-                        f" {'--nodes 10000' if game.contest.deepest is None else '--games 2000'}"
-                    ]
-                    if game is not None and game.contest.searcher is not None
-                    else []
-                ),
-            ]
-        )
-    alike = [to_json(one) for _, one in learned]
-    kept = ("models", "winners")
-    return {**to_json(found), "repeats": [{key: one[key] for key in kept} for one in alike]}
+    game = sample.begun.game
+    length = "--nodes 10000" if game and game.contest.deepest is None else "--games 2000"
+    plays = game is not None and game.contest.searcher is not None
+    return Trained(
+        found=found,
+        repeats=tuple(one for _, one in learned),
+        weights_file=weights_path(output).name,
+        match=f"tuner match {shlex.quote(str(output))} {shlex.quote(arguments.params)} {length}"
+        if plays
+        else None,
+    )
 
 
 def _require_positions(sources: list[str]) -> None:

@@ -25,6 +25,7 @@ from tuner.options.option import (
     options_in,
     resume,
 )
+from tuner.results.result import CommandResult, Found
 
 if TYPE_CHECKING:
     from tuner.results.optimized import Optimized
@@ -69,8 +70,8 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, executor_of, finish
+def run(arguments: Arguments) -> Found:
+    from tuner.commands.display import TerminalDisplay, executor_of
     from tuner.optimize.best import decided
     from tuner.optimize.numbers import list_text, settings_for
     from tuner.optimize.run import OptimizeRun
@@ -86,9 +87,8 @@ def run(arguments: Arguments) -> dict:
         )
     elif arguments.list:
         text = list_text(arguments.player, arguments.terms)
-        if not arguments.json:
-            print(text, end="")
-        return {"lines": text.splitlines()}
+        lines = text.splitlines()
+        return CommandResult({"lines": lines}, show=lambda console: print(text, end=""))
     else:
         given = arguments.given_for(OptimizeOptions)
         settings = settings_for(arguments.player, given, arguments.terms)
@@ -107,7 +107,7 @@ def run(arguments: Arguments) -> dict:
         result = decided(result, executor, display)
     if into and not result.interrupted:
         result = _written(arguments, result, into)
-    return finish(arguments, result)
+    return result
 
 
 def _into(arguments: Arguments) -> list[str]:

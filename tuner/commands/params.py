@@ -48,6 +48,7 @@ from tuner.parameters.parameters import (
 )
 from tuner.parameters.reader import NAME, bundled, completing, heading_of, missing_parameters
 from tuner.parameters.writer import STAGES, of_specs, stages_text, to_text, write_parameters, zeros
+from tuner.results.result import CommandResult
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
 EXAMPLE = """examples:
@@ -132,7 +133,7 @@ TABLE: Table = (
 STAGE = re.compile(r"([^\W\d]\w*)(?:=(\d{1,5})(?:-(\d{1,5}))?)?")
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> CommandResult:
 
     new = "--new" if arguments.new else "--from-rows" if arguments.from_rows else None
     refuse(
@@ -170,7 +171,7 @@ def run(arguments: Arguments) -> dict:
     return _checked(arguments)
 
 
-def _checked(arguments: Arguments) -> dict:
+def _checked(arguments: Arguments) -> CommandResult:
     """Check and summarize a file, and with --add-missing write it."""
 
     if arguments.output and not (arguments.add_missing or arguments.stages):
@@ -224,16 +225,15 @@ def _checked(arguments: Arguments) -> dict:
         "without": without,
         "output": str(output) if output else None,
     }
-    if not arguments.json:
-        print("\n".join([f"{path}: {line(parameters)}", f"  {terms_line(parameters)}"]))
-        if without:
-            print(f"  terms that take no part: {', '.join(without)}")
-        if output is not None:
-            added = f"added {', '.join(missing) if missing else 'nothing'}"
-            staging = f"stages {stages_text(written)}, with interpolated weights at their centers"
-            done = [added] * arguments.add_missing + [staging] * bool(arguments.stages)
-            print(f"wrote {shlex.quote(str(output))}: {'; '.join(done)}")
-    return result
+    lines = [f"{path}: {line(parameters)}", f"  {terms_line(parameters)}"]
+    if without:
+        lines.append(f"  terms that take no part: {', '.join(without)}")
+    if output is not None:
+        added = f"added {', '.join(missing) if missing else 'nothing'}"
+        staging = f"stages {stages_text(written)}, with interpolated weights at their centers"
+        done = [added] * arguments.add_missing + [staging] * bool(arguments.stages)
+        lines.append(f"wrote {shlex.quote(str(output))}: {'; '.join(done)}")
+    return CommandResult(result, lines)
 
 
 def _require_only_added(path: Path, parameters: Parameters, command: str) -> None:
@@ -253,7 +253,7 @@ def _require_only_added(path: Path, parameters: Parameters, command: str) -> Non
         )
 
 
-def start(new: str, arguments: Arguments) -> dict:
+def start(new: str, arguments: Arguments) -> CommandResult:
     """Write a new file to -o OUT; `new` is the option that asks for it."""
     if arguments.output is None:
         raise InputError(f"{new}: expected -o OUT, the file to write")
@@ -265,22 +265,25 @@ def start(new: str, arguments: Arguments) -> dict:
         raise InputError(f"{output}: exists; {new} overwrites no file, choose another name")
     parameters = _of_names(arguments) if arguments.new else _of_rows(arguments)
     write_parameters(output, parameters)
-    if not arguments.json:
-        print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")
-        name = shlex.quote(str(output))
-        print(
-            "every number is 0: "
-            + (
-                f"read those of your engine with `tuner export {name} --from SOURCE -o start.yaml`,"
-                " or learn them from results"
-                if parameters.of_rows
-                else f"learn them with `tuner tune {name} GAMES -o learned.yaml`"
-            )
-        )
-    return {"output": str(output), **summary(parameters)}
+    name = shlex.quote(str(output))
+    advice = (
+        f"read those of your engine with `tuner export {name} --from SOURCE -o start.yaml`, or"
+        " learn them from results"
+        if parameters.of_rows
+        else f"learn them with `tuner tune {name} GAMES -o learned.yaml`"
+    )
+    return CommandResult(
+        {"output": str(output), **summary(parameters)},
+        (*_written_lines(output, parameters), f"every number is 0: {advice}"),
+    )
 
 
-def _of_sources(arguments: Arguments) -> dict:
+def _written_lines(output: Path, parameters: Parameters) -> list[str]:
+    """Return what a file that was written has, as lines of text."""
+    return [f"wrote {shlex.quote(str(output))}: {line(parameters)}", f"  {terms_line(parameters)}"]
+
+
+def _of_sources(arguments: Arguments) -> CommandResult:
     """Write a map of what sources define, or with -o OUT the parameters that a map names, with
     their numbers."""
     from tuner.core.text import plural
@@ -312,14 +315,15 @@ def _of_sources(arguments: Arguments) -> dict:
         empty = [str(path) for path in sources if not proposals(definitions_in([path]), stages)[0]]
         if empty:
             print(f"{', '.join(empty)}: no definition with numbers", file=sys.stderr)
-        if not arguments.json:
-            print(
+        return CommandResult(
+            {"map": str(names), "definitions": len(proposed), "left_out": left_out},
+            (
                 f"wrote {shlex.quote(str(names))}: {plural(len(proposed), 'definition')}"
-                f"{f', {len(left_out)} left out with their reasons' if left_out else ''}\n"
+                f"{f', {len(left_out)} left out with their reasons' if left_out else ''}",
                 "next: delete the lines that are no parameters of the evaluation, change names as"
-                " you like, and run the command again with -o start.yaml"
-            )
-        return {"map": str(names), "definitions": len(proposed), "left_out": left_out}
+                " you like, and run the command again with -o start.yaml",
+            ),
+        )
     output = Path(arguments.output)
     require_writable(output, LEARNED, (*arguments.sources, arguments.map))
     root = read_tree(names).value
@@ -329,9 +333,10 @@ def _of_sources(arguments: Arguments) -> dict:
     targets = plan(rounded(start, flipped=bool(arguments.flip)), sources, names)
     parameters = with_symmetry(with_numbers(start, targets))
     write_parameters(output, parameters)
-    if not arguments.json:
-        print(f"wrote {shlex.quote(str(output))}: {line(parameters)}\n  {terms_line(parameters)}")
-    return {"output": str(output), "map": str(names), **summary(parameters)}
+    return CommandResult(
+        {"output": str(output), "map": str(names), **summary(parameters)},
+        _written_lines(output, parameters),
+    )
 
 
 def _of_names(arguments: Arguments) -> Parameters:

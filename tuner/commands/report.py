@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuner.core.records import Count, InputError
 from tuner.options.option import Arguments, Option, Table, output, refuse
+from tuner.results.result import CommandResult
 
 if TYPE_CHECKING:
     from tuner.report.run import ShownRun
@@ -53,7 +54,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> CommandResult:
     from tuner.core.records import to_json
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
@@ -90,9 +91,8 @@ def run(arguments: Arguments) -> dict:
         "matches": [str(match.run) for match in page.run.matches],
         "calibration": to_json(calibration),
     }
-    if not arguments.json:
-        print(f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB")
-    return result
+    wrote = f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB"
+    return CommandResult(result, (wrote,))
 
 
 def _calibrated(run: Any, games: int | None) -> tuple[ShownRun, PlayedCalibration | None]:

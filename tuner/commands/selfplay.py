@@ -28,6 +28,7 @@ from tuner.options.selfplay import (
 
 if TYPE_CHECKING:
     from tuner.play.selfplay.begin import MakeRun
+    from tuner.results.result import RunResult
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:
@@ -82,7 +83,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.selfplay.begin import AnyOptions, require_one_thread, run_for
     from tuner.play.selfplay.network import NetworkRun, learns_online

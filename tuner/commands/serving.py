@@ -102,7 +102,7 @@ def serve(
     settable: bool = False,
     remark: str = "info string",
     **more: int,
-) -> dict:
+) -> None:
     """Speak the protocol of this game on standard input and output, until its end; `settable`:
     weights are options of the engine; `remark` begins a line for the user; `more` is passed to the
     `serve` of the protocol."""
@@ -152,7 +152,8 @@ def serve(
     lines = server.lines_of(sys.stdin.buffer)
     name = f"evaltune {__version__}"
     if not learns:
-        return {"searches": server.serve(evaluation, lines, write, name, arguments.params, **more)}
+        server.serve(evaluation, lines, write, name, arguments.params, **more)
+        return
 
     from tuner.play.selfplay.engine import learn_while_playing
 
@@ -167,4 +168,3 @@ def serve(
     learn_while_playing(
         output, folder, settings, evaluation.replace, speak, say, arguments.text, given
     )
-    return {}

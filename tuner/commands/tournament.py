@@ -22,6 +22,7 @@ from tuner.options.option import (
     options_in,
     resume,
 )
+from tuner.results.result import RunResult
 
 USAGE = "A B C ... [--games N] [options]"
 EXAMPLE = """examples:
@@ -61,7 +62,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.match.settings import tournament_settings
     from tuner.play.match.tournament import TournamentRun

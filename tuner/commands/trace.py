@@ -8,6 +8,7 @@ from __future__ import annotations
 from tuner.core.records import KeysOf
 from tuner.core.text import plural
 from tuner.options.option import TERMS, Arguments, Option, Table, output, params
+from tuner.results.result import CommandResult
 
 USAGE = "PARAMS --language LANGUAGE [-o FILE]"
 EXAMPLE = """examples:
@@ -29,12 +30,11 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> CommandResult:
     import sys
     from pathlib import Path
 
     from games.streams import one_line
-    from tuner.commands.display import show_result
     from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.io.files import EXPORT, replace_file, require_writable
     from tuner.trace.languages import LANGUAGES
@@ -46,30 +46,21 @@ def run(arguments: Arguments) -> dict:
     text = LANGUAGES[arguments.language](layout, str(arguments.params))
     if output is not None:
         replace_file(Path(output), text)
-    if not arguments.json:
-        if output is None:
-            sys.stdout.write(text)
-        else:
-            show_result(
-                [
-                    (
-                        f"wrote {one_line(output)}: the names of"
-                        f" {plural(len(layout.places), 'parameter')}"
-                        f" ({plural(layout.size, 'number')})"
-                    ),
-                    "next: add a macro wherever a weight is used, and compile with "
-                    + (
-                        "-DEVALTUNE_TRACE"
-                        if arguments.language == "c"
-                        else "--features evaltune_trace"
-                    ),
-                ]
-            )
-    return {
+    result = {
         "file": str(path),
         "language": arguments.language,
         "output": output,
         "parameters": len(layout.places),
         "numbers": layout.size,
-        **({"text": text} if output is None else {}),
     }
+    if output is None:
+        return CommandResult({**result, "text": text}, show=lambda console: sys.stdout.write(text))
+    flag = "-DEVALTUNE_TRACE" if arguments.language == "c" else "--features evaltune_trace"
+    return CommandResult(
+        result,
+        (
+            f"wrote {one_line(output)}: the names of {plural(len(layout.places), 'parameter')}"
+            f" ({plural(layout.size, 'number')})",
+            f"next: add a macro wherever a weight is used, and compile with {flag}",
+        ),
+    )

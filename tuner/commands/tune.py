@@ -26,6 +26,7 @@ from tuner.options.option import (
     resume,
 )
 from tuner.options.tune import TuneOptions
+from tuner.results.result import CommandResult
 
 if TYPE_CHECKING:
     from tuner.io.terminal import Display
@@ -83,8 +84,8 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
-    from tuner.commands.display import TerminalDisplay, executor_of, show_result
+def run(arguments: Arguments) -> CommandResult:
+    from tuner.commands.display import TerminalDisplay, executor_of
     from tuner.evaluation.loading import sources_for
     from tuner.findings.dry_run import dry_run_lines
     from tuner.learn.methods import settings_for
@@ -120,21 +121,15 @@ def run(arguments: Arguments) -> dict:
     ):
         if arguments.dry_run:
             plain = dry_run(arguments.params, games, settings, display)
-            lines = dry_run_lines(plain)
-        else:
-            output = Path(arguments.output)
-            result = tune(
-                arguments.params, games, output, settings, arguments.text, display, executor
-            )
-            plain, lines = result_json(result), result_lines(result)
-    if not arguments.json:
-        show_result(lines)
-    return plain
+            return CommandResult(plain, dry_run_lines(plain))
+        output = Path(arguments.output)
+        result = tune(arguments.params, games, output, settings, arguments.text, display, executor)
+    return CommandResult(result_json(result), result_lines(result))
 
 
-def _resumed(arguments: Arguments) -> dict:
+def _resumed(arguments: Arguments) -> CommandResult:
     """Begin the run in a folder again, which was interrupted while it searched."""
-    from tuner.commands.display import TerminalDisplay, executor_of, show_result
+    from tuner.commands.display import TerminalDisplay, executor_of
     from tuner.core.records import convert, make
     from tuner.io.run_folder import BEGUN, note_foreign, read_told
     from tuner.learn.result import result_lines
@@ -173,9 +168,7 @@ def _resumed(arguments: Arguments) -> dict:
             executor,
             told,
         )
-    if not arguments.json:
-        show_result(result_lines(result))
-    return result_json(result)
+    return CommandResult(result_json(result), result_lines(result))
 
 
 @contextlib.contextmanager

@@ -15,5 +15,5 @@ DEPTH = Option(("--depth",), "plies of each search (default: 1)", int, 1, choice
 TABLE = (*serving_table("backgammon/classic"), DEPTH)
 
 
-def run(arguments: Arguments) -> dict:
-    return serve(arguments, "backgammon", "ubgi", depth=arguments.depth)
+def run(arguments: Arguments) -> None:
+    serve(arguments, "backgammon", "ubgi", depth=arguments.depth)

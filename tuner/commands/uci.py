@@ -15,5 +15,5 @@ EXAMPLE = """examples:
 TABLE = serving_table("classic", weight="material.knight.mg", learns=True)
 
 
-def run(arguments: Arguments) -> dict:
-    return serve(arguments, "chess", "uci", settable=arguments.options)
+def run(arguments: Arguments) -> None:
+    serve(arguments, "chess", "uci", settable=arguments.options)

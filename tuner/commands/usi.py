@@ -14,5 +14,5 @@ EXAMPLE = """examples:
 TABLE = serving_table("shogi/classic", weight="material.knight", learns=True)
 
 
-def run(arguments: Arguments) -> dict:
-    return serve(arguments, "shogi", "usi", settable=arguments.options)
+def run(arguments: Arguments) -> None:
+    serve(arguments, "shogi", "usi", settable=arguments.options)

@@ -27,7 +27,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> None:
     from tuner.report.live import LivePage
     from tuner.report.server import serve
 
@@ -35,4 +35,3 @@ def run(arguments: Arguments) -> dict:
         print(f"{arguments.run}: {where} (Ctrl-C ends it)", flush=True)
 
     serve(LivePage(Path(arguments.run)), arguments.port, show_address)
-    return {}

@@ -52,11 +52,11 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> Wdl:
     from dataclasses import replace
 
     from games.record import find
-    from tuner.commands.display import TerminalDisplay, show_result
+    from tuner.commands.display import TerminalDisplay
     from tuner.evaluation.loading import games_path
     from tuner.export.text import WDL_FORMATS
     from tuner.io.files import EXPORT, PAGE, replace_file, require_writable
@@ -95,9 +95,7 @@ def run(arguments: Arguments) -> dict:
     if arguments.output:
         text = WDL_FORMATS[arguments.format or "c"](code_of(found, arguments.text))
         replace_file(Path(arguments.output), text)
-    if not arguments.json:
-        show_result(found.lines)
-    return found.result
+    return found
 
 
 def code_of(found: Wdl, command: str) -> WdlCode:

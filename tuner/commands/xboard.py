@@ -15,7 +15,7 @@ EXAMPLE = """examples:
 TABLE = serving_table("classic", learns=True)
 
 
-def run(arguments: Arguments) -> dict:
+def run(arguments: Arguments) -> None:
     if "learn" in arguments.given:  # what learns takes longer to load than xboard waits
         print("feature done=0", flush=True)
-    return serve(arguments, "chess", "xboard_server", remark="tellusererror")
+    serve(arguments, "chess", "xboard_server", remark="tellusererror")

@@ -14,6 +14,7 @@ from typing import Any
 
 from games.system import ENDINGS, without_interrupts
 
+INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
 # functions whose exceptions are printed and lost: those of llvmlite that LLVM calls while it
 # compiles, and what ends an object

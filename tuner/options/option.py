@@ -7,10 +7,8 @@ A table of a command is a sequence of options, of choices between options (`OneO
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
@@ -203,34 +201,33 @@ class OtherCommands:
     perform: Callable[[Sequence[str]], dict]
 
 
-class Ended(Exception):
-    """A command has a `result`, and another exit `status` than 0."""
-
-    def __init__(self, status: int, result: dict) -> None:
-        super().__init__(status)
-        self.status, self.result = status, result
-
-
 class Arguments(argparse.Namespace):
     """What was typed: a value for each option of the command, `given` those that were typed, and
-    all `words`."""
+    `text`, the command, which runs and learned files record."""
 
     command: str
     json: bool
     commands: OtherCommands
-    words: Sequence[str]
+    text: str
     table: Table
     given: Mapping[str, Any]
 
-    def __init__(self, parsed: argparse.Namespace, words: Sequence[str]) -> None:
+    def __init__(self, parsed: argparse.Namespace, text: str) -> None:
         usual = {each.name: each.default for each in all_in(parsed.table)}
         given = {name: value for name, value in vars(parsed).items() if name in usual}
-        super().__init__(**{**usual, **vars(parsed), "words": words, "given": given})
+        super().__init__(**{**usual, **vars(parsed), "text": text, "given": given})
 
-    @cached_property
-    def text(self) -> str:
-        """The command as the user typed it; runs and learned files record it."""
-        return "tuner " + shlex.join(self.words)
+    @classmethod
+    def by_name(cls, table: Table, values: Mapping[str, Any], text: str) -> Arguments:
+        """Return the arguments of a table that a program gives, with values of their types; None
+        and False are not given. InputError for two of which one may be given."""
+        given = {k: v for k, v in values.items() if v is not None and v is not False}
+        for entry in table:
+            if isinstance(entry, OneOf):
+                two = [each.names[-1] for each in entry.options if each.name in given]
+                if len(two) > 1:
+                    raise InputError(f"{two[1]}: not allowed with {two[0]}")
+        return cls(argparse.Namespace(table=table, **given), text)
 
     def given_for(self, record: type) -> dict[str, Any]:
         """Return the values that were typed of the options of a record."""

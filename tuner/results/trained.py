@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from tuner.core.estimates import FEW_GAMES
-from tuner.core.records import Amount, Count, Number, Scalar, optional
+from tuner.core.records import Amount, Count, Number, Scalar, optional, to_json
 from tuner.core.text import plural
-from tuner.results.result import Interval
+from tuner.results.result import Found, Interval
 
 START, NET = "start", "network"
 LARGEST_PHASE = "the largest phase"
@@ -75,6 +76,32 @@ class NetworkMeasurement:
     aside_positions: Count
     cpu_seconds: Number
     pieces: dict[str, Number] | None = optional()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Found):
+    """Networks that were trained, `repeats`, of which the best, `found`, was written beside
+    `weights_file`; `match` is the command of a match of it, None where games cannot be played."""
+
+    found: NetworkMeasurement
+    repeats: Sequence[NetworkMeasurement]
+    weights_file: str
+    match: str | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """See `Found`."""
+        return [
+            *lines_of(self.found, self.weights_file),
+            *([repeats_line(self.repeats)] if len(self.repeats) > 1 else []),
+            *([f"next: {self.match}"] if self.match else []),
+        ]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """See `Found`."""
+        kept, alike = ("models", "winners"), to_json(self.repeats)
+        return {**to_json(self.found), "repeats": [{k: one[k] for k in kept} for one in alike]}
 
 
 def repeats_line(found: Sequence[NetworkMeasurement]) -> str:
