@@ -32,12 +32,12 @@ def test_the_run_folder_holds_where_it_began_and_everything_found(tuned):
     ).all()
     result = found["result"]
     assert sum(found["summary"]["results"].values()) == result["games"] + result["held_out_games"]
-    change = found["held_out_change"]
+    change = result["held_out_change"]
     assert change["low"] < change["difference"] < change["high"]
     assert change["difference"] == pytest.approx(
         result["held_out_after"] - result["held_out_before"], abs=2e-6
     )
-    assert [line["parameter"].split(".")[1] for line in found["ratios"]] == [
+    assert [line["parameter"].split(".")[1] for line in result["ratios"]] == [
         "knight",
         "bishop",
         "rook",

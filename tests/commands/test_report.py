@@ -123,15 +123,19 @@ def damaged(folder, name: str, content: bytes | None):
         (FINDINGS, b"[]", "findings: not a JSON object"),
         (
             FINDINGS,
-            b'{"ratios": {"a": 1}}',
-            "findings: ratios is an object, expected a list",
+            b'{"result": {"ratios": {"a": 1}}}',
+            "findings: result.ratios is an object, expected a list",
         ),
         (
             FINDINGS,
             b'{"calibration": {"results": {"after": [{"predicted": 1}]}}}',
             "findings: calibration.results.after[0] lacks 'actual'",
         ),
-        (FINDINGS, b'{"advice": [3]}', "findings: advice[0] is 3, expected a text"),
+        (
+            FINDINGS,
+            b'{"result": {"advice": [3]}}',
+            "findings: result.advice[0] is 3, expected a text",
+        ),
         (
             FINDINGS,
             b'{"summary": {"phases": ["many"]}}',

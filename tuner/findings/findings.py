@@ -350,10 +350,6 @@ def findings(
     own = (result.problem, result.held_out)
     return Findings(
         result=described,
-        held_out_change=described.held_out_change,
-        ratios=described.ratios,
-        draws=described.draws,
-        advice=described.advice,
         calibration=Calibrations(
             results=_calibration(result, on_results or own),
             targets=_calibration(result, own) if on_results else None,

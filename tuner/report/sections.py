@@ -250,7 +250,7 @@ def _losses(run: ShownLearningRun) -> list[Tile]:
             Tile(
                 method.held_out if method else "Held-out loss",
                 number(result.held_out_after, 4),
-                _change_text(result.held_out_before, run.findings.held_out_change),
+                _change_text(result.held_out_before, run.result.held_out_change),
             )
         )
     if noise := noise_tile(result.noise, run.wording.unit):
@@ -371,7 +371,7 @@ def _own_rounds(run: ShownLearningRun) -> Section | None:
 
 
 def _values(run: ShownLearningRun, sure: Significance) -> Section | None:
-    values = headline_values(run.comparison, run.findings.ratios)
+    values = headline_values(run.comparison, run.result.ratios)
     return (
         Section(
             "values",
@@ -391,7 +391,7 @@ def _values(run: ShownLearningRun, sure: Significance) -> Section | None:
 
 def _advice(run: ShownLearningRun) -> Section | None:
     """The notes of the fit."""
-    found = run.findings.advice
+    found = run.result.advice
     return (
         Section("advice", "Notes", "advice", {"advice": [_sentence(text) for text in found]})
         if found
@@ -566,7 +566,7 @@ def _identifiability(run: ShownLearningRun) -> Section | None:
 
 
 def _draws(run: ShownLearningRun) -> Section | None:
-    found = run.findings.draws
+    found = run.result.draws
     if not found:
         return None
     widths = [

@@ -383,13 +383,9 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found in data, fit and result."""
+    """What is found of a fit: its result, and what its page shows beside it."""
 
     result: Result | None = None
-    held_out_change: Change | None = None
-    ratios: list[Ratio] = field(default_factory=list)
-    draws: Draws | None = None
-    advice: list[str] = field(default_factory=list)
     calibration: Calibrations | None = None
     identifiability: Identifiability | None = None
     summary: DataSummary = field(default_factory=DataSummary)

@@ -28,6 +28,9 @@ BINS = [
 ]
 
 
+PIECES = ("knight", "bishop", "rook", "queen")
+
+
 def findings(data: str = NASTY) -> dict:
     """Every part of the contract."""
     return {
@@ -75,18 +78,26 @@ def findings(data: str = NASTY) -> dict:
             },
             "null_directions": 125,
             "never_applied": 41,
+            "held_out_change": {"difference": -0.0066, "low": -0.0081, "high": -0.0051},
+            "ratios": [
+                {
+                    "parameter": f"material.{name}",
+                    "to": "material.pawn",
+                    "ratio": ratio,
+                    "low": ratio - 0.11,
+                    "high": ratio + 0.12,
+                }
+                for name, ratio in zip(PIECES, (2.91, 3.2, 5.1, 9.8), strict=True)
+            ],
+            "draws": {
+                "model": "ordered",
+                "width": {"mg": 0.8, "eg": 1.1},
+                "errors": {"mg": 0.05, "eg": 0.04},
+            },
+            "advice": [
+                f"look at {data}",
+            ],
         },
-        "held_out_change": {"difference": -0.0066, "low": -0.0081, "high": -0.0051},
-        "ratios": [
-            {
-                "parameter": f"material.{name}",
-                "to": "material.pawn",
-                "ratio": ratio,
-                "low": ratio - 0.11,
-                "high": ratio + 0.12,
-            }
-            for name, ratio in (("knight", 2.91), ("bishop", 3.2), ("rook", 5.1), ("queen", 9.8))
-        ],
         "calibration": {
             "results": {
                 "before": BINS,
@@ -112,14 +123,6 @@ def findings(data: str = NASTY) -> dict:
             "results": {"win": 2000, "draw": 3000, "loss": 1300},
             "phases": [10 * i for i in range(25)],
         },
-        "draws": {
-            "model": "ordered",
-            "width": {"mg": 0.8, "eg": 1.1},
-            "errors": {"mg": 0.05, "eg": 0.04},
-        },
-        "advice": [
-            f"look at {data}",
-        ],
     }
 
 

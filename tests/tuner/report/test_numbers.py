@@ -68,9 +68,10 @@ def test_values_are_those_of_the_first_term_in_units_of_its_first(pair):
             assert entry["error"] == (
                 None if math.isnan(error) or error == 0 else pytest.approx(1.96 * error)
             )
-    given = headline_values(compare(pair), [Ratio(**ratio) for ratio in findings()["ratios"]])
+    ratios = findings()["result"]["ratios"]
+    given = headline_values(compare(pair), [Ratio(**ratio) for ratio in ratios])
     assert given["intervals"] and [(row["ratio"], row["low"]) for row in given["rows"][1:]] == [
-        (ratio["ratio"], ratio["low"]) for ratio in findings()["ratios"]
+        (ratio["ratio"], ratio["low"]) for ratio in ratios
     ]
 
 

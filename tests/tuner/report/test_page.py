@@ -136,14 +136,18 @@ def test_names_from_files_are_text(rich):
 
 @pytest.mark.parametrize("kept", [0, 1])
 def test_findings_that_are_missing_leave_the_rest(tmp_path, kept):
-    found = {key: value for i, (key, value) in enumerate(findings().items()) if i % 2 == kept}
+    whole = findings()
+    found = {key: value for i, (key, value) in enumerate(whole.items()) if i % 2 == kept}
+    found["result"] = {
+        key: value for i, (key, value) in enumerate(whole["result"].items()) if i % 2 == kept
+    }
     folder = tune_run(tmp_path / "run")
     put(folder, FINDINGS, found)
     text, sections = render(page_of(read_run(folder, [])))
     Checked(text)
     names = {section.name for section in sections}
     for name in ("calibration", "identifiability", "draws", "advice"):
-        assert (name in names) == (name in found)
+        assert (name in names) == (name in found or name in found["result"])
     assert {"values", "learning", "tables", "lists", "numbers", "repeat"} <= names
 
 
