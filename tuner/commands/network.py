@@ -136,7 +136,8 @@ def run(arguments: Arguments) -> Trained:
     from tuner.evaluation.networks.learn import LearnOptions
     from tuner.fit.device.choose import arrays_named
     from tuner.io.files import EXPORT, replace_file, require_writable
-    from tuner.network import Shape, learned_network, read_sample
+    from tuner.learn.sample import read_sample
+    from tuner.network import Shape, learned_network
     from tuner.parameters.reader import game_of
     from tuner.results.trained import Trained
 

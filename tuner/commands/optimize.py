@@ -9,7 +9,7 @@ one, or a network; FILE has lines of OpenBench, or the JSON of weather-factory
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from games.streams import InputError
 from tuner.options.optimize import OptimizeOptions
@@ -92,7 +92,7 @@ def run(arguments: Arguments) -> Found:
     else:
         given = arguments.given_for(OptimizeOptions)
         settings = settings_for(arguments.player, given, arguments.terms)
-    into = _into(arguments) if arguments.into else []
+    into = _into(arguments) if arguments.into else {}
     with (
         TerminalDisplay() as display,
         executor_of(arguments.cluster, arguments.workers, display) as executor,
@@ -110,7 +110,7 @@ def run(arguments: Arguments) -> Found:
     return result
 
 
-def _into(arguments: Arguments) -> list[str]:
+def _into(arguments: Arguments) -> dict[str, Any]:
     """Return the options of `tuner export` that write the weights into sources. InputError if they
     cannot be written there."""
     from tuner.optimize.best import COPY
@@ -125,14 +125,19 @@ def _into(arguments: Arguments) -> list[str]:
             f"--into {arguments.into[0]}: no number in {file} is a weight of a parameter file,"
             " which sources could have; leave it out"
         )
-    words = [f"--into={source}" for source in arguments.into]
-    words += [f"--only={name}" for name in names]
-    words += [f"--terms={path}" for path in arguments.terms]
-    arguments.commands.perform(["export", player, *words, "--check"])
-    return words
+    into = {"into": arguments.into, "only": names, "terms": arguments.terms}
+    _export(arguments, player, {**into, "check": True})
+    return into
 
 
-def _written(arguments: Arguments, result: Optimized, words: list[str]) -> Optimized:
+def _export(arguments: Arguments, params: str, given: dict[str, Any]) -> CommandResult:
+    """Perform `tuner export` for numbers of this run."""
+    from tuner.commands import export
+
+    return export.run(Arguments.by_name(export.TABLE, {"params": params, **given}, arguments.text))
+
+
+def _written(arguments: Arguments, result: Optimized, into: dict[str, Any]) -> Optimized:
     """Write the best weights into the sources if they won; the result says which was done."""
     from dataclasses import replace
 
@@ -141,5 +146,5 @@ def _written(arguments: Arguments, result: Optimized, words: list[str]) -> Optim
     found = None
     if result.better:
         best = str(Path(str(result.run)) / PARAMETERS)
-        found = arguments.commands.perform(["export", best, *words])
+        found = _export(arguments, best, into).result
     return replace(result, sources=tuple(arguments.into), into=found)
