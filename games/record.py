@@ -83,7 +83,8 @@ class PositionBatch:
     uint64, hashes of each game and of its opening; `numbers` (g,) int64, the number of each game
     within its file, from 1. `scores` (n,) float32 are those of searches that the file records:
     centipawns for the first player, infinite for forced wins, NaN where there is none; None: the
-    format records no scores."""
+    format records no scores. `forfeits` (g,) bool: the file says that the game was lost otherwise
+    than on the board, such as on time; None: the format does not say."""
 
     positions: np.ndarray
     outcomes: np.ndarray
@@ -92,6 +93,7 @@ class PositionBatch:
     openings: np.ndarray
     numbers: np.ndarray
     scores: np.ndarray | None = None
+    forfeits: np.ndarray | None = None
 
     @property
     def recorded(self) -> np.ndarray:

@@ -2,12 +2,14 @@
 driven by python-chess and by lines of the protocol."""
 
 import io
+import json
 import random
 import shutil
 import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import chess
 import chess.engine
@@ -16,11 +18,11 @@ import numpy as np
 import pytest
 
 from games.record import find
-from games.search.searcher import Found
+from games.search.searcher import Found, Limits
 from tests.commands.support import done, refused
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.play.selfplay.engine import Watcher
+from tuner.play.selfplay.engine import Watcher, episode_of
 from tuner.play.selfplay.folder import read_history
 from tuner.play.selfplay.learner import new_learner
 from tuner.play.selfplay.settings import settings_for
@@ -402,6 +404,109 @@ def test_shogi_s_records_claim_no_illegal_action(plies, own, statement):
     watcher.ended(own=own)
     text = texts_of(game, episodes, "2026.01.01")
     assert text.splitlines()[-2] == statement
+
+
+def pgn_of(board, result, termination="normal"):
+    """Return a game as a match runner writes it."""
+    game = chess.pgn.Game.from_board(board)
+    game.headers["Result"], game.headers["Termination"] = result, termination
+    return f"{game}\n\n"
+
+
+def test_games_wait_in_the_store_until_there_are_enough_for_a_step(tmp_path):
+    path, begun = mine(tmp_path), weights(parameter_path("material"))
+    words = (path, "--learn", "--batch", "3", "--learner", "sgd")
+    with engine(*words) as playing, engine("classic") as strong:
+        for number in range(2):
+            play(playing, number, strong=strong)
+    assert read_history(tmp_path / "mine-games") == [] and (weights(path) == begun).all()
+    with engine(*words) as playing, engine("classic") as strong:
+        for number in range(2, 5):
+            play(playing, number, 30, strong=strong)
+        playing.transport._proc.kill()  # two games wait again, or one and the game in play
+    assert [line["games"] for line in read_history(tmp_path / "mine-games")] == [3]
+    assert (weights(path) != begun).any()
+    games = (tmp_path / "mine-games" / "games.pgn").read_text()
+    assert games.count("[Event ") == 3 and '[Round "3"]' in games
+
+
+def test_results_are_learned_from_the_games_of_the_match_runner_once(tmp_path):
+    path, folder, pgn = mine(tmp_path), tmp_path / "mine-games", tmp_path / "games.pgn"
+    with engine(path, "--learn", "--learner", "sgd") as playing:
+        boards = [play(playing, number, 14) for number in range(3)]
+    before, learned = read_history(folder), weights(path)
+    assert [line["games"] for line in before] == [1, 2, 3]
+    boards[0].push(next(iter(boards[0].legal_moves)))  # a last reply, that the engine never saw
+    pgn.write_text(
+        pgn_of(chess.Board(), "1-0")
+        + pgn_of(boards[1], "1-0", "Time forfeit")
+        + pgn_of(boards[0], "0-1")  # a lost game: an unexpected win is a mistake of the opponent
+        + pgn_of(play(playing=strong_random(), number=8, most=10), "0-1")
+    )
+    command = ("selfplay", "--resume", folder, "--results", pgn)
+    found = json.loads(done(*command, "--json").out)
+    assert found["results"] == {"learned": 2, "lacking": 3}
+    assert [line.get("told") for line in read_history(folder)[3:]] == [[1], [0]]
+    forfeit, told = read_history(folder)[3:]
+    assert forfeit["squares"] == 0 and told["squares"] > 0 and told["games"] == 3
+    assert (weights(path) != learned).any()
+    assert "of 0 of 1 game without one" in done(*command).out
+    assert "writes the file of the engine" in refused(*command, "-o", path)
+    pgn.write_text(pgn_of(boards[2], "1/2-1/2"))
+    assert "of 1 of 1 game without one" in done(*command).out
+    learned = weights(path)
+    with engine(path, "--learn") as playing:
+        playing.ping()
+    assert (weights(path) == learned).all() and len(read_history(folder)) == 6
+    assert (learned == weights(folder / "params.yaml")).all()
+
+
+def strong_random():
+    """Return a player that moves at random, with the interface of an engine."""
+
+    class Random:
+        def play(self, board, limit, game):
+            return chess.engine.PlayResult(min(board.legal_moves, key=str), None)
+
+    return Random()
+
+
+def test_results_need_games_of_an_engine_that_learns(tmp_path):
+    small = ("--games", 2, "--batch", 2, "--depth", 1, "--plies", 8)
+    done("selfplay", "material", *small, "--run", tmp_path / "run")
+    (tmp_path / "a.pgn").write_text(pgn_of(chess.Board(), "1-0"))
+    assert "--results: is for --resume RUN" in refused("selfplay", "--results", tmp_path / "a.pgn")
+    said = refused("selfplay", "--resume", tmp_path / "run", "--results", tmp_path / "a.pgn")
+    assert "only games of an engine that learns (--learn) lack results" in said
+
+
+@pytest.mark.parametrize("outcome", [1.0, 0.0, -1.0])
+def test_a_result_told_later_adds_what_it_would_have_taught_at_once(outcome):
+    settings = settings_for(
+        "material",
+        {"opponents": ("others",), "method": "td-leaf", "learner": "sgd", "batch": 1}
+        | {"learning_rate": 1e-6, "half_life": 1e9, "games": 9},
+        (),
+    )
+    evaluation = load_evaluation("material")
+    game, searcher, searches = evaluation.game, evaluation.searcher(1), {}
+    line = [game.start()]
+    for ply in range(13):  # Black gives its pieces away
+        if ply % 2:
+            move = max(game.legal_moves(line[-1]))
+        else:
+            searches[ply] = searcher.search(np.array(line), Limits(depth=2))
+            move = searches[ply].pv[0]
+        line.append(game.play(line[-1], move))
+    whole = episode_of(game, line, searches, outcome)
+    parts = replace(whole, outcome=None)
+    at_once, later = new_learner(evaluation, settings), new_learner(evaluation, settings)
+    at_once.learn([whole], at_once.average)
+    later.learn([parts], later.average)
+    later.learn([whole], later.average, told_later=True)
+    moved = at_once.weights - evaluation.weights
+    assert np.abs(moved).max() > 0
+    np.testing.assert_allclose(later.weights - evaluation.weights, moved, rtol=1e-4, atol=1e-15)
 
 
 @pytest.mark.long

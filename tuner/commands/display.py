@@ -7,6 +7,7 @@ In a terminal progress is a live line, elsewhere a plain line every ten seconds.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import threading
 import time
@@ -210,7 +211,8 @@ def play(
     ):
         if arguments.resume is not None:
             folder, games = Path(arguments.resume), arguments.given.get("games")
-            return resumed_run(kind, folder, executor, output, display, games)
+            make = functools.partial(kind, **more)
+            return resumed_run(kind, folder, executor, output, display, games, make)
         place = arguments.run and Path(arguments.run)
         return new_run(kind(settings, output, display, **more), place, executor, arguments.text)
 

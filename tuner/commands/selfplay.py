@@ -18,6 +18,7 @@ from tuner.options.option import (
     Title,
     cluster,
     options_in,
+    refuse,
     resume,
 )
 from tuner.options.selfplay import (
@@ -55,6 +56,14 @@ TABLE: Table = (
     ),
     *options_in(LearningOptions, "games output run"),
     resume("the run", "; --games N sets a new total"),
+    Option(
+        ("--results",),
+        "with --resume: learn the results of games that an engine played with --learn, from the"
+        " file of games that its match runner wrote",
+        metavar="FILE",
+        resume=True,
+        seldom=True,
+    ),
     *options_in(LearningOptions, "as_"),
     OneOf(options_in(SelfplayOptions, "depth nodes")),
     *options_in(LearningOptions, "measure measure_games measure_every measure_plies"),
@@ -87,9 +96,17 @@ def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.selfplay.begin import AnyOptions, require_one_thread, run_for
     from tuner.play.selfplay.network import NetworkRun, learns_online
+    from tuner.play.selfplay.told import ToldRun
     from tuner.play.selfplay.weights import WeightsRun
 
     make: MakeRun
+    output = arguments.output and Path(arguments.output)
+    refuse((("--results", arguments.results and not arguments.resume, "is for --resume RUN"),))
+    if arguments.results is not None:
+        arguments.require_resumable()
+        others = (("-o", output, "--results writes the file of the engine"),)
+        refuse((*others, ("--games", "games" in arguments.given, "--results plays none")))
+        return play(arguments, ToldRun, dict, output, source=arguments.results)
     if arguments.resume is not None:
         arguments.require_resumable()
         make, settings = WeightsRun, None
@@ -99,5 +116,4 @@ def run(arguments: Arguments) -> RunResult:
     else:
         given = arguments.given_for(AnyOptions)
         make, settings = run_for(arguments.params, given, arguments.terms, arguments.cluster)
-    output = arguments.output and Path(arguments.output)
     return play(arguments, make, lambda: settings, output)

@@ -25,7 +25,7 @@ LEARN = Option(
 RUN = Option(
     ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
 )
-LEARNING = "lambda_ learner learning_rate half_life floor fixed"  # options of self-play
+LEARNING = "lambda_ learner learning_rate half_life floor batch fixed"  # options of self-play
 RATES, HALF_LIFE = {"sgd": 2.0, "adam": 0.4}, 1600.0  # of weights, a game at a time
 HELP = {
     "learner": "adam (default): steps of about one size; sgd: steps that follow the size of errors,"
@@ -34,6 +34,7 @@ HELP = {
     " an error of 1 of a position whose v changes by its scale a centipawn (default:"
     f" {RATES['sgd']:g}; KnightCap 0.1, EXchess 0.255); of networks: in their weights (default:"
     " adam 0.0003, sgd 0.01)",
+    "batch": "games per step (default: 1; KnightCap 10)",
     "half_life": "games until the learning rate is half of the first, which after as many again is"
     f" a third (default: {HALF_LIFE:,.0f}; of networks 200)",
 }

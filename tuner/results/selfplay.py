@@ -114,7 +114,8 @@ class NetworkBatch(Batch):
 class SelfPlay(RunResult):
     """What self-play learned: the file `output`, and the `last` line of the history. `before` and
     `now` are the values of the headline of weights, in a game that wins several points
-    (`in_points`) as weights. `weights_file` has the numbers of a network. `shows` is what the
+    (`in_points`) as weights. `weights_file` has the numbers of a network. `told` are
+    the games whose results were learned now, and those that lacked one before. `shows` is what the
     command `match` shows next, of a run that was not interrupted."""
 
     settings: SelfplaySettings | NetworkSettings
@@ -126,6 +127,7 @@ class SelfPlay(RunResult):
     weights_file: str | None = None
     shows: str = ""
     match: str | None = None
+    told: tuple[int, int] | None = None
 
     @property
     def games(self) -> int:
@@ -144,6 +146,9 @@ class SelfPlay(RunResult):
         lines = [
             f"learned from {self.games:,} games in {self.last['cpu_seconds']:.1f} CPU s{where}"
         ]
+        if self.told is not None:
+            lacking = plural(self.told[1], "game")
+            lines.append(f"results learned: of {self.told[0]:,} of {lacking} without one")
         if faults := self.last.get("forfeits"):
             lines.append(f"games that the opponent lost by faults, left out: {faults:,}")
         if self.now:
@@ -166,6 +171,8 @@ class SelfPlay(RunResult):
         }
         if measured := self.measured:
             plain["measured"] = measured.result
+        if self.told is not None:
+            plain["results"] = {"learned": self.told[0], "lacking": self.told[1]}
         return plain | ({"match": self.match} if self.match is not None else {})
 
 

@@ -25,6 +25,7 @@ from games.chess.files.tokens import (
     FAULT,
     FIRST_MOVE,
     FIRST_SCORE,
+    FORFEIT,
     GLYPH,
     HAS_EVENT,
     HAS_FEN,
@@ -73,6 +74,12 @@ _DOT, _COMMA, _DASH, _PLUS, _SLASH, _HASH, _CLOSE_BRACKET, _OPEN_BRACE, _CLOSE_B
 _HALF_LATIN1, _HALF_UTF8 = "½".encode("latin-1")[0], "½".encode()[0]
 FEN, RESULT_NAME, VARIANT = packed_word("FEN"), packed_word("Result"), packed_word("Variant")
 WHITE_ELO_NAME, BLACK_ELO_NAME = packed_word("WhiteElo"), packed_word("BlackElo")
+TERMINATION = "Termination"
+TERMINATION_START, TERMINATION_LENGTH = packed_word(TERMINATION), len(TERMINATION)
+# the first two letters of a Termination that is none of the board: abandoned, death, emergency,
+# illegal move, rules infraction, stalled connection, time forfeit
+_FORFEITS = tuple(packed_word(letters) for letters in ("ab", "de", "em", "il", "ru", "st", "ti"))
+_CAPITALS = packed_word("AB") ^ packed_word("ab")
 _STANDARD, _CHESS, _NORMAL, _960, _FISCHER, _FISCHER_R, _FISHER, _FRC, _FROM, _FREE, _UNKNOWN = (
     packed_word(name)
     for name in (
@@ -210,6 +217,15 @@ def _read_tag(text, i, end, final, apart, game, words):
         game[WHITE_ELO] = number_at(text, value, close)
     elif what == BLACK_ELO_NAME:
         game[BLACK_ELO] = number_at(text, value, close)
+    elif (
+        name_end - name == TERMINATION_LENGTH
+        and packed(text, name, name + 8) == TERMINATION_START
+        and close - value > 1
+    ):
+        letters = packed(text, value, value + 2) | _CAPITALS
+        for start in _FORFEITS:
+            if letters == start:
+                game[FORFEIT] = 1
     elif what == FEN:
         found = parse_fen(text, value, close, words)
         game[HAS_FEN] = 1
@@ -606,7 +622,7 @@ def _read_game(text, i, end, final, moves, scores, game, words):
 def read_games(text, i, end, final, start, games, positions, moves, scores, counts):
     """Read games from text[i:end] until the end of the text or of the room for games.
 
-    Writes a row of FIELDS per game to `games` (n, 18) int64, its start to `positions` (n, 10), all
+    Writes a row of FIELDS per game to `games` (n, 19) int64, its start to `positions` (n, 10), all
     moves to `moves`, and scores in comments to `scores` (see `note_score`), which has room for one
     more per game than there are moves. counts[0] is the number of games, counts[1] of moves.
     `start` is the initial position of chess. `final`: no text follows `end`. Returns the index to

@@ -23,6 +23,7 @@ from games.chess.files.tokens import (
     FAULT_PLY,
     FIELDS,
     FIRST_MOVE,
+    FORFEIT,
     HAS_TAGS,
     PLIES,
     RESULT,
@@ -448,6 +449,7 @@ class Collector:
                 openings,
                 before + chosen[begin:after] + 1,
                 scores[:n],
+                found.rows[chosen[begin:after], FORFEIT] > 0,
             )
             if options.duplicates == "positions":
                 batch = self._without_seen(batch)

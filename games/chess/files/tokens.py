@@ -189,7 +189,8 @@ FIELDS = (
     BY_TAG,
     HAS_EVENT,
     BEGUN,
-) = range(18)
+    FORFEIT,
+) = range(19)
 
 row_type = types.Array(types.int64, 1, "C")
 rows_type = types.Array(types.int64, 2, "C")

@@ -29,8 +29,9 @@ from tuner.options.selfplay import OTHERS, SelfplaySettings
 from tuner.parallel import POLL_SECONDS, Job, Running
 from tuner.play.game import Ending
 from tuner.play.run import new_run, resumed_run
+from tuner.play.selfplay.folder import Folder, read_episodes
 from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
-from tuner.play.selfplay.learner import Saturated
+from tuner.play.selfplay.learner import Saturated, WeightsLearner
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
 
@@ -192,53 +193,66 @@ class EngineRun(WeightsRun):
 
     def batches(
         self,
-        folder: Path,
+        files: Folder,
         last: dict[str, Any],
         playing: Running | None,
         interrupted: threading.Event,
     ) -> Iterator[Batch]:
-        """See `LearningRun`. The file is replaced after each game, once that is stored."""
+        """See `LearningRun`. Games wait in the store until there are enough for a batch; then the
+        file is replaced, once the batch is stored."""
         learner, games, line = self.learner, last["games"], last
+        kept = read_episodes(files.path, self.game.words)
+        waiting = [kept[number] for number in sorted(kept) if number >= games]
         while True:
-            self._require_own(folder)
+            self._require_own(files)
             if games or not self._file.exists():
                 self.write(self._file, line)
+                files.note_written(self._file, learner.average)
             self._learned(learner.average)
             self.begun = True
-            self._idle.set()
-            episode = None
-            while not interrupted.is_set():
-                with contextlib.suppress(queue.Empty):
-                    episode = self._games.get(timeout=POLL_SECONDS)
-                    break
-            if episode is None:
-                return
-            episode = replace(episode, number=games)
+            while len(waiting) < self.settings.batch:
+                self._idle.set()
+                if (episode := self._next(interrupted)) is None:
+                    return
+                waiting.append(replace(episode, number=games + len(waiting)))
+                if len(waiting) < self.settings.batch or episode.outcome is None:
+                    files.keep(waiting[-1])
+            batch, waiting = waiting, []
             try:
-                watched = learner.learn([episode], learner.average, NEGLIGIBLE)
+                watched = learner.learn(batch, learner.average, NEGLIGIBLE)
             except Saturated:
-                self._say(
-                    "nothing is learned from this game: most of its positions are won or lost"
-                )
+                what = "this game" if len(batch) == 1 else f"{len(batch)} games"
+                self._say(f"nothing is learned from {what}: most of the positions are won or lost")
                 continue
-            games += 1
-            line = batch_line(learner, [episode], 0, watched, games)
-            yield line, texts_of(self.game, [episode], time.strftime("%Y.%m.%d")), []
+            games += len(batch)
+            line = batch_line(learner, batch, 0, watched, games)
+            yield line, texts_of(self.game, batch, time.strftime("%Y.%m.%d")), []
 
-    def _require_own(self, folder: Path) -> None:
-        """InputError for a file that has other weights than this run learned last or, if it was
-        killed, before that: an author's, or those of another program."""
-        if not self._file.exists():
-            return
-        found = load_evaluation(self._file, self.settings.terms).weights
-        known = [self.learner.evaluation.weights, *self.learner.kept.values()]
-        if not any(
-            found.shape == each.shape and np.allclose(found, each, atol=WRITTEN) for each in known
-        ):
+    def _next(self, interrupted: threading.Event) -> Episode | None:
+        """Wait for the next game; None if there is none."""
+        while not interrupted.is_set():
+            with contextlib.suppress(queue.Empty):
+                return self._games.get(timeout=POLL_SECONDS)
+        return None
+
+    def _require_own(self, files: Folder) -> None:
+        """InputError for a file that has other weights than this run wrote into it."""
+        if self._file.exists() and not is_own(self._file, files, self.learner):
             raise InputError(
-                f"{self._file}: has other weights than those learned in {folder}; put"
-                f" {folder / self.learned} back, or remove the folder to learn from these"
+                f"{self._file}: has other weights than those learned in {files.path}; put"
+                f" {files.path / self.learned} back, or remove the folder to learn from these"
             )
+
+
+def is_own(file: Path, files: Folder, learner: WeightsLearner) -> bool:
+    """Return whether a file has the weights that a run learned last or, if it was killed, before
+    that; else they are an author's, or those of another program."""
+    found = load_evaluation(file, learner.settings.terms).weights
+    known = [learner.evaluation.weights, *learner.kept.values()]
+    known += [] if (written := files.written()) is None else [written[1]]
+    return any(
+        found.shape == each.shape and np.allclose(found, each, atol=WRITTEN) for each in known
+    )
 
 
 def learn_while_playing(

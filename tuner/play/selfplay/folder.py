@@ -3,8 +3,9 @@ last, stored together, so that the run can continue after any interruption."""
 
 from __future__ import annotations
 
+import base64
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -14,9 +15,12 @@ from tuner.core.records import Amount, Count, InputError, convert
 from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced, unwritable
 from tuner.io.run_folder import write_all
+from tuner.play.selfplay.games import Episode, tree_of
 
 CHECKPOINT, START = "checkpoint", "start.yaml"
 KEYS = "keys"  # the kind of records with the keys of the games of a batch
+EPISODES, GAME, ARRAYS = "episodes", "game", "arrays"  # a kind of records, and their keys
+WRITTEN = "written"  # the file of an engine, and the weights that were written into it last
 
 
 class SavedLearning(Protocol):
@@ -59,6 +63,36 @@ def read_keys(folder: Path) -> set[int]:
     return keys
 
 
+def read_episodes(folder: Path, words: int) -> dict[int, Episode]:
+    """Return the games that were kept to be learned from later, by their numbers; positions have
+    `words` words."""
+    found: dict[int, Episode] = {}
+    for place, line in enumerate(read_records(folder, EPISODES)):
+        with naming(folder, place, EPISODES):
+            number = convert(line.get(GAME), int, "", GAME)
+            content = base64.b64decode(convert(line.get(ARRAYS), str, "", ARRAYS))
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            found[number] = _episode_of(number, arrays, words)
+    return found
+
+
+def _arrays_of(episode: Episode) -> dict[str, np.ndarray]:
+    """Return a game, without trees of searches, as arrays; those of what it lacks are left out."""
+    values = {each.name: getattr(episode, each.name) for each in fields(episode)}
+    return {k: np.asarray(v) for k, v in values.items() if v is not None and k != "tree"}
+
+
+def _episode_of(number: int, arrays: dict[str, np.ndarray], words: int) -> Episode:
+    """Return a game of arrays; ValueError if some lack."""
+    plain = {k: v.item() if v.ndim == 0 else v for k, v in arrays.items()}
+    try:
+        known = {"outcome": None, **plain, "number": number, "moves": plain["moves"].tolist()}
+        return Episode(**known, tree=tree_of([], words))
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"not a game: {problem}") from None
+
+
 class Folder:
     """The store of a run, and the file of its games, if they have texts. `learned` is the file from
     which another run can start."""
@@ -73,6 +107,26 @@ class Folder:
                 for number in range(len(read_history(store.folder))):
                     out.writelines(text.encode() for text in store.texts(number))
             self._games = open(path, "ab", buffering=0)
+
+    def keep(self, episode: Episode) -> None:
+        """Store a game to be learned from later."""
+        content = io.BytesIO()
+        np.savez_compressed(content, **_arrays_of(episode))  # type: ignore[arg-type]
+        text = base64.b64encode(content.getvalue()).decode()
+        self._store.append({GAME: episode.number, ARRAYS: text}, kind=EPISODES)
+
+    def note_written(self, path: Path, weights: np.ndarray) -> None:
+        """Store the file of an engine, and the weights that were written into it."""
+        content = io.BytesIO()
+        np.savez(content, path=str(path.absolute()), weights=weights)
+        self._store.put(WRITTEN, content.getvalue())
+
+    def written(self) -> tuple[Path, np.ndarray] | None:
+        """Return the file of an engine, and the weights that were written into it last."""
+        if (content := self._store.blob(WRITTEN)) is None:
+            return None
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return Path(str(file["path"])), file["weights"]
 
     def restore(self, learner: SavedLearning) -> bool:
         """Set a new learner to the state of the checkpoint; return whether there is one."""

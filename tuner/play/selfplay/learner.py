@@ -139,10 +139,17 @@ class WeightsLearner:
         self.free = self.evaluation.free(settings.fixed)
         self.low, self.high = self.evaluation.limits()
 
-    def learn(self, episodes: list[Episode], played: np.ndarray, least: float = 0.0) -> dict:
+    def learn(
+        self,
+        episodes: list[Episode],
+        played: np.ndarray,
+        least: float = 0.0,
+        told_later: bool = False,
+    ) -> dict:
         """Learn from games that the weights `played` played; return statistics of the update.
-        Nothing changes where the mean square of the errors is below `least`. Saturated, with
-        nothing changed, if nothing is learned from them."""
+        Nothing changes where the mean square of the errors is below `least`; `told_later`: the
+        games were learned from without their outcomes, so only what these add is learned.
+        Saturated, with nothing changed, if nothing is learned from them."""
         rule, settings, scale = self.rule, self.settings, self.evaluation.scale
         broken_off = None if settings.truncated == "value" else 0
         episodes = [_with_lesson(episode, broken_off) for episode in episodes if len(episode.ply)]
@@ -175,6 +182,14 @@ class WeightsLearner:
                 *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False)),
             ]
         )
+        if told_later:
+            untold = (
+                given._replace(episode=replace(given.episode, outcome=broken_off))
+                for given in inputs
+            )
+            errors -= np.concatenate(
+                [self.backup.errors(*given) for given in zip(untold, parts, strict=True)]
+            )
         batches = self.batches + 1
         if (np.abs(values) > LOST).sum() > SATURATED * len(values):
             raise self._saturated(batches)

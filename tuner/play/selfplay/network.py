@@ -14,6 +14,7 @@ import numpy as np
 
 from games.record import Game, available, find, in_points
 from tuner.core.records import InputError, make
+from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, load_evaluation
 from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import (
@@ -37,7 +38,7 @@ from tuner.io.terminal import Display
 from tuner.options.option import no_use, refuse
 from tuner.options.selfplay import NETWORK_SECTION, NetworkOptions, NetworkSettings
 from tuner.parallel import Running
-from tuner.play.selfplay.folder import START
+from tuner.play.selfplay.folder import START, Folder
 from tuner.play.selfplay.learner import learning_rate
 from tuner.play.selfplay.measure import WITH_DICE, Measurement
 from tuner.play.selfplay.run import Batch, LearningRun
@@ -281,7 +282,7 @@ class NetworkRun(LearningRun):
         """See `LearningRun`."""
         return (
             f"TD(lambda), lambda {self.settings.lambda_:g}, {self._goal}, learning rate"
-            f" {self.settings.learning_rate:g}"
+            f" {self.settings.learning_rate:g}, {plural(self.settings.games, 'game')}"
         )
 
     @property
@@ -290,7 +291,7 @@ class NetworkRun(LearningRun):
 
     def batches(
         self,
-        folder: Path,
+        files: Folder,
         last: dict[str, Any],
         playing: Running | None,
         interrupted: threading.Event,

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 from games.record import Control, Game
 from games.system import available_cpus
 from tuner.core.store import Store
-from tuner.core.text import plural
 from tuner.evaluation.evaluation import Evaluation, quiescence_of
 from tuner.io.interrupt import interrupts
 from tuner.io.run_folder import CHECKPOINTS, change_settings
@@ -149,7 +148,7 @@ class LearningRun(Run[SelfPlay]):
     @abc.abstractmethod
     def batches(
         self,
-        folder: Path,
+        files: Folder,
         last: dict[str, Any],
         playing: Running | None,
         interrupted: threading.Event,
@@ -192,10 +191,10 @@ class LearningRun(Run[SelfPlay]):
             last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
             spent = last["cpu_seconds"]
             self.note_games(last["games"])
-            self.display.note(f"{self.text()}, {plural(self.settings.games, 'game')}, in {folder}")
+            self.display.note(f"{self.text()}, in {folder}")
             self.display.begin(self.doing, self.settings.games)
             with interrupts() as asked:
-                for line, text, keys in self.batches(folder, last, playing, asked):
+                for line, text, keys in self.batches(files, last, playing, asked):
                     measured, aside = None, 0.0
                     if self.measurement:
                         if self.measurement.due(last["games"], line["games"]):

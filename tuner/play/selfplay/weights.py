@@ -26,7 +26,7 @@ from tuner.io.terminal import Display
 from tuner.options.option import no_use
 from tuner.options.selfplay import OTHERS, SECTION, SelfplaySettings
 from tuner.parallel import Job, Running
-from tuner.play.selfplay.folder import START, read_keys
+from tuner.play.selfplay.folder import START, Folder, read_keys
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
 from tuner.play.selfplay.measure import Measurement
@@ -188,11 +188,11 @@ class WeightsRun(LearningRun):
         """See `LearningRun`."""
         depth, nodes = self.settings.depth, self.settings.nodes
         limit = f", depth {depth}" if depth is not None else f", {nodes:,} nodes" if nodes else ""
-        return method_text(self.settings) + limit
+        return f"{method_text(self.settings)}{limit}, {plural(self.settings.games, 'game')}"
 
     def batches(
         self,
-        folder: Path,
+        files: Folder,
         last: dict[str, Any],
         playing: Running | None,
         interrupted: threading.Event,
@@ -201,7 +201,7 @@ class WeightsRun(LearningRun):
         they are too many."""
         assert playing is not None, "its games are work"
         learner, date = self.learner, time.strftime("%Y.%m.%d")
-        known = read_keys(folder)
+        known = read_keys(files.path)
         games, forfeits = last["games"], last.get("forfeits", 0)
         workers = Workers(learner, self.opening, playing, games)
         for episodes in workers.batches(interrupted):

@@ -1,0 +1,118 @@
+"""Results of games that an engine learned from without knowing them, told later by a file of games:
+UCI tells an engine no results, the match runner writes them."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from games.record import Game, ReadOptions, ReadReport
+from tuner.core.records import InputError
+from tuner.core.store import Store
+from tuner.io.terminal import Display
+from tuner.options.selfplay import OTHERS, SelfplaySettings
+from tuner.parallel import Job, Running
+from tuner.play.selfplay.engine import NEGLIGIBLE, is_own
+from tuner.play.selfplay.folder import Folder, read_episodes, read_history
+from tuner.play.selfplay.games import Episode
+from tuner.play.selfplay.run import Batch
+from tuner.play.selfplay.weights import WeightsRun, batch_line
+from tuner.results.selfplay import SelfPlay
+
+LONGER = 2  # plies at most by which a game of a file goes on after what the engine saw of it
+TOLD = "told"  # of a line of the history: numbers of games whose results were learned
+ALL = ReadOptions(positions="all", skip_start=0, duplicates="keep")
+
+
+def told_games(game: Game, source: str, untold: list[Episode], display: Display) -> list[Episode]:
+    """Return the games of which a file tells the results, with these. A game of the file is one of
+    them if it begins with all of its positions; of several that are alike, each is told once."""
+    waiting = defaultdict[tuple[int, bytes], list[Episode]](list)
+    for episode in untold:
+        waiting[len(episode.line), episode.line.tobytes()].append(episode)
+    lengths = {length for length, _ in waiting}
+    found = []
+    for batch in game.files.read(source, ALL, ReadReport(), display.note):
+        ends = np.append(batch.first[1:], len(batch.positions))
+        for k, (first, end) in enumerate(zip(batch.first, ends, strict=True)):
+            for length in range(end - first, end - first - LONGER - 1, -1):
+                line = batch.positions[first : first + length]
+                if length not in lengths or not (same := waiting[length, line.tobytes()]):
+                    continue
+                forfeit = batch.forfeits is not None and bool(batch.forfeits[k])
+                outcome = float(batch.outcomes[first]) * game.points
+                told = "forfeit" if forfeit else ""
+                found.append(replace(same.pop(0), outcome=outcome, told=told))
+                break
+    return found
+
+
+class ToldRun(WeightsRun):
+    """A run of an engine that learns, which is told the results of a file of games."""
+
+    def __init__(
+        self, settings: SelfplaySettings, output: Path | None, display: Display, source: str
+    ) -> None:
+        super().__init__(settings, output, display)
+        self._source, self._told = source, (0, 0)
+
+    def job(self) -> Job | None:
+        """See `Run`. InputError for games whose results are known."""
+        if self.settings.opponents != (OTHERS,):
+            raise InputError(
+                f"--results {self._source}: only games of an engine that learns (--learn) lack"
+                " results"
+            )
+        return None
+
+    def text(self) -> str:
+        """See `LearningRun`."""
+        return f"results of {self._source}"
+
+    def play(self, store: Store, playing: Running | None) -> SelfPlay:
+        """See `Run`."""
+        return replace(super().play(store, playing), told=self._told)
+
+    def batches(
+        self,
+        files: Folder,
+        last: dict[str, Any],
+        playing: Running | None,
+        interrupted: threading.Event,
+    ) -> Iterator[Batch]:
+        """See `LearningRun`. What the results add to games that were learned from is learned."""
+        known = {number for line in read_history(files.path) for number in line.get(TOLD, ())}
+        untold = [
+            episode
+            for number, episode in read_episodes(files.path, self.game.words).items()
+            if number < last["games"] and number not in known and episode.outcome is None
+        ]
+        told = told_games(self.game, self._source, untold, self.display)
+        self._told = len(told), len(untold)
+        learner, size = self.learner, self.settings.batch
+        for start in range(0, len(told), size):
+            if interrupted.is_set():
+                return
+            games = told[start : start + size]
+            watched = learner.learn(games, learner.average, NEGLIGIBLE, told_later=True)
+            last = batch_line(learner, games, 0, watched, last["games"])
+            last[TOLD] = [game.number for game in games]
+            yield last, "", []
+        self._write_engine_s(files, last)
+
+    def _write_engine_s(self, files: Folder, line: dict[str, Any]) -> None:
+        """Write the file that the engine plays with, unless somebody else changed it."""
+        path, _ = files.written() or (None, None)
+        if path is None or not path.exists():
+            return
+        if not is_own(path, files, self.learner):
+            self.display.note(f"{path}: has other weights than those learned, and stays as it is")
+            return
+        self.write(path, line)
+        files.note_written(path, self.learner.average)
