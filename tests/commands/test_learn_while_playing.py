@@ -480,12 +480,14 @@ def test_results_need_games_of_an_engine_that_learns(tmp_path):
     assert "only games of an engine that learns (--learn) lack results" in said
 
 
-@pytest.mark.parametrize("outcome", [1.0, 0.0, -1.0])
-def test_a_result_told_later_adds_what_it_would_have_taught_at_once(outcome):
+@pytest.mark.parametrize(
+    ("outcome", "blunders"), [(1.0, "keep"), (0.0, "keep"), (-1.0, "keep"), (-1.0, "ignore")]
+)
+def test_a_result_told_later_adds_what_it_would_have_taught_at_once(outcome, blunders):
     settings = settings_for(
         "material",
         {"opponents": ("others",), "method": "td-leaf", "learner": "sgd", "batch": 1}
-        | {"learning_rate": 1e-6, "half_life": 1e9, "games": 9},
+        | {"learning_rate": 1e-6, "half_life": 1e9, "games": 9, "blunders": blunders},
         (),
     )
     evaluation = load_evaluation("material")
