@@ -480,9 +480,7 @@ def test_results_need_games_of_an_engine_that_learns(tmp_path):
     assert "only games of an engine that learns (--learn) lack results" in said
 
 
-@pytest.mark.parametrize(
-    ("outcome", "blunders"), [(1.0, "keep"), (0.0, "keep"), (-1.0, "keep"), (-1.0, "ignore")]
-)
+@pytest.mark.parametrize(("outcome", "blunders"), [(1.0, "keep"), (-1.0, "keep"), (-1.0, "ignore")])
 def test_a_result_told_later_adds_what_it_would_have_taught_at_once(outcome, blunders):
     settings = settings_for(
         "material",
