@@ -158,6 +158,10 @@ class Watcher(Protocol):
     def abandoned(self) -> None:
         """Drop a game that was broken off without a result."""
 
+    def met(self, name: str | None, rating: float | None = None) -> None:
+        """Take the name and the rating of the opponent, as far as they are known, of the next game,
+        or of the present one before its first search."""
+
 
 class EngineSetting(NamedTuple):
     """An option: its kind as protocols declare it, and how it is set from its name and text;
@@ -183,6 +187,7 @@ class Dialect:
     task: Callable[[Sequence[str] | None, Line, Options], tuple[Task, list[str]]]
     no_move: str  # the answer where there is none
     overhead: int = Options.overhead  # milliseconds, unless an option sets them
+    opponent: str = ""  # an option with which interfaces name the opponent to one that learns
 
 
 def serve(
@@ -231,6 +236,8 @@ class Server:
             option.lower(): (option, given.set)
             for option, given in (*dialect.options.items(), EVALUATION)
         }
+        self._met = {dialect.opponent: OPPONENT} if watcher and dialect.opponent else {}
+        self._setters |= {name.lower(): (name, each.set) for name, each in self._met.items()}
         self._changed = False  # weights that the searcher does not use yet
         self._plain_write, self._lock = write, threading.Lock()
         self.options = Options(overhead=dialect.overhead)
@@ -351,7 +358,7 @@ class Server:
             "id author the authors of evaltune",
             *(
                 f"option name {name} type {option.kind}"
-                for name, option in self._dialect.options.items()
+                for name, option in (*self._dialect.options.items(), *self._met.items())
             ),
             f"option name {EVALUATION[0]} type {EVALUATION[1].kind} default {self._default}",
         ):
@@ -410,6 +417,13 @@ class Server:
 
     def _set_evaluation(self, name: str, value: str) -> None:
         self._use(None if value in ("", "<empty>", self._default) else value)
+
+    def _set_opponent(self, name: str, value: str) -> None:
+        """Take an opponent as UCI names it: title, rating, `human` or `computer`, and name."""
+        rating, *words = [*value.split()[1:2], *value.split()[3:]] or ["none"]
+        assert self._watcher is not None, "it has the option"
+        known = float(rating) if NUMBER.fullmatch(rating) else None
+        self._watcher.met(" ".join(words) or None, known)
 
     def _clear_hash(self, name: str, value: str) -> None:
         if value:
@@ -506,3 +520,4 @@ LINES = EngineSetting(f"spin default {Options.lines} min 1 max {MOST_LINES}", Se
 OVERHEAD = overhead(Options.overhead)
 VARIANT = EngineSetting("check default false", Server._set_variant)
 EVALUATION = "EvalFile", EngineSetting("string", Server._set_evaluation)
+OPPONENT = EngineSetting("string", Server._set_opponent)

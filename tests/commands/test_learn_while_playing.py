@@ -24,7 +24,8 @@ from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.play.selfplay.engine import Watcher, episode_of
 from tuner.play.selfplay.folder import read_history
-from tuner.play.selfplay.learner import new_learner
+from tuner.play.selfplay.learner import BackupInput, new_learner, returns
+from tuner.play.selfplay.opponents import mistakes_of
 from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import texts_of
 
@@ -526,3 +527,63 @@ def test_an_engine_that_is_killed_at_any_moment_keeps_its_file(tmp_path):
                 playing.transport._proc.kill()
         assert weights(path).shape == weights(parameter_path("material")).shape
         assert len(read_history(tmp_path / "mine-games")) >= before
+
+
+def test_opponents_are_known_by_what_interfaces_tell(tmp_path):
+    """UCI_Opponent, and name and rating of xboard; each holds for its own game."""
+    path = mine(tmp_path)
+    game = "position startpos moves e2e4 {}\ngo depth 1\nstop\n"
+    lines = (
+        "setoption name UCI_Opponent value GM 2800 human Gary Kasparov\nucinewgame\n"
+        + game.format("e7e5 d1h5 b8c6")
+        + "setoption name UCI_Opponent value none none computer Shredder\nucinewgame\n"
+        + game.format("c7c5")
+    )
+    assert (
+        "option name UCI_Opponent type string" in run(path, "--learn", lines="uci\nquit\n").stdout
+    )
+    assert "UCI_Opponent" not in run(path, lines="uci\nquit\n").stdout
+    assert run(path, "--learn", lines=lines + "quit\n").returncode == 0
+    xboard = (
+        "xboard\nprotover 2\nnew\nname Phalanx XXV\nrating 1500 1850\nsd 1\nusermove e2e4\nping 1\n"
+        "result 1-0 {Black resigns}\nnew\nsd 1\nusermove d2d4\nping 2\n"
+    )
+    found = run(path, "--learn", lines=xboard + "result 1/2-1/2 {Draw}\nquit\n", command="xboard")
+    assert found.returncode == 0, found.stderr
+    played = [each for line in read_history(tmp_path / "mine-games") for each in line["played"]]
+    assert [(each["opponent"], each["rating"], each["points"]) for each in played] == [
+        ("Gary Kasparov", 2800, None),
+        ("Shredder", None, None),
+        ("Phalanx XXV", 1850, 0.0),
+        (None, None, 0.5),
+    ]
+    pgn = (tmp_path / "mine-games" / "games.pgn").read_text()
+    assert '[White "Gary Kasparov"]' in pgn or '[Black "Gary Kasparov"]' in pgn
+
+
+def test_mistakes_of_opponents_are_those_that_the_rule_leaves_out():
+    """Scores of White's searches before and after each reply; the second was expected, in the third
+    nothing is lost, the fourth loses to a forced win."""
+    board = Board()
+    sans = ("e4", "d5", "exd5", "e5", "dxe6", "c6", "exf7+", "Ke7", "fxg8=Q", "Rxg8")
+    moves = [board.push(san) for san in sans]
+    searches = {ply: found(moves[ply]) for ply in (0, 2, 4, 6, 8)}
+    episode = replace(
+        episode_of(board.game, board.line, searches, None),
+        scores=np.array([20.0, 150.0, 400.0, 420.0, 5e6]),
+        predicted=np.array([False, True, False, False, False]),
+    )
+    evaluation = load_evaluation("material")
+    scale = evaluation.scale
+    first, last = mistakes_of(evaluation, [episode])
+    assert (first["ply"], first["move"], first["answer"]) == (1, "d5", "exd5")
+    assert first["position"].startswith("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b")
+    assert (first["before"], first["after"]) == (20.0, 150.0)
+    assert first["gain"] == pytest.approx(
+        (np.tanh(150 * scale) - np.tanh(20 * scale)) / 2, abs=1e-4
+    )
+    assert (last["move"], last["answer"], last["after"]) == ("Ke7", "fxg8=Q", None)
+    values = np.tanh(scale * episode.scores)
+    kept = returns(BackupInput(episode, np.full(5, np.nan), scale, 0.0), values)
+    assert (kept[[0, 3]] == 0).all() and kept[1] > 0  # the rule leaves out what is listed
+    assert mistakes_of(evaluation, [replace(episode, side=None)]) == []

@@ -28,7 +28,7 @@ from tuner.core.text import duration, plural
 from tuner.io.terminal import Display, Pace
 from tuner.options.option import Arguments
 from tuner.parallel import Executor, OnThreads
-from tuner.results.result import CommandResult, Found, RunResult
+from tuner.results.result import CommandResult, Found
 
 LARGE = 5_000_000  # positions: passes over fewer take too short a time to report
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -196,9 +196,11 @@ def play(
     kind: Any,
     new: Callable[[], Any],
     output: Path | None = None,
+    folder: Path | None = None,
     **more: Any,
-) -> RunResult:
-    """Begin a run of `new` settings, or continue one with --resume; return its result."""
+) -> Any:
+    """Begin a run of `new` settings, in a `folder` or that of --run, or continue one with --resume;
+    return its result."""
     from tuner.play.run import new_run, resumed_run
 
     if arguments.resume is None:
@@ -210,10 +212,10 @@ def play(
         executor_of(arguments.cluster, arguments.workers, display) as executor,
     ):
         if arguments.resume is not None:
-            folder, games = Path(arguments.resume), arguments.given.get("games")
+            begun, games = Path(arguments.resume), arguments.given.get("games")
             make = functools.partial(kind, **more)
-            return resumed_run(kind, folder, executor, output, display, games, make)
-        place = arguments.run and Path(arguments.run)
+            return resumed_run(kind, begun, executor, output, display, games, make)
+        place = folder or (arguments.run and Path(arguments.run))
         return new_run(kind(settings, output, display, **more), place, executor, arguments.text)
 
 

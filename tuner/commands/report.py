@@ -58,6 +58,7 @@ def run(arguments: Arguments) -> CommandResult:
     from tuner.core.records import to_json
     from tuner.io.files import PAGE as KIND
     from tuner.io.files import replace_file, require_writable
+    from tuner.report.opponents import mistakes_in
     from tuner.report.page import PAGES, page_of, read_page, render
     from tuner.report.run import SELFPLAY, read_run, require_told
 
@@ -91,6 +92,8 @@ def run(arguments: Arguments) -> CommandResult:
         "matches": [str(match.run) for match in page.run.matches],
         "calibration": to_json(calibration),
     }
+    if page.run.kind == SELFPLAY:
+        result["mistakes"] = to_json(mistakes_in(page.run.history))
     wrote = f"wrote {output}: {len(sections)} sections, {size / 1000:,.0f} kB"
     return CommandResult(result, (wrote,))
 

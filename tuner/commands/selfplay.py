@@ -6,9 +6,14 @@ interruption."""
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
+
+from tuner.core.records import InputError
 from tuner.options.option import (
     TERMS,
     Arguments,
@@ -29,7 +34,8 @@ from tuner.options.selfplay import (
 
 if TYPE_CHECKING:
     from tuner.play.selfplay.begin import MakeRun
-    from tuner.results.result import RunResult
+    from tuner.results.result import Found
+    from tuner.results.selfplay import RepeatedRuns
 
 USAGE = "[PARAMS] [--games N] [-o OUT] [options]"
 EXAMPLE = """examples:
@@ -46,6 +52,7 @@ EXAMPLE = """examples:
   tuner selfplay chess --hidden 64 --method td-leaf --depth 2 -o net.yaml
   tuner selfplay net.yaml --seed 2 --games 500000 -o better.yaml
 """
+Repeats = Annotated[int, Meta(ge=2, le=1000, description="a whole number from 2 to 1000")]
 TABLE: Table = (
     Option(
         ("params",),
@@ -62,6 +69,14 @@ TABLE: Table = (
         " file of games that its match runner wrote",
         metavar="FILE",
         resume=True,
+        seldom=True,
+    ),
+    Option(
+        ("--repeats",),
+        "play N runs with the seeds from --seed on in --run DIR/SEED, and print the mean and the"
+        " standard deviation of what they learned",
+        Repeats,
+        metavar="N",
         seldom=True,
     ),
     *options_in(LearningOptions, "as_"),
@@ -92,7 +107,7 @@ TABLE: Table = (
 )
 
 
-def run(arguments: Arguments) -> RunResult:
+def run(arguments: Arguments) -> Found:
     from tuner.commands.display import play
     from tuner.play.selfplay.begin import AnyOptions, require_one_thread, run_for
     from tuner.play.selfplay.network import NetworkRun, learns_online
@@ -100,6 +115,8 @@ def run(arguments: Arguments) -> RunResult:
     from tuner.play.selfplay.weights import WeightsRun
 
     make: MakeRun
+    if arguments.repeats is not None:
+        return _repeated(arguments)
     output = arguments.output and Path(arguments.output)
     refuse((("--results", arguments.results and not arguments.resume, "is for --resume RUN"),))
     if arguments.results is not None:
@@ -117,3 +134,25 @@ def run(arguments: Arguments) -> RunResult:
         given = arguments.given_for(AnyOptions)
         make, settings = run_for(arguments.params, given, arguments.terms, arguments.cluster)
     return play(arguments, make, lambda: settings, output)
+
+
+def _repeated(arguments: Arguments) -> RepeatedRuns:
+    """Play runs of several seeds; InputError for options that a single run has."""
+    from tuner.commands.display import play
+    from tuner.play.selfplay.begin import AnyOptions, run_for
+    from tuner.play.selfplay.repeats import repeats_of
+
+    several = "--repeats plays several runs"
+    refuse((f"--{name}", getattr(arguments, name), several) for name in ("resume", "output"))
+    if arguments.run is None:
+        raise InputError(f"--repeats {arguments.repeats}: expected --run DIR, for their folders")
+    folder, given, found = Path(arguments.run), arguments.given_for(AnyOptions), []
+    for seed in range(arguments.seed, arguments.seed + arguments.repeats):
+        own = {**given, "seed": seed}
+        make, settings = run_for(arguments.params, own, arguments.terms, arguments.cluster)
+        found.append(
+            play(arguments, make, functools.partial(replace, settings), folder=folder / str(seed))
+        )
+        if found[-1].interrupted:
+            raise KeyboardInterrupt
+    return repeats_of(found, arguments.terms)

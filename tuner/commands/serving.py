@@ -26,6 +26,7 @@ RUN = Option(
     ("--run",), "folder of what is learned with --learn (default: FILE-games)", metavar="DIR"
 )
 LEARNING = "lambda_ learner learning_rate half_life floor batch fixed"  # options of self-play
+DEFAULTS = {"batch": 1}
 RATES, HALF_LIFE = {"sgd": 2.0, "adam": 0.4}, 1600.0  # of weights, a game at a time
 HELP = {
     "learner": "adam (default): steps of about one size; sgd: steps that follow the size of errors,"
@@ -65,7 +66,8 @@ def _learning_options() -> Iterator[Option]:
     """Yield the options of self-play that an engine which learns has, with its defaults."""
     for each in options_in(SelfplayOptions, LEARNING):
         choices = RATES if each.name == "learner" else each.choices
-        yield replace(each, help=HELP.get(each.name, each.help), choices=choices)
+        default, about = DEFAULTS.get(each.name, each.default), HELP.get(each.name, each.help)
+        yield replace(each, help=about, choices=choices, default=default)
 
 
 def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Collection[str]]:
@@ -86,14 +88,15 @@ def _learning(arguments: Arguments) -> tuple[Path, Path, SelfplaySettings, Colle
     folder = Path(arguments.run or output.with_name(f"{output.stem}-games"))
     if arguments.learn and output.exists() and not kind_of(folder):
         raise InputError(f"--learn {output}: exists; choose another file, or name it as PARAMS")
-    usual = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT, "batch": 1}
+    usual = {"opponents": (OTHERS,), "method": "td-leaf", "games": MAX_COUNT}
     given = arguments.given_for(SelfplayOptions)
     given = {name: given[name] for name in LEARNING.split() if name in given}
     if not holds_network(start):
         learner = given.get("learner", "adam")
         rate = {"learning_rate": RATES[learner], "half_life": HALF_LIFE}
         usual |= {"learner": learner, **rate}
-    return output, folder, settings_for(str(start), {**usual, **given}, arguments.terms), given
+    settings = settings_for(str(start), {**DEFAULTS, **usual, **given}, arguments.terms)
+    return output, folder, settings, given
 
 
 def serve(

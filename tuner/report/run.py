@@ -141,6 +141,11 @@ class ShownLearningRun(ShownRun):
         )
 
     @property
+    def by_engine(self) -> bool:
+        """Whether an engine played the games, in others' programs and with their limits."""
+        return self.kind == SELFPLAY and not (self.chosen.depth or self.chosen.nodes)
+
+    @property
     def can_play(self) -> bool:
         """Whether the learned file can play games by our search."""
         return (

@@ -31,6 +31,7 @@ from tuner.report.charts import (
     together,
     whole,
 )
+from tuner.report.opponents import mistakes_data, opponents_data
 from tuner.report.run import (
     MATCH,
     NET,
@@ -207,6 +208,7 @@ def sections_of(run: ShownRun) -> list[Section | None]:
             _values(run, sure),
             _elo(run),
             *matches,
+            *(of_opponents(run) if run.kind == SELFPLAY else []),
             _selfplay(run) if run.kind == SELFPLAY else _curves(run),
             _tables(run, sure),
             _lists(run),
@@ -296,13 +298,9 @@ def _played(run: ShownLearningRun) -> list[Tile]:
     chosen = run.chosen
     limit = f"depth {chosen.depth}" if chosen.depth else f"{whole(chosen.nodes)} nodes a move"
     unfinished = chosen.games is not None and last.games < chosen.games
-    tiles = [
-        Tile(
-            "Games played",
-            whole(last.games),
-            limit + (f"; {whole(chosen.games)} requested" if unfinished else ""),
-        )
-    ]
+    requested = f"; {whole(chosen.games)} requested" if unfinished else ""
+    how = "as an engine" if run.by_engine else limit + requested
+    tiles = [Tile("Games played", whole(last.games), how)]
     if last.cpu_seconds is not None:
         tiles.append(Tile("CPU time", duration(last.cpu_seconds)))
     tiles.append(
@@ -408,6 +406,15 @@ def _sentence(text: str) -> str:
 def _elo(run: ShownLearningRun) -> Section | None:
     found = strength(run) if run.kind == SELFPLAY else None
     return Section("elo", "Strength", "charts", found) if found else None
+
+
+def of_opponents(run: ShownLearningRun | ShownNetworkRun) -> list[Section | None]:
+    """Return the sections on games against others."""
+    played, mistakes = opponents_data(run.history), mistakes_data(run.history, run.game)
+    return [
+        Section("opponents", "Against others", "opponents", played) if played else None,
+        Section("mistakes", "Mistakes of opponents", "mistakes", mistakes) if mistakes else None,
+    ]
 
 
 def _selfplay(run: ShownLearningRun) -> Section | None:
@@ -661,6 +668,7 @@ def network_sections(run: ShownNetworkRun) -> list[Section | None]:
     return [
         Section("elo", "Strength", "charts", found) if found else None,
         *(match_section(match, i) for i, match in enumerate(run.matches)),
+        *of_opponents(run),
         (
             Section(
                 "learning",

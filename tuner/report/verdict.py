@@ -467,7 +467,8 @@ def match_to_play(run: ShownRun) -> str | None:
     if run.result.match:
         return run.result.match
     folder = str(run.folder)
-    start = str(run.chosen.start or run.result.start or f"{folder}/start.yaml")
+    copy = f"{folder}/start.yaml"  # of what an engine begins with, it replaces the file
+    start = str(not run.by_engine and (run.chosen.start or run.result.start) or copy)
     return shlex.join(
         [
             "tuner",

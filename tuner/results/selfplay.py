@@ -3,15 +3,15 @@ to be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tuner.core.estimates import Estimate, estimate_within, reach_of
-from tuner.core.records import Amount, Count, Number
+from tuner.core.records import Amount, Count, Number, Unit
 from tuner.core.text import plural
 from tuner.options.selfplay import NetworkSettings, SelfplaySettings
-from tuner.results.result import RunResult
+from tuner.results.result import Found, RunResult
 from tuner.statistics.intervals import wilson_interval
 
 
@@ -76,6 +76,33 @@ class MeasuredMatch:
 
 
 @dataclass(frozen=True)
+class PlayedAgainst:
+    """A game of the learner as one player: its own `points` from 0 to 1, None without a result; the
+    opponent's name and rating, None if they are unknown."""
+
+    game: Count
+    opponent: str | None = None
+    rating: Number | None = None
+    points: Unit | None = None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A move of an opponent that gave something away: the position in which it was played, the
+    answer, the scores of the learner's searches before and after in centipawns, its view, None for
+    a forced win, and the gain in expected score."""
+
+    game: Count
+    ply: Count
+    position: str
+    move: str
+    answer: str
+    before: Number
+    after: Number | None
+    gain: Unit
+
+
+@dataclass(frozen=True)
 class Batch:
     """A line of the history of self-play."""
 
@@ -87,6 +114,8 @@ class Batch:
     squares: Amount | None = None
     measured: MeasuredGames | None = None
     matches: list[MeasuredMatch] | None = None
+    played: list[PlayedAgainst] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -190,3 +219,71 @@ def values_line(before: Mapping[str, float], now: Mapping[str, float], in_points
         for name, value in now.items()
     )
     return f"values in units of the first, starting values in brackets: {values}"
+
+
+class Spread(NamedTuple):
+    """The mean and the standard deviation of a number in several runs."""
+
+    mean: float
+    deviation: float
+
+    def text(self, digits: int) -> str:
+        """Return both as text."""
+        return f"{self.mean:,.{digits}f} +/- {self.deviation:,.{digits}f}"
+
+    @property
+    def plain(self) -> dict[str, float]:
+        """As plain data."""
+        return {"mean": self.mean, "standard_deviation": self.deviation}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedRuns(Found):
+    """What runs of different seeds learned from as many `games` each: their folders, the `loss` of
+    their last games, and each of the weights. `moved` is by how much the weights are away from the
+    start in the mean of the runs, `apart` by how much they differ between runs, root mean squares;
+    None for networks, which have `pieces` where their worth is known."""
+
+    runs: Sequence[str]
+    games: int
+    loss: Spread
+    weights: Mapping[str, Spread] = field(default_factory=dict)
+    headline: Sequence[str] = ()
+    pieces: Mapping[str, Spread] = field(default_factory=dict)
+    moved: float | None = None
+    apart: float | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """See `Found`."""
+        shown = {name: self.weights[name] for name in self.headline} | dict(self.pieces)
+        width = max(map(len, shown), default=0)
+        lines = [
+            f"{len(self.runs)} runs of {plural(self.games, 'game')}, mean +/- standard deviation:",
+            f"squared error of values, last games: {self.loss.text(5)}",
+            *(f"  {name:<{width}}  {spread.text(1)}" for name, spread in shown.items()),
+        ]
+        if self.moved is not None and self.apart is not None:
+            lines.append(
+                f"weights moved by {self.moved:.2f} and differ by {self.apart:.2f} between runs"
+                " (root mean squares)"
+            )
+            if self.apart > self.moved:
+                lines.append(
+                    "they differ by more than they moved: the learning rate is too large for so few"
+                    " games"
+                )
+        return lines
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """See `Found`."""
+        return {
+            "runs": list(self.runs),
+            "games": self.games,
+            "loss": self.loss.plain,
+            "weights": {name: spread.plain for name, spread in self.weights.items()},
+            "pieces": {name: spread.plain for name, spread in self.pieces.items()},
+            "moved": self.moved,
+            "apart": self.apart,
+        }

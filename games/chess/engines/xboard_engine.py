@@ -32,7 +32,7 @@ FEATURES = (
 )
 # without an effect here; the protocol has engines ignore them
 IGNORED = (
-    *("xboard", "accepted", "rejected", "random", "hard", "easy", "computer", "name", "rating"),
+    *("xboard", "accepted", "rejected", "random", "hard", "easy", "computer"),
     *("ics", "pause", "resume", "cores", "egtpath", "draw", "hint", "bk", "white", "black"),
     *("partner", "ptell", "."),
 )
@@ -79,6 +79,7 @@ class XboardServer:
         self._clock: float | None = None  # seconds that we have left
         self._nps = 0  # nodes that count as a second of `st`; 0: its seconds are those of a clock
         self._thinking: Thinking | None = None
+        self._opponent: tuple[str | None, float | None] = (None, None)  # name and rating
         self._run = 0  # number of the search whose answer is wanted
         self.searches = 0
         self._new([])
@@ -224,7 +225,20 @@ class XboardServer:
         self._start, self._side, self._analyzing = START, 1, False
         self._go, self._nps, self._clock = replace(self._go, depth=None), 0, self._base
         self._searcher.clear()
+        self._meet(None, None)
         self._set([])
+
+    def _meet(self, name: str | None, rating: float | None) -> None:
+        self._opponent = name, rating
+        if self._watcher is not None:
+            self._watcher.met(name, rating)
+
+    def _name_of(self, words: list[str]) -> None:
+        self._meet(" ".join(words) or None, self._opponent[1])
+
+    def _rating(self, words: list[str]) -> None:
+        rating = number("rating", words[1] if len(words) > 1 else "", None)
+        self._meet(self._opponent[0], float(rating) if rating > 0 else None)  # 0: unknown
 
     def _force(self, words: list[str]) -> None:
         self._halt()
@@ -348,6 +362,8 @@ class XboardServer:
 COMMANDS: dict[str, Callable[[XboardServer, list[str]], None]] = {
     "protover": XboardServer._protover,
     "new": XboardServer._new,
+    "name": XboardServer._name_of,
+    "rating": XboardServer._rating,
     "force": XboardServer._force,
     "go": XboardServer._go_on,
     "playother": XboardServer._playother,

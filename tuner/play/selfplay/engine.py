@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from tuner.play.run import new_run, resumed_run
 from tuner.play.selfplay.folder import Folder, read_episodes
 from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
 from tuner.play.selfplay.learner import Saturated, WeightsLearner
+from tuner.play.selfplay.opponents import PLAYED, noted_mistakes, points_of
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
 
@@ -43,6 +44,13 @@ NEGLIGIBLE = 1e-4
 NEW = 2  # plies in which a line may differ, as after another reply than the one pondered on
 
 
+class Opponent(NamedTuple):
+    """The name and the rating of an opponent, as far as they are known."""
+
+    name: str | None = None
+    rating: float | None = None
+
+
 class Watcher:
     """Turns what an engine plays into episodes; `learn` is called with each, and returns when it
     was learned from. `game` returns the game, once it is known."""
@@ -51,6 +59,13 @@ class Watcher:
         self._game, self._learn = game, learn
         self._line: Sequence[np.ndarray] = []
         self._searches: list[tuple[Sequence[np.ndarray], Found]] = []
+        self._opponent = self._next = Opponent()
+
+    def met(self, name: str | None, rating: float | None = None) -> None:
+        """See `games.protocol.server.Watcher`."""
+        self._next = Opponent(name, rating)
+        if not self._searches:
+            self._opponent = self._next
 
     def placed(self, line: Sequence[np.ndarray]) -> bool:
         """Take the positions of a game; return whether another game ended with that, and was
@@ -71,7 +86,7 @@ class Watcher:
 
     def abandoned(self) -> None:
         """See `games.protocol.server.Watcher`."""
-        self._line, self._searches = [], []
+        self._line, self._searches, self._opponent = [], [], self._next
 
     def ended(
         self, outcome: float | None = None, own: float | None = None, reason: str = ""
@@ -85,7 +100,8 @@ class Watcher:
             for part, found in self._searches
             if len(part) <= len(line) and np.array_equal(part[-1], line[len(part) - 1])
         }
-        self._line, self._searches = [], []
+        opponent = self._opponent
+        self._line, self._searches, self._opponent = [], [], self._next
         if not last:
             return False
         game, played = self._game(), last.get(len(line) - 1)
@@ -97,7 +113,8 @@ class Watcher:
         on_board = game.result(line)
         result = on_board if outcome is None else outcome
         told = None if result == on_board else reason
-        self._learn(replace(episode_of(game, line, last, result), told=told))
+        episode = episode_of(game, line, last, result)
+        self._learn(replace(episode, told=told, opponent=opponent.name, rating=opponent.rating))
         return True
 
 
@@ -226,6 +243,7 @@ class EngineRun(WeightsRun):
                 continue
             games += len(batch)
             line = batch_line(learner, batch, 0, watched, games)
+            line |= {PLAYED: points_of(batch), **noted_mistakes(learner.evaluation, batch)}
             yield line, texts_of(self.game, batch, time.strftime("%Y.%m.%d")), []
 
     def _next(self, interrupted: threading.Event) -> Episode | None:

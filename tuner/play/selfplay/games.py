@@ -86,6 +86,8 @@ class Episode:
     tree: Tree
     side: int | None = None  # the learner's player, 0 or 1; None: both
     told: str | None = None  # the reason of a result that was told, "" if none was; None: by rules
+    opponent: str | None = None  # the name and the rating of the other player, if they are known
+    rating: float | None = None
 
     @property
     def is_forfeit(self) -> bool:

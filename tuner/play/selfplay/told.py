@@ -21,6 +21,7 @@ from tuner.parallel import Job, Running
 from tuner.play.selfplay.engine import NEGLIGIBLE, is_own
 from tuner.play.selfplay.folder import Folder, read_episodes, read_history
 from tuner.play.selfplay.games import Episode
+from tuner.play.selfplay.opponents import PLAYED, points_of
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line
 from tuner.results.selfplay import SelfPlay
@@ -102,7 +103,7 @@ class ToldRun(WeightsRun):
             games = told[start : start + size]
             watched = learner.learn(games, learner.average, NEGLIGIBLE, told_later=True)
             last = batch_line(learner, games, 0, watched, last["games"])
-            last[TOLD] = [game.number for game in games]
+            last |= {TOLD: [game.number for game in games], PLAYED: points_of(games)}
             yield last, "", []
         self._write_engine_s(files, last)
 

@@ -30,6 +30,7 @@ from tuner.play.selfplay.folder import START, Folder, read_keys
 from tuner.play.selfplay.games import BROKEN_OFF, DRAWN, FORFEITED, Episode
 from tuner.play.selfplay.learner import WeightsLearner, new_learner
 from tuner.play.selfplay.measure import Measurement
+from tuner.play.selfplay.opponents import noted_mistakes
 from tuner.play.selfplay.run import Batch, LearningRun, MatchMeasurement
 from tuner.play.selfplay.settings import (
     Workers,
@@ -219,6 +220,7 @@ class WeightsRun(LearningRun):
                     " see what it does in a match"
                 )
             line = batch_line(learner, episodes, len(finished) - len(new), watched, games)
+            line |= noted_mistakes(learner.evaluation, episodes)
             yield (
                 line | ({"forfeits": forfeits} if forfeits else {}),
                 texts_of(self.game, episodes, date).encode("utf-8", "replace").decode(),
@@ -260,12 +262,14 @@ class WeightsRun(LearningRun):
 
     def match(self, path: Path) -> tuple[str, str]:
         """See `LearningRun`."""
-        depth = self.game.usual.match_depth
+        depth, start = self.game.usual.match_depth, self.settings.start
+        if self.settings.opponents == (OTHERS,):  # which replaces the file that it began with
+            start = str(path.with_name(START))
         words = [
             "tuner",
             "match",
             str(path),
-            "random" if self.settings.start in available() else self.settings.start,
+            "random" if start in available() else start,
             "--depth",
             str(depth),
             "--games",
@@ -321,9 +325,8 @@ def texts_of(game: Game, episodes: list[Episode], date: str) -> str:
 
 
 def _played(episode: Episode, date: str) -> PlayedGame:
-    first, second = ("learner", "learner" if episode.side is None else "opponent")[
-        :: -1 if episode.side else 1
-    ]
+    other = "learner" if episode.side is None else episode.opponent or "opponent"
+    first, second = ("learner", other)[:: -1 if episode.side else 1]
     end = {BROKEN_OFF: PLIES, FORFEITED: CRASH}.get(episode.end, RULES)
     end = end if episode.told is None else TOLD
     loser = None if not episode.outcome else int(episode.outcome > 0)

@@ -85,7 +85,18 @@ def _task(words: Sequence[str] | None, line: Line, options: Options) -> tuple[Ta
     return task_of(line.positions, go, options), faults
 
 
-UCI = Dialect("uci", COMMANDS, OPTIONS, "white", _new_line, _place, _warm_up, _task, "(none)")
+UCI = Dialect(
+    "uci",
+    COMMANDS,
+    OPTIONS,
+    "white",
+    _new_line,
+    _place,
+    _warm_up,
+    _task,
+    "(none)",
+    opponent="UCI_Opponent",
+)
 
 
 __all__ = ["lines_of", "serve"]
