@@ -202,7 +202,7 @@ def test_python_chess_plays_whole_games(limit):
     try:
         for game in range(2):
             board = chess.Board()
-            while not board.is_game_over() and board.ply() < 40:
+            while not board.is_game_over(claim_draw=True) and board.ply() < 40:
                 board.push(engine.play(board, limit, game=game).move)
             assert board.ply() > 10
         info = engine.analyse(chess.Board(MATE_IN_1), chess.engine.Limit(depth=3))
