@@ -11,7 +11,7 @@ import numpy as np
 
 from games.record import Game
 from tuner.core.estimates import Estimate, estimate_of, reach_of
-from tuner.report.charts import Chart, own_names, points_chart
+from tuner.report.charts import Chart, own_names, points_chart, signed
 from tuner.results.selfplay import Batch, Mistake, PlayedAgainst
 from tuner.statistics.intervals import equal_results_interval
 from tuner.statistics.ratings import LOGISTIC, PairsBetween, ratings_of
@@ -113,6 +113,11 @@ def mistakes_in(history: Sequence[Batch]) -> list[Mistake]:
     return sorted(found, key=lambda mistake: -mistake.gain)
 
 
+def _score_text(score: float | None) -> str:
+    """Return a score of a search as text."""
+    return "a forced win" if score is None else signed(score, 0) or "0"
+
+
 def mistakes_data(history: Sequence[Batch], game: Game | None) -> dict | None:
     """Return what is shown of the largest mistakes of opponents, each with a diagram; None without
     any."""
@@ -123,6 +128,8 @@ def mistakes_data(history: Sequence[Batch], game: Game | None) -> dict | None:
     shown = [
         {
             "mistake": mistake,
+            "mover": game.wording.sides[int(game.second_to_move(words))],
+            "scores": [_score_text(score) for score in (mistake.before, mistake.after)],
             "picture": own_names(draw(words), f"m{k}") if draw else None,
             "board": None if draw else game.draw(words),
         }
