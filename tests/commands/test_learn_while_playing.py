@@ -23,7 +23,7 @@ from tests.commands.support import done, refused
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
 from tuner.play.selfplay.engine import Watcher, episode_of
-from tuner.play.selfplay.folder import read_history
+from tuner.play.selfplay.folder import read_episodes, read_history
 from tuner.play.selfplay.learner import BackupInput, new_learner, returns
 from tuner.play.selfplay.opponents import mistakes_of
 from tuner.play.selfplay.settings import settings_for
@@ -587,3 +587,39 @@ def test_mistakes_of_opponents_are_those_that_the_rule_leaves_out():
     kept = returns(BackupInput(episode, np.full(5, np.nan), scale, 0.0), values)
     assert (kept[[0, 3]] == 0).all() and kept[1] > 0  # the rule leaves out what is listed
     assert mistakes_of(evaluation, [replace(episode, side=None)]) == []
+
+
+KILLS = 6
+
+
+@pytest.mark.long
+def test_kills_lose_no_game_that_ended_and_no_result_is_learned_twice(tmp_path):
+    """Of an engine with --batch, and of what is told the results afterwards."""
+    path, folder, rng = mine(tmp_path), tmp_path / "mine-games", random.Random(4)
+    words, pgn, acknowledged, boards = (path, "--learn", "--batch", "3"), tmp_path / "a.pgn", 0, []
+    for _ in range(KILLS):
+        with engine(*words) as playing:
+            until = time.monotonic() + rng.random()
+            try:
+                ended = 0
+                while time.monotonic() < until:
+                    boards.append(play(playing, len(boards), 8))
+                    ended += 1
+            finally:
+                playing.transport._proc.kill()
+        acknowledged += max(0, ended - 1)  # the next game began
+        assert weights(path).shape == weights(parameter_path("material")).shape
+        kept, lines = read_episodes(folder, find("chess").words), read_history(folder)
+        learned = lines[-1]["games"] if lines else 0
+        assert learned % 3 == 0 and max([learned, *(each + 1 for each in kept)]) >= acknowledged
+        pgn.write_text("".join(pgn_of(board, "1-0") for board in boards))
+        command = [*COMMAND, "selfplay", "--resume", str(folder), "--results", str(pgn)]
+        telling = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(3 * rng.random())
+        telling.kill()
+        telling.wait()
+        done("selfplay", "--resume", folder, "--results", pgn)
+        told = [game for line in read_history(folder) for game in line.get("told", ())]
+        assert len(told) == len(set(told)) and set(told) <= set(range(learned))
+    rounds = [line for line in (folder / "games.pgn").read_text().splitlines() if "[Round" in line]
+    assert len(rounds) == len(set(rounds)) == learned and told

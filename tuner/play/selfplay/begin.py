@@ -14,7 +14,7 @@ from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions
 from tuner.play.selfplay import network
-from tuner.play.selfplay.presets import with_preset
+from tuner.play.selfplay.presets import NETWORKS, WEIGHTS, WITH_DICE, with_preset
 from tuner.play.selfplay.run import LearningRun
 from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import WeightsRun
@@ -37,7 +37,9 @@ def run_for(
     line = None
     if (name := given.get("as_")) is not None:
         own = {key: value for key, value in given.items() if key != "as_"}
-        given, line = with_preset(name, own, isinstance(start, NetworkEvaluation))
+        kind = WITH_DICE if start.online else NETWORKS
+        kind = kind if isinstance(start, NetworkEvaluation) else WEIGHTS
+        given, line = with_preset(name, own, params, kind)
     if not start.online:
         weights = _of(SelfplayOptions, given)
         usual = usual_of_new(weights) if network.describes_new(given) else {}

@@ -16,11 +16,14 @@ OWN_MOVES = 0.7**0.5  # lambda of 0.7 for each move of one's own, per ply
 STEPS = {"learner": "sgd", "batch": 1, "lag": 0, "average": 0.0, "floor": 1.0}
 
 
+WEIGHTS, NETWORKS, WITH_DICE = "parameter files", "networks", "networks of games with dice"
+
+
 class Preset(NamedTuple):
-    """The update of a document: options, of `networks` or of parameter files."""
+    """The update of a document: options, and what learns by it: WEIGHTS, NETWORKS or WITH_DICE."""
 
     options: Mapping[str, Any]
-    networks: bool
+    of: str
 
 
 PRESETS = {
@@ -34,7 +37,7 @@ PRESETS = {
             "learning_rate": 0.255,
             "gradient": "forward-difference",
         },
-        False,
+        WEIGHTS,
     ),
     # Baxter, Tridgell and Weaver 1998, and the sources of KnightCap 3.6: lambda 0.7 for each
     # own move, a step of 10 hundredths of a centipawn, every 10 games
@@ -46,13 +49,13 @@ PRESETS = {
             "learning_rate": 0.1,
             "batch": 10,
         },
-        False,
+        WEIGHTS,
     ),
     # a study of shogi: P = 1 / (1 + exp(-e / 1000)), lambda 0.9, no step above 20; its alpha is
     # not known
     "shogi": Preset(
         {**STEPS, "method": "td-leaf", "lambda_": 0.9, "largest_step": 20.0},
-        False,
+        WEIGHTS,
     ),
     # Hui 2018, 3.2.3 and 4.1: w += alpha sum of c_t grad v(x_t) over the positions of a game,
     # alpha 0.01, lambda 0.7, games of 160 plies; its v = tanh(w x) is tanh(w x / 2) here, so
@@ -66,21 +69,26 @@ PRESETS = {
             "plies": 160,
             "truncated": "draw",
         },
-        True,
+        NETWORKS,
+    ),
+    # Tesauro 1992, after whom the lecture on TD-Gammon gives the rule w += alpha (V' - V) e, and
+    # says that lambda matters little: alpha 0.1 and lambda 0.7 of an output that is the probability
+    # of a win
+    "tesauro": Preset(
+        {"lambda_": 0.7, "learning_rate": 0.1, "floor": 1.0, "wins": True},
+        WITH_DICE,
     ),
 }
 
 
-def with_preset(name: str, given: Mapping[str, Any], networks: bool) -> tuple[dict[str, Any], str]:
+def with_preset(
+    name: str, given: Mapping[str, Any], params: str, of: str
+) -> tuple[dict[str, Any], str]:
     """Return the options that a preset sets, with those that were given in their place, and a line
-    that says so. InputError for a preset of the other kind of evaluation."""
+    that says so. InputError for a preset of another kind than `of`, which `params` is."""
     preset = PRESETS[name]
-    if preset.networks != networks:
-        kinds = ("parameter files", "networks")
-        raise InputError(
-            f"--as {name}: the update is one of {kinds[preset.networks]}, and PARAMS is one of"
-            f" {kinds[networks]}"
-        )
+    if preset.of != of:
+        raise InputError(f"--as {name}: updates {preset.of}, and {params} is none")
     known = {
         each.name: each for each in (*options_in(SelfplayOptions), *options_in(NetworkOptions))
     }

@@ -10,6 +10,8 @@ import pytest
 from games.record import Choice
 from games.search.searcher import Limits
 from tests.commands.support import done, refused
+from tests.tuner.evaluation.networks.support import TESAURO
+from tests.tuner.evaluation.networks.test_td import by_definition
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_engine
 from tuner.evaluation.networks.model import inputs_of
@@ -17,7 +19,7 @@ from tuner.play.openings import Opening
 from tuner.play.selfplay.begin import run_for
 from tuner.play.selfplay.games import Plan, play_episode
 from tuner.play.selfplay.learner import new_learner
-from tuner.play.selfplay.network import start_of
+from tuner.play.selfplay.network import NetworkLearning, start_of
 
 COLUMNS = range(5)  # the piece values
 
@@ -130,10 +132,26 @@ def test_one_neuron_of_the_dissertation():
     assert np.abs(expected - weights).max() > 1e-4
 
 
+def test_a_network_of_backgammon_after_every_ply():
+    """In single precision: to a rounding of each of some hundred steps."""
+    new = {"hidden": (4,), "encoding": "tesauro198"}
+    _, settings = run_for("backgammon", {"as_": "tesauro", **new})
+    start = start_of("backgammon", new)
+    begun = start.network.with_flat(start.network.flat().astype(np.float64))
+    learner = NetworkLearning(start, settings)._learner
+    (result,), record = learner.play(1, record=2000)
+    expected = by_definition(begun, TESAURO, list(record[:-1]), float(result > 0), 0.1, 0.7)
+    moved = np.abs(expected.flat() - begun.flat()).max()
+    assert moved > 1e-2 and settings.floor == 1.0
+    assert np.abs(expected.flat() - learner.network.flat()).max() < 1e-4 * moved
+
+
 def test_what_is_given_beside_wins_and_is_named(tmp_path):
     words = ("--as", "knightcap", "--batch", 1, "--games", 2, "--depth", 1, "--run", tmp_path / "a")
     ran = done("selfplay", "material", *words)
     assert "as knightcap: --learner sgd --lag 0 --average 0 --final-rate 1" in ran.err
     assert "; given in place of its own: --batch" in ran.err
     said = refused("selfplay", "material", "--as", "hui")
-    assert "--as hui: the update is one of networks, and PARAMS is one of parameter files" in said
+    assert "--as hui: updates networks, and material is none" in said
+    said = refused("selfplay", "chess", "--hidden", 2, "--as", "tesauro")
+    assert "--as tesauro: updates networks of games with dice, and chess is none" in said
