@@ -589,6 +589,42 @@ def test_mistakes_of_opponents_are_those_that_the_rule_leaves_out():
     assert mistakes_of(evaluation, [replace(episode, side=None)]) == []
 
 
+XBOARD = "xboard\nprotover 2\nnew\nsd 1\nusermove e2e4\nping 1\nresult {}\nquit\n"
+USI = "usi\nisready\nusinewgame\nposition startpos\ngo depth 1\nstop\ngameover {}\nquit\n"
+UCI = "uci\nucinewgame\nposition {}\ngo depth 2\nstop\n{}\nquit\n"
+MATE = "fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("protocol", "lines", "points", "teaches"),
+    [  # a win that the search did not expect is the opponent's mistake
+        ("xboard", XBOARD.format("1-0 {Black resigns}"), 0.0, True),
+        ("xboard", XBOARD.format("0-1 {White resigns}"), 1.0, False),
+        ("xboard", XBOARD.format("1-0 {Black forfeits on time}"), 0.0, False),
+        ("xboard", XBOARD.format("0-1 {White disconnects}"), 1.0, False),
+        ("xboard", XBOARD.format("1/2-1/2 {Draw by agreement}"), 0.5, False),
+        ("xboard", XBOARD.format("* {Aborted}"), "no game", False),
+        ("usi", USI.format("lose"), 0.0, True),
+        ("usi", USI.format("win"), 1.0, False),
+        ("usi", USI.format("draw"), 0.5, False),
+        ("uci", UCI.format("startpos moves f2f3 e7e5", "ucinewgame"), None, False),
+        ("uci", UCI.format(MATE, "isready"), 1.0, False),
+        ("uci", UCI.format("startpos", "gameover lose"), None, False),
+    ],
+)
+def test_what_each_protocol_says_of_a_result(tmp_path, protocol, lines, points, teaches):
+    start = "shogi/classic" if protocol == "usi" else "material"
+    path = shutil.copy(parameter_path(start), tmp_path / "mine.yaml")
+    ran = run(path, "--learn", "--learner", "sgd", lines=lines, command=protocol)
+    assert ran.returncode == 0, ran.stderr
+    history = read_history(tmp_path / "mine-games")
+    assert [each["points"] for line in history for each in line["played"]] == (
+        [] if points == "no game" else [points]
+    )
+    assert any(line["squares"] > 0.5 for line in history) == teaches
+
+
 KILLS = 6
 
 
