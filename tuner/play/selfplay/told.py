@@ -15,12 +15,14 @@ import numpy as np
 from games.record import Game, ReadOptions, ReadReport
 from tuner.core.records import InputError
 from tuner.core.store import Store
+from tuner.core.text import plural
 from tuner.io.terminal import Display
 from tuner.options.selfplay import OTHERS, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.play.selfplay.engine import NEGLIGIBLE, is_own
 from tuner.play.selfplay.folder import Folder, read_episodes, read_history
 from tuner.play.selfplay.games import Episode
+from tuner.play.selfplay.learner import Saturated
 from tuner.play.selfplay.opponents import PLAYED, points_of
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line
@@ -47,8 +49,7 @@ def told_games(game: Game, source: str, untold: list[Episode], display: Display)
                 if length not in lengths or not (same := waiting[length, line.tobytes()]):
                     continue
                 forfeit = batch.forfeits is not None and bool(batch.forfeits[k])
-                outcome = float(batch.outcomes[first]) * game.points
-                told = "forfeit" if forfeit else ""
+                outcome, told = float(batch.outcomes[first]), "forfeit" if forfeit else ""
                 found.append(replace(same.pop(0), outcome=outcome, told=told))
                 break
     return found
@@ -101,7 +102,14 @@ class ToldRun(WeightsRun):
             if interrupted.is_set():
                 return
             games = told[start : start + size]
-            watched = learner.learn(games, learner.average, NEGLIGIBLE, told_later=True)
+            try:
+                watched = learner.learn(games, learner.average, NEGLIGIBLE, told_later=True)
+            except Saturated:
+                self.display.note(
+                    f"nothing is learned from {plural(len(games), 'result')}: most of the positions"
+                    " are won or lost"
+                )
+                continue
             last = batch_line(learner, games, 0, watched, last["games"])
             last |= {TOLD: [game.number for game in games], PLAYED: points_of(games)}
             yield last, "", []
