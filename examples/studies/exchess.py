@@ -11,14 +11,7 @@ from __future__ import annotations
 from study import Study, elo
 
 PIECES = ("knight", "bishop", "rook", "queen")
-# the update of the document: steps of the error times the derivative, alpha 1 in centipawns, so
-# 0.255 here; after each game, with the weights of that game
-DOCUMENT = (
-    *("--learner", "sgd", "--learning-rate", 0.255),
-    *("--batch", 1, "--lag", 0, "--average", 0),
-)
-OPPONENTS = ("--opponent", "material", "--opponent", "pesto")
-SEARCH = ("--method", "td-leaf", "--lambda", 0.837, "--depth", 3)
+AGAINST = ("--depth", 3, "--opponent", "material", "--opponent", "pesto")
 
 
 def main() -> None:
@@ -31,8 +24,8 @@ def main() -> None:
         study.tuner(
             "selfplay",
             start,
-            *SEARCH,
-            *OPPONENTS,
+            *("--method", "td-leaf", "--lambda", 0.837),
+            *AGAINST,
             "--games",
             games,
             "--measure",
@@ -77,7 +70,7 @@ def main() -> None:
         as_given = study.new(f"document-{seed}")
         study.tuner(
             "selfplay",
-            *(start, *SEARCH, *OPPONENTS, *DOCUMENT),
+            *(start, "--as", "exchess", *AGAINST),
             *("--games", games, "--seed", seed, "--run", as_given),
         )
         given = study.history(as_given)[-1]["values"]
