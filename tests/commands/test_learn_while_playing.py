@@ -119,6 +119,7 @@ def test_a_game_that_was_won_throughout_teaches_nothing(tmp_path):
     assert "info string nothing is learned from this game" in found.stdout
     assert found.stdout.count("bestmove") == 2 and (weights(path) == begun).all()
     assert read_history(tmp_path / "mine-games") == []
+    assert read_episodes(tmp_path / "mine-games", find("chess").words) == {}
 
 
 def test_an_engine_plays_on_when_learning_fails(tmp_path):

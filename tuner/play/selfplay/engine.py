@@ -240,6 +240,8 @@ class EngineRun(WeightsRun):
             except Saturated:
                 what = "this game" if len(batch) == 1 else f"{len(batch)} games"
                 self._say(f"nothing is learned from {what}: most of the positions are won or lost")
+                for episode in batch:
+                    files.drop(episode.number)
                 continue
             games += len(batch)
             line = batch_line(learner, batch, 0, watched, games)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import io
+import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -70,10 +71,10 @@ def read_episodes(folder: Path, words: int) -> dict[int, Episode]:
     for place, line in enumerate(read_records(folder, EPISODES)):
         with naming(folder, place, EPISODES):
             number = convert(line.get(GAME), int, "", GAME)
-            content = base64.b64decode(convert(line.get(ARRAYS), str, "", ARRAYS))
-            with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            found[number] = _episode_of(number, arrays, words)
+            if ARRAYS not in line:
+                found.pop(number, None)
+                continue
+            found[number] = _episode_of(number, convert(line[ARRAYS], str, "", ARRAYS), words)
     return found
 
 
@@ -83,14 +84,15 @@ def _arrays_of(episode: Episode) -> dict[str, np.ndarray]:
     return {k: np.asarray(v) for k, v in values.items() if v is not None and k != "tree"}
 
 
-def _episode_of(number: int, arrays: dict[str, np.ndarray], words: int) -> Episode:
-    """Return a game of arrays; ValueError if some lack."""
-    plain = {k: v.item() if v.ndim == 0 else v for k, v in arrays.items()}
+def _episode_of(number: int, text: str, words: int) -> Episode:
+    """Return a game of arrays that were written as text; ValueError if they are none of a game."""
     try:
+        with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as file:
+            plain = {k: v.item() if v.ndim == 0 else v for k, v in file.items()}
         known = {"outcome": None, **plain, "number": number, "moves": plain["moves"].tolist()}
         return Episode(**known, tree=tree_of([], words))
-    except (KeyError, TypeError) as problem:
-        raise ValueError(f"not a game: {problem}") from None
+    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
+        raise ValueError(f"{ARRAYS} are not those of a game") from None
 
 
 class Folder:
@@ -114,6 +116,10 @@ class Folder:
         np.savez_compressed(content, **_arrays_of(episode))  # type: ignore[arg-type]
         text = base64.b64encode(content.getvalue()).decode()
         self._store.append({GAME: episode.number, ARRAYS: text}, kind=EPISODES)
+
+    def drop(self, number: int) -> None:
+        """Forget a game that was kept; another one has its number from now on."""
+        self._store.append({GAME: number}, kind=EPISODES)
 
     def note_written(self, path: Path, weights: np.ndarray) -> None:
         """Store the file of an engine, and the weights that were written into it."""

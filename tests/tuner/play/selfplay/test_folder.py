@@ -1,13 +1,19 @@
 """The folder of self-play: damage is reported before anything is changed, and nothing of value is
 lost."""
 
+import base64
+import io
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.commands.support import done, tuner
 from tests.tuner.core.support import execute
+from tuner.core.records import InputError
+from tuner.core.store import Store
+from tuner.play.selfplay.folder import EPISODES, read_episodes
 
 SHORT = ("--depth", 1, "--batch", 4, "--plies", 20, "--workers", 2)
 
@@ -18,6 +24,13 @@ def played(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("selfplay") / "run"
     done("selfplay", "material", "--games", 12, *SHORT, "--run", folder)
     return folder
+
+
+def empty_file() -> str:
+    """Arrays as text, none of which is of a game."""
+    content = io.BytesIO()
+    np.savez(content, other=np.zeros(2))
+    return base64.b64encode(content.getvalue()).decode()
 
 
 @pytest.fixture
@@ -74,3 +87,21 @@ def test_another_start_than_the_checkpoint_s_is_refused(run):
     assert_refused(run, "start.yaml")
     (run / "start.yaml").unlink()
     assert_refused(run, "start.yaml: no such file")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({}, "game is null, expected a whole number"),
+        ({"game": 0, "arrays": 3}, "arrays is 3, expected a text"),
+        *(
+            ({"game": 0, "arrays": text}, "arrays are not those of a game")
+            for text in ("AAAA", "!", "", empty_file())
+        ),
+    ],
+)
+def test_a_damaged_game_that_was_kept_is_refused(run, line, said):
+    with Store(run) as store:
+        store.append(line, kind=EPISODES)
+    with pytest.raises(InputError, match=f"run.db: episodes 0: damaged, {said}"):
+        read_episodes(run, 13)
