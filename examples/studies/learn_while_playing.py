@@ -7,7 +7,6 @@ learner searches to depth 3 and plays six games in turn with each of four oppone
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -22,8 +21,8 @@ OPPONENTS = (
     ("uci:gnuchess --uci", 1),
     ("xboard:fairymax", 2),
 )
-STARTS = {"material": None, "all pieces 300": 300}  # the value of each piece but the pawn
-PIECE = re.compile(r"(knight|bishop|rook|queen): \{mg: \d+, eg: \d+\}")
+# a bundled file, or the values of pieces in a file without other terms
+STARTS = {"material": (), "all pieces 300": (100, 300, 300, 300, 300)}
 QUARTERS = ((0, 3), (3, 6), (6, 9), (9, 13))  # of 13 rounds of 24 games
 POINTS = np.array([0, 0.25, 0.5, 0.75, 1])  # of a pair, by its result
 
@@ -32,9 +31,10 @@ def play(study: Study, name: str, seed: int) -> np.ndarray:
     """Return the pairs (rounds, opponents, 5) of a run, by their result."""
     folder = study.new(f"{name.split()[0]}-{seed}")
     folder.mkdir()
-    file = study.load("material").save(folder / "my.yaml")
-    if value := STARTS[name]:
-        file.write_text(PIECE.sub(rf"\1: {{mg: {value}, eg: {value}}}", file.read_text()))
+    if STARTS[name]:
+        file = study.material(f"{folder.name}/my", *STARTS[name])
+    else:
+        file = study.load(name).save(folder / "my.yaml")
     me = shlex.join([sys.executable, "-m", "tuner", "uci", str(file.resolve()), "--learn"])
     rounds, games = (1, 2) if study.quick else (13, 6)
     found = np.zeros((rounds, len(OPPONENTS), 5))
