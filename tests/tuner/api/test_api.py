@@ -485,7 +485,10 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
         tuner.play_games: ("games", {"run", "resume", "cluster", "terms"}),
         tuner.play_match: ("match", {"resume", "cluster", "terms"}),
         tuner.play_tournament: ("tournament", {"resume", "cluster", "terms"}),
-        tuner.learn_by_selfplay: ("selfplay", {"resume", "cluster", "terms"}),
+        tuner.learn_by_selfplay: (  # a program plays several seeds itself
+            "selfplay",
+            {"resume", "results", "repeats", "cluster", "terms"},
+        ),
         tuner.tune: ("tune", {"dry_run", "resume", "cluster", "terms"}),
         tuner.build_dataset: (
             "dataset",
