@@ -520,4 +520,4 @@ LINES = EngineSetting(f"spin default {Options.lines} min 1 max {MOST_LINES}", Se
 OVERHEAD = overhead(Options.overhead)
 VARIANT = EngineSetting("check default false", Server._set_variant)
 EVALUATION = "EvalFile", EngineSetting("string", Server._set_evaluation)
-OPPONENT = EngineSetting("string", Server._set_opponent)
+OPPONENT = EngineSetting("string default <empty>", Server._set_opponent)

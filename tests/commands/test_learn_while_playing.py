@@ -447,7 +447,7 @@ def test_results_are_learned_from_the_games_of_the_match_runner_once(tmp_path):
     )
     command = ("selfplay", "--resume", folder, "--results", pgn)
     found = json.loads(done(*command, "--json").out)
-    assert found["results"] == {"learned": 2, "lacking": 3}
+    assert found["results"] == {"found": 2, "lacking": 3}
     assert [line.get("told") for line in read_history(folder)[3:]] == [[1], [0]]
     forfeit, told = read_history(folder)[3:]
     assert forfeit["squares"] == 0 and told["squares"] > 0 and told["games"] == 3

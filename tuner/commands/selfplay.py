@@ -143,7 +143,9 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
     from tuner.play.selfplay.repeats import repeats_of
 
     several = "--repeats plays several runs"
-    refuse((f"--{name}", getattr(arguments, name), several) for name in ("resume", "output"))
+    refuse(
+        (f"--{name}", getattr(arguments, name), several) for name in ("resume", "results", "output")
+    )
     if arguments.run is None:
         raise InputError(f"--repeats {arguments.repeats}: expected --run DIR, for their folders")
     folder, given, found = Path(arguments.run), arguments.given_for(AnyOptions), []

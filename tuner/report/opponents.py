@@ -118,9 +118,9 @@ def _score_text(score: float | None) -> str:
     return "a forced win" if score is None else signed(score, 0) or "0"
 
 
-def mistakes_data(history: Sequence[Batch], game: Game | None) -> dict | None:
+def mistakes_data(history: Sequence[Batch], game: Game | None, ignored: bool) -> dict | None:
     """Return what is shown of the largest mistakes of opponents, each with a diagram; None without
-    any."""
+    any. `ignored`: nothing was learned from them."""
     found = mistakes_in(history)
     if not found or game is None:
         return None
@@ -136,4 +136,5 @@ def mistakes_data(history: Sequence[Batch], game: Game | None) -> dict | None:
         for k, mistake in enumerate(found[:MOST_SHOWN])
         for words in (game.position(mistake.position),)
     ]
-    return {"shown": shown, "number": len(found), "unit": game.wording.unit}
+    unit = game.wording.unit
+    return {"shown": shown, "number": len(found), "unit": unit, "ignored": ignored}

@@ -60,7 +60,7 @@ LINES = {
 
 @dataclass(frozen=True)
 class ShownSettings:
-    """The settings of a run on a page that learned; the last six are of self-play."""
+    """The settings of a run on a page that learned; the last seven are of self-play."""
 
     start: str | None = None
     seed: Scalar | None = None
@@ -71,6 +71,7 @@ class ShownSettings:
     games: Amount | None = None
     lambda_: Number | None = None
     wins: bool = False
+    blunders: str | None = None
 
 
 @dataclass(frozen=True)

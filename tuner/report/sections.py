@@ -410,7 +410,9 @@ def _elo(run: ShownLearningRun) -> Section | None:
 
 def of_opponents(run: ShownLearningRun | ShownNetworkRun) -> list[Section | None]:
     """Return the sections on games against others."""
-    played, mistakes = opponents_data(run.history), mistakes_data(run.history, run.game)
+    chosen = run.chosen
+    ignored = chosen.blunders == "ignore" and chosen.method in ("td", "td-leaf")
+    played, mistakes = opponents_data(run.history), mistakes_data(run.history, run.game, ignored)
     return [
         Section("opponents", "Against others", "opponents", played) if played else None,
         Section("mistakes", "Mistakes of opponents", "mistakes", mistakes) if mistakes else None,

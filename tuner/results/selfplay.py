@@ -144,7 +144,7 @@ class SelfPlay(RunResult):
     """What self-play learned: the file `output`, and the `last` line of the history. `before` and
     `now` are the values of the headline of weights, in a game that wins several points
     (`in_points`) as weights. `weights_file` has the numbers of a network. `told` are
-    the games whose results were learned now, and those that lacked one before. `shows` is what the
+    the games whose results a file told, and those that lacked one before. `shows` is what the
     command `match` shows next, of a run that was not interrupted."""
 
     settings: SelfplaySettings | NetworkSettings
@@ -177,7 +177,7 @@ class SelfPlay(RunResult):
         ]
         if self.told is not None:
             lacking = plural(self.told[1], "game")
-            lines.append(f"results learned: of {self.told[0]:,} of {lacking} without one")
+            lines.append(f"results found: of {self.told[0]:,} of {lacking} without one")
         if faults := self.last.get("forfeits"):
             lines.append(f"games that the opponent lost by faults, left out: {faults:,}")
         if self.now:
@@ -201,7 +201,7 @@ class SelfPlay(RunResult):
         if measured := self.measured:
             plain["measured"] = measured.result
         if self.told is not None:
-            plain["results"] = {"learned": self.told[0], "lacking": self.told[1]}
+            plain["results"] = {"found": self.told[0], "lacking": self.told[1]}
         return plain | ({"match": self.match} if self.match is not None else {})
 
 
@@ -241,7 +241,7 @@ class Spread(NamedTuple):
 class RepeatedRuns(Found):
     """What runs of different seeds learned from as many `games` each: their folders, the `loss` of
     their last games, and each of the weights. `moved` is by how much the weights are away from the
-    start in the mean of the runs, `apart` by how much they differ between runs, root mean squares;
+    start in the mean of the runs, `apart` by how much that differs between runs, root mean squares;
     None for networks, which have `pieces` where their worth is known."""
 
     runs: Sequence[str]
@@ -265,13 +265,13 @@ class RepeatedRuns(Found):
         ]
         if self.moved is not None and self.apart is not None:
             lines.append(
-                f"weights moved by {self.moved:.2f} and differ by {self.apart:.2f} between runs"
-                " (root mean squares)"
+                f"weights moved by {self.moved:.2f}, and their moves differ by {self.apart:.2f}"
+                " between runs (root mean squares)"
             )
             if self.apart > self.moved:
                 lines.append(
-                    "they differ by more than they moved: the learning rate is too large for so few"
-                    " games"
+                    "they differ by more than the weights moved: the learning rate is too large for"
+                    " so few games"
                 )
         return lines
 

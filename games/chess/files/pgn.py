@@ -449,7 +449,7 @@ class Collector:
                 openings,
                 before + chosen[begin:after] + 1,
                 scores[:n],
-                found.rows[chosen[begin:after], FORFEIT] > 0,
+                (found.rows[chosen[begin:after]][:, [FORFEIT, RESULT]] != 0).all(axis=1),
             )
             if options.duplicates == "positions":
                 batch = self._without_seen(batch)

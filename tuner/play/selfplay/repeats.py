@@ -39,14 +39,14 @@ def repeats_of(runs: Sequence[SelfPlay], terms: Sequence[str]) -> RepeatedRuns:
     first = learned[0]
     names = [f"{label} {stage}" for stage in first.stages for label in first.layout.labels()]
     headline = {place.path for place in first.layout.headline}
-    changes = (weights - begun).mean(axis=0)
-    free = (weights != begun).any(axis=0)
+    changes = weights - begun  # the starts differ with --noise
+    free = changes.any(axis=0)
     return replace(
         found,
         weights=spreads_of(dict(zip(names, row.ravel(), strict=True)) for row in weights),
         headline=[name for name in names if name.rpartition(" ")[0] in headline],
-        moved=_root_mean_square(changes[free]),
-        apart=_root_mean_square(weights.std(axis=0, ddof=1)[free]),
+        moved=_root_mean_square(changes.mean(axis=0)[free]),
+        apart=_root_mean_square(changes.std(axis=0, ddof=1)[free]),
     )
 
 

@@ -113,9 +113,9 @@ class ToldRun(WeightsRun):
             last = batch_line(learner, games, 0, watched, last["games"])
             last |= {TOLD: [game.number for game in games], PLAYED: points_of(games)}
             yield last, "", []
-        self._write_engine_s(files, last)
+        self._write_file_of_engine(files, last)
 
-    def _write_engine_s(self, files: Folder, line: dict[str, Any]) -> None:
+    def _write_file_of_engine(self, files: Folder, line: dict[str, Any]) -> None:
         """Write the file that the engine plays with, unless somebody else changed it."""
         path, _ = files.written() or (None, None)
         if path is None or not path.exists():

@@ -32,7 +32,7 @@ def test_mean_and_deviation_of_each_weight_are_those_of_the_files(tmp_path):
     assert found["loss"]["mean"] == pytest.approx(np.mean(squares))
     text = done(*command, "--run", tmp_path / "b").out
     assert "3 runs of 16 games, mean +/- standard deviation:" in text
-    assert ("differ by more than they moved" in text) == (found["apart"] > found["moved"])
+    assert ("differ by more than the weights moved" in text) == (found["apart"] > found["moved"])
     assert "material.rook" in text and f"move by {found['moved']:.2f}".split()[-1] in text
 
 
