@@ -165,6 +165,7 @@ class Threads(Generic[State, Result]):
 
     Use as a context manager. Leaving it drops tasks that have not begun, sets `stop`, which work
     may check, calls `abort` with each state, repeatedly until its thread has ended, then `close`.
+    `abort` is not called where every task has its result.
     """
 
     def __init__(
@@ -242,7 +243,8 @@ class Threads(Generic[State, Result]):
         deadline = time.monotonic() + END_SECONDS
         for thread, state in zip(self._threads, self._states, strict=True):
             while thread.is_alive() and time.monotonic() < deadline:
-                self._abort(state)  # repeatedly: a search may begin after the first call
+                if self.pending:  # an engine whose games are over may end by itself, and learn
+                    self._abort(state)  # repeatedly: a search may begin after the first call
                 thread.join(0.05)
             if not thread.is_alive():
                 self._close(state)

@@ -75,6 +75,15 @@ def test_an_interrupt_aborts_what_is_running_and_closes_every_state():
     assert ended <= aborted and closed == {0, 1}
 
 
+def test_work_that_is_done_is_not_aborted():
+    aborted, closed = [], []
+    with Threads(lambda state, task: task, range(2), aborted.append, closed.append) as threads:
+        for task in range(9):
+            threads.submit(task)
+        assert sorted(threads.completed()) == list(range(9))
+    assert (aborted, closed) == ([], [0, 1])
+
+
 def test_leaving_early_drops_tasks_that_have_not_begun():
     begun, go_on = [], threading.Event()
 
