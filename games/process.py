@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from games.record import EngineFault, EngineSilent
-from games.streams import InputError
+from games.streams import InputError, one_line
 from games.system import APART, POLLS, kill_group, prepare_pipe, split
 
 PIECE = 1 << 13  # bytes
@@ -25,6 +25,7 @@ WATCH_SECONDS = 0.25  # after which a silent engine is looked at: it may have en
 MOST_WITHOUT_ANSWER = 1 << 25  # bytes
 LONGEST_LINE = 1 << 20  # bytes
 KEPT_COMPLAINTS = 1 << 12  # bytes
+LONGEST_COMPLAINT = 200  # that is shown
 COMPLAINT_SECONDS = 0.5
 QUIT_SECONDS = 1.0
 GUARD_SECONDS = 10.0
@@ -108,13 +109,12 @@ def _read(number: int, size: int = PIECE) -> bytes | None:
 class EngineProcess:
     """A running engine; InputError, which names `what` was expected, if it cannot be started.
 
-    With `bulk` the output is read in large pieces, each a moment late, and the last line of
-    standard error is kept; otherwise at once, and standard error is dropped. What the engine does
-    not take yet is written while its output is awaited; where pipes cannot be polled, a thread
-    reads them, and errors are dropped."""
+    With `bulk` the output is read in large pieces, each a moment late; otherwise at once. What the
+    engine does not take yet is written while its output is awaited, and the last line of standard
+    error is kept; where pipes cannot be polled, a thread reads them, and errors are dropped."""
 
     def __init__(self, command: str, what: str = "a uci engine", bulk: bool = False) -> None:
-        self.command, self._bulk = command, bulk
+        self.command, self._what, self._bulk = command, what, bulk
         words = words_of(command, what)
         guard()
         try:
@@ -123,7 +123,7 @@ class EngineProcess:
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if bulk and POLLS else subprocess.DEVNULL,
+                stderr=subprocess.PIPE if POLLS else subprocess.DEVNULL,
                 bufsize=0,
                 **APART,
             )
@@ -160,7 +160,8 @@ class EngineProcess:
 
     @property
     def complaint(self) -> str:
-        """The last line that the engine printed to standard error, if that is kept."""
+        """What the engine printed last to standard error, as a part of a message; empty if it
+        printed nothing, or if that is not kept."""
         errors, deadline = self._process.stderr, time.monotonic() + COMPLAINT_SECONDS
         if errors is not None:  # an engine that has ended may have said why just before
             watch = select.poll()
@@ -170,7 +171,12 @@ class EngineProcess:
                     break
                 self._complaints = (self._complaints + piece)[-KEPT_COMPLAINTS:]
         lines = self._complaints.decode("utf-8", "replace").splitlines()
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f", and complained: {one_line(last)[:LONGEST_COMPLAINT]}" if last else ""
+
+    def no_engine(self, problem: EngineFault) -> InputError:
+        """Return what to raise for an engine that does not start."""
+        return InputError(f"{self.command}: {problem}{self.complaint}; is it {self._what}?")
 
     def lines(self, last: bytes, seconds: float) -> Iterator[bytes]:
         """Yield lines up to one that begins with `last`; EngineSilent if it does not come within
@@ -225,8 +231,11 @@ class EngineProcess:
     def end(self) -> None:
         """Give the engine a moment to end, then kill it and its children."""
         self.end_input()
+        deadline = time.monotonic() + QUIT_SECONDS
+        while self._piece(deadline):  # else an engine may wait until somebody reads
+            pass
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(QUIT_SECONDS)
+            self._process.wait(max(0.0, deadline - time.monotonic()))
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)

@@ -263,8 +263,7 @@ class EngineClient(Engine):
         except EngineSilent as problem:
             raise InputError(f"{self.command}: {problem}{hint}") from None
         except EngineFault as problem:
-            text = f"{self.command}: {problem}; is it a {self._speech.name} engine?"
-            raise InputError(text) from None
+            raise self._process.no_engine(problem) from None
 
     def _clear(self) -> None:
         """Begin a new game, and wait until the engine is ready for it."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from games import process
+from games.process import EngineProcess
 from tests.games.chess.engines.contest.test_players import ended
 from tests.games.support import REPOSITORY
 
@@ -45,15 +47,36 @@ def test_engines_and_what_they_put_into_sessions_of_their_own_end_with_their_pro
     """Engines that ignore the end of their input, one of which leaves its own process group."""
     (tmp_path / "engine.py").write_text(ENGINE)
     command = shlex.join([sys.executable, str(tmp_path / "engine.py")])
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-c", STARTS, command, f"{command} leaves"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=REPOSITORY,
     )
-    assert process.stdout.readline() == b"ready\n"
+    assert started.stdout.readline() == b"ready\n"
     if number is not None:
-        process.send_signal(number)
-    process.communicate(timeout=60)
+        started.send_signal(number)
+    started.communicate(timeout=60)
     numbers = [int(path.stem) for path in tmp_path.glob("*.here")]
     assert len(numbers) == 3 and all(map(ended, numbers))
+
+
+TALKS = """
+import sys
+for line in sys.stdin:
+    print("x" * (1 << 18), file=sys.stderr, flush=True)
+    print("y" * (1 << 18) + "\\nanswer", flush=True)
+    if line == "quit\\n":
+        open(sys.argv[1], "w").close()
+        break
+"""
+
+
+def test_an_engine_that_prints_much_at_its_end_is_not_killed_before(tmp_path, monkeypatch):
+    """More than a pipe holds, to both its outputs."""
+    monkeypatch.setattr(process, "QUIT_SECONDS", 60.0)
+    engine = EngineProcess(shlex.join([sys.executable, "-c", TALKS, str(tmp_path / "ended")]))
+    engine.say(b"go\n")
+    assert engine.until(b"answer", 60)[-1] == b"answer"
+    engine.quit()
+    assert (tmp_path / "ended").exists()

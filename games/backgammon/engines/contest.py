@@ -114,7 +114,7 @@ class UbgiEngine(BoardEngine):
             lines = self._process.until(b"readyok", UBGI_START_SECONDS)
         except EngineFault as problem:
             self.abort()
-            raise InputError(f"{command}: {problem}; is it a ubgi engine?") from None
+            raise self._process.no_engine(problem) from None
         names = (line[len(b"id name ") :] for line in lines if line.startswith(b"id name "))
         self.name = one_line(next(names, b"").decode("utf-8", "replace").strip())
 

@@ -118,7 +118,7 @@ class XboardEngine(Engine):
             self._require_limits()
         except EngineFault as problem:
             self._process.kill()
-            raise InputError(f"{command}: {problem}; is it an xboard engine?") from None
+            raise self._process.no_engine(problem) from None
         except BaseException:
             self._process.kill()
             raise

@@ -211,9 +211,7 @@ class RowEngine:
 
     def _fail(self, what: str) -> NoReturn:
         done = self.answered + len(self._lines)
-        said = (
-            f", and complained: {shown(self._process.complaint)}" if self._process.complaint else ""
-        )
+        said = self._process.complaint
         if self._greeting and not done:
             said = f" (its last line: {shown(self._greeting)}){said}"
         at = done - self._before

@@ -116,6 +116,10 @@ def test_a_fault_of_a_search_comes_behind_the_results_before_it(start, monkeypat
         ("'a", "'a: not a command: No closing quotation"),
         ("/bin/false", "/bin/false: exited with status 1; is it a uci engine?"),
         (f"{FAKE} mute", "no `uciok` within 0.5 s"),
+        (
+            "sh -c 'echo no net.bin >&2; exit 2'",
+            "exited with status 2, and complained: no net.bin; is it a uci engine?",
+        ),
     ],
 )
 def test_an_engine_that_does_not_start_is_one_line(monkeypatch, command, said):
