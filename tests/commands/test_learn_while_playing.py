@@ -611,7 +611,7 @@ MATE = "fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1"
         ("usi", USI.format("draw"), 0.5, False),
         ("uci", UCI.format("startpos moves f2f3 e7e5", "ucinewgame"), None, False),
         ("uci", UCI.format(MATE, "isready"), 1.0, False),
-        ("uci", UCI.format("startpos", "gameover lose"), None, False),
+        ("uci", UCI.format("startpos", "gameover lose"), "no game", False),  # nobody answered
     ],
 )
 def test_what_each_protocol_says_of_a_result(tmp_path, protocol, lines, points, teaches):

@@ -112,6 +112,8 @@ class Watcher:
             outcome = -own if second else own
         on_board = game.result(line)
         result = on_board if outcome is None else outcome
+        if result is None and max(last) == 0:  # a match runner tries the engine: nobody answered
+            return False
         told = None if result == on_board else reason
         episode = episode_of(game, line, last, result)
         self._learn(replace(episode, told=told, opponent=opponent.name, rating=opponent.rating))
