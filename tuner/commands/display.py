@@ -197,24 +197,24 @@ def play(
     new: Callable[[], Any],
     output: Path | None = None,
     folder: Path | None = None,
+    resumed: Path | None = None,
     **more: Any,
 ) -> Any:
-    """Begin a run of `new` settings, in a `folder` or that of --run, or continue one with --resume;
-    return its result."""
+    """Begin a run of `new` settings, in a `folder` or that of --run, or continue the one that is
+    `resumed` or that of --resume; return its result."""
     from tuner.play.run import new_run, resumed_run
 
-    if arguments.resume is None:
-        settings = new()
-    else:
+    if arguments.resume is not None:
         arguments.require_resumable()
+        resumed = Path(arguments.resume)
+    settings = new() if resumed is None else None
     with (
         TerminalDisplay() as display,
         executor_of(arguments.cluster, arguments.workers, display) as executor,
     ):
-        if arguments.resume is not None:
-            begun, games = Path(arguments.resume), arguments.given.get("games")
-            make = functools.partial(kind, **more)
-            return resumed_run(kind, begun, executor, output, display, games, make)
+        if resumed is not None:
+            games, make = arguments.given.get("games"), functools.partial(kind, **more)
+            return resumed_run(kind, resumed, executor, output, display, games, make)
         place = folder or (arguments.run and Path(arguments.run))
         return new_run(kind(settings, output, display, **more), place, executor, arguments.text)
 

@@ -74,7 +74,7 @@ TABLE: Table = (
     Option(
         ("--repeats",),
         "play N runs with the seeds from --seed on in --run DIR/SEED, and print the mean and the"
-        " standard deviation of what they learned",
+        " standard deviation of what they learned; the same command again continues them",
         Repeats,
         metavar="N",
         seldom=True,
@@ -137,9 +137,11 @@ def run(arguments: Arguments) -> Found:
 
 
 def _repeated(arguments: Arguments) -> RepeatedRuns:
-    """Play runs of several seeds; InputError for options that a single run has."""
+    """Play runs of several seeds, and go on with those that were begun; InputError for options that
+    a single run has."""
     from tuner.commands.display import play
-    from tuner.play.selfplay.begin import AnyOptions, run_for
+    from tuner.io.run_folder import kind_of
+    from tuner.play.selfplay.begin import AnyOptions, require_begun_so, run_for
     from tuner.play.selfplay.repeats import repeats_of
 
     several = "--repeats plays several runs"
@@ -152,9 +154,11 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
     for seed in range(arguments.seed, arguments.seed + arguments.repeats):
         own = {**given, "seed": seed}
         make, settings = run_for(arguments.params, own, arguments.terms, arguments.cluster)
-        found.append(
-            play(arguments, make, functools.partial(replace, settings), folder=folder / str(seed))
-        )
+        place, new = folder / str(seed), functools.partial(replace, settings)
+        if kind_of(place) is None:
+            found.append(play(arguments, make, new, folder=place))
+        else:
+            found.append(play(arguments, require_begun_so(place, settings), new, resumed=place))
         if found[-1].interrupted:
             raise KeyboardInterrupt
     return repeats_of(found, arguments.terms)

@@ -148,7 +148,8 @@ def read_settings(folder: Path, section: str, kind: type[S]) -> S:
         raise InputError(f"{folder}: no such folder, expected that of a run")
     told, command = read_told(folder), COMMANDS.get(section, section)
     if told is None or told.section != section:
-        what = "no run" if told is None else f"a run of `tuner {told.name}`"
+        another = "another kind of " if told is not None and told.name == command else "a "
+        what = "no run" if told is None else f"{another}run of `tuner {told.name}`"
         raise InputError(
             f"{folder}: contains {what}, expected one of `tuner {command}`; start one with tuner"
             f" {command}"

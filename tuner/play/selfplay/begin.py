@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tuner.core.records import InputError
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, usual_of_new
+from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
-from tuner.options.selfplay import NetworkOptions, SelfplayOptions
+from tuner.options.selfplay import NetworkOptions, SelfplayOptions, SelfplaySettings
 from tuner.play.selfplay import network
 from tuner.play.selfplay.presets import NETWORKS, WEIGHTS, WITH_DICE, with_preset
 from tuner.play.selfplay.run import LearningRun
@@ -57,6 +59,22 @@ def run_for(
     require_one_thread(given.get("workers"), cluster)
     found, file = network.settings_for(params, _of(NetworkOptions, given), start.spec())
     return _noting(partial(network.NetworkRun, start=file), line), found
+
+
+def require_begun_so(folder: Path, settings: Any) -> type[LearningRun]:
+    """Return the kind of the run in a folder; InputError if it was begun with other settings. The
+    number of games, or of threads, may differ."""
+    kind = WeightsRun if isinstance(settings, SelfplaySettings) else network.NetworkRun
+    known = read_settings(folder, kind.section, kind.kind)
+    free = {"games", "measure_every", "workers", kind.program}
+    for name in sorted(set(kind.kind.recorded()) - free):
+        had, value = getattr(known, name), getattr(settings, name)
+        if had != value:
+            raise InputError(
+                f"{folder}: was begun with {name.rstrip('_')} {had}, not {value}; expected the"
+                " same options, or another --run"
+            )
+    return kind
 
 
 def _noting(make: MakeRun, line: str | None) -> MakeRun:

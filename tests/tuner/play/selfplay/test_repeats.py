@@ -47,6 +47,26 @@ def test_networks_have_pieces_where_their_worth_is_known(tmp_path):
     assert "squared error" in done(*dice, "--run", tmp_path / "b").out
 
 
+def test_the_same_command_again_plays_what_is_left(tmp_path):
+    """One run of three ended, one was interrupted, and one never began; all end as if they had been
+    played at once."""
+    whole = done("selfplay", "material", *SMALL, "--repeats", 3, "--run", tmp_path / "a").out
+    parts, short = tmp_path / "b", ("--seed", 6, "--games", 8)
+    done("selfplay", "material", *SMALL, "--run", parts / "5")
+    done("selfplay", "material", *SMALL, *short, "--run", parts / "6")
+    command = ("selfplay", "material", *SMALL, "--repeats", 3, "--run", parts)
+    assert done(*command).out == whole
+    again = done(*command, "--workers", 1)
+    assert again.out == whole and again.err.count("16 games were played before") == 3
+    for other, said in (
+        (("--depth", 2), "was begun with depth 1, not 2; expected the same options"),
+        (("--lambda", 0.5), "was begun with lambda 0.7, not 0.5"),
+    ):
+        assert f"{parts / '5'}: {said}" in refused(*command, *other)
+    dice = ("selfplay", "backgammon", "--hidden", 2, "--seed", 5, "--repeats", 2, "--run", parts)
+    assert "contains another kind of run of `tuner selfplay`" in refused(*dice)
+
+
 def test_options_of_a_single_run_are_refused(tmp_path):
     said = refused("selfplay", *SMALL, "--repeats", 2)
     assert "--repeats 2: expected --run DIR, for their folders" in said
