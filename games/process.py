@@ -27,7 +27,8 @@ LONGEST_LINE = 1 << 20  # bytes
 KEPT_COMPLAINTS = 1 << 12  # bytes
 LONGEST_COMPLAINT = 200  # that is shown
 COMPLAINT_SECONDS = 0.5
-QUIT_SECONDS = 1.0
+QUIT_SECONDS = 5.0  # for the end of an engine: one may learn from its last game
+STATUS_SECONDS = 1.0  # from the end of its output to its own
 GUARD_SECONDS = 10.0
 
 
@@ -321,7 +322,7 @@ class EngineProcess:
         if not self._ended:
             return EngineSilent(silence)
         try:
-            status = self._process.wait(QUIT_SECONDS)
+            status = self._process.wait(STATUS_SECONDS)
         except subprocess.TimeoutExpired:
             return EngineFault("closed its output")
         return EngineFault(

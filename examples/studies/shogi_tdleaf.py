@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from study import Study, mean_sd
 
-COMMON = (
-    *("--openings", "samples", "--from-ply", "10:50", "--lambda", 0.9, "--method", "td-leaf"),
-    *("--plies", 256, "--largest-step", 20),
-)
-# a step after each game; alpha is between 0 and 1 there, in units that are not given
-DOCUMENT = ("--learner", "sgd", "--batch", 1, "--lag", 0, "--average", 0)
+GAMES = ("--openings", "samples", "--from-ply", "10:50", "--plies", 256)
+COMMON = (*GAMES, "--lambda", 0.9, "--method", "td-leaf", "--largest-step", 20)
+# alpha, between 0 and 1 there, is 8,000 times our rate, in units of a pawn of 100
+DOCUMENT = (*GAMES, "--as", "shogi")
 PUBLISHED = {
     "material": {
         "rook": 842,
@@ -62,9 +60,7 @@ def main() -> None:
     men = ("--fixed", "material.pawn", "--depth", depth, "--games", games)
     for seed in seeds:
         run = study.new(f"document-{seed}")
-        study.tuner(
-            *("selfplay", "shogi/hand", *COMMON, *DOCUMENT, *men, "--seed", seed, "--run", run)
-        )
+        study.tuner(*("selfplay", "shogi/hand", *DOCUMENT, *men, "--seed", seed, "--run", run))
         learned = study.load(run / "params.yaml")
         for term, published in PUBLISHED.items():
             for man in published:

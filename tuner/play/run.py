@@ -132,7 +132,7 @@ def resumed_run(
         run.set_games(games)
     if run.load(folder) != getattr(run.settings, run.program):
         display.note(
-            f"the program or the machine is not the one that the {run.what} began with: games may"
+            f"the program or the machine is not the one that the {run.what} began with: results may"
             " differ from here on"
         )
     with _started(run, executor) as playing, Store(folder) as store:
