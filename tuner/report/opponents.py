@@ -4,8 +4,11 @@ by opponents, and the mistakes that these made."""
 from __future__ import annotations
 
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -22,10 +25,10 @@ PARTS, FEWEST = 8, 12  # parts of a run at most, and games of a part
 
 
 def games_of(history: Sequence[Batch]) -> list[PlayedAgainst]:
-    """Return the games of a run with a result, in their order; a result that was told later counts
-    in place of none."""
+    """Return the games of a run in their order; a result that was told later counts in place of
+    none."""
     latest = {game.game: game for line in history for game in line.played}
-    return [latest[number] for number in sorted(latest) if latest[number].points is not None]
+    return [latest[number] for number in sorted(latest)]
 
 
 def score_of(games: Sequence[PlayedAgainst]) -> Estimate:
@@ -37,7 +40,8 @@ def score_of(games: Sequence[PlayedAgainst]) -> Estimate:
         low, high = equal_results_interval(value, len(points)) or (math.nan, math.nan)
         return Estimate(value, low=low, high=high)
     error = float(points.std(ddof=1)) / math.sqrt(len(points))
-    return estimate_of(value, error, reach_of(len(points)))
+    found = estimate_of(value, error, reach_of(len(points)))
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
 def rating_of(games: Sequence[PlayedAgainst]) -> Estimate | None:
@@ -55,10 +59,12 @@ def rating_of(games: Sequence[PlayedAgainst]) -> Estimate | None:
     return ratings_of(1 + len(given), played, LOGISTIC, given).rating(0)
 
 
-def opponents_data(history: Sequence[Batch]) -> dict | None:
+def opponents_data(history: Sequence[Batch], folder: Path) -> dict | None:
     """Return what is shown of the points and the rating of the learner by games, and by opponents;
-    None without games that have a result."""
-    games = games_of(history)
+    None without games that have a result. The `command` finds the results of those that have
+    none."""
+    played = games_of(history)
+    games = [game for game in played if game.points is not None]
     if not games:
         return None
     by_name = defaultdict[str, list[PlayedAgainst]](list)
@@ -71,7 +77,14 @@ def opponents_data(history: Sequence[Batch]) -> dict | None:
     rows = [(name, _ratings_text(each), len(each), score_of(each)) for name, each in named]
     if len(named) > 1:
         rows.append(("all", "", len(games), score_of(games)))
-    return {"rows": rows, "rating": rating_of(games), "charts": _charts(games)}
+    return {
+        "rows": rows,
+        "rating": rating_of(games),
+        "charts": _charts(games),
+        "games": len(played),
+        "known": len(games),
+        "command": f"tuner selfplay --resume {shlex.quote(str(folder))} --results games.pgn",
+    }
 
 
 def _ratings_text(games: Sequence[PlayedAgainst]) -> str:

@@ -412,7 +412,8 @@ def of_opponents(run: ShownLearningRun | ShownNetworkRun) -> list[Section | None
     """Return the sections on games against others."""
     chosen = run.chosen
     ignored = chosen.blunders == "ignore" and chosen.method in ("td", "td-leaf")
-    played, mistakes = opponents_data(run.history), mistakes_data(run.history, run.game, ignored)
+    played = opponents_data(run.history, run.folder)
+    mistakes = mistakes_data(run.history, run.game, ignored)
     return [
         Section("opponents", "Against others", "opponents", played) if played else None,
         Section("mistakes", "Mistakes of opponents", "mistakes", mistakes) if mistakes else None,

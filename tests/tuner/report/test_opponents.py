@@ -1,6 +1,7 @@
 """Points and ratings against others: by NumPy, and by the likelihood itself."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from scipy.optimize import minimize_scalar
 
 from tuner.report.opponents import games_of, opponents_data, rating_of, score_of
 from tuner.results.selfplay import Batch, PlayedAgainst
+
+RUN = Path("my-games")
 
 
 def played(*games):
@@ -57,14 +60,15 @@ def test_results_told_later_count_in_place_of_none():
     first = Batch(1, 2, played=played(("a", None, None), ("b", 1500.0, 0.5)))
     later = Batch(2, 2, played=[PlayedAgainst(0, "a", None, 0.0)])
     assert [(g.opponent, g.points) for g in games_of([first, later])] == [("a", 0.0), ("b", 0.5)]
-    data = opponents_data([first, later])
-    assert data is not None
+    data, before = opponents_data([first, later], RUN), opponents_data([first], RUN)
+    assert data is not None and before is not None
+    assert (before["known"], before["games"], data["known"]) == (1, 2, 2)
     assert [row[:3] for row in data["rows"]] == [("a", "", 1), ("b", "1500", 1), ("all", "", 2)]
-    assert opponents_data([Batch(1, 1, played=played(("a", None, None)))]) is None
+    assert opponents_data([Batch(1, 1, played=played(("a", None, None)))], RUN) is None
 
 
 def test_a_long_run_has_charts_by_games():
-    data = opponents_data([Batch(1, 96, played=drawn_by_lot(96, 1600.0))])
+    data = opponents_data([Batch(1, 96, played=drawn_by_lot(96, 1600.0))], RUN)
     assert data is not None and len(data["charts"]) == 2 and data["rating"] is not None
-    few = opponents_data([Batch(1, 20, played=drawn_by_lot(20, 1600.0))])
+    few = opponents_data([Batch(1, 20, played=drawn_by_lot(20, 1600.0))], RUN)
     assert few is not None and few["charts"] == []
