@@ -21,8 +21,8 @@ OPPONENTS = (
     ("uci:gnuchess --uci", 1),
     ("xboard:fairymax", 2),
 )
-# a bundled file, or the values of pieces in a file without other terms
-STARTS = {"material": (), "all pieces 300": (100, 300, 300, 300, 300)}
+# a bundled file, or the values of pieces in a file without other terms; and the step in centipawns
+STARTS = {"material": ((), 0.4), "all pieces 300": ((100, 300, 300, 300, 300), 3)}
 QUARTERS = ((0, 3), (3, 6), (6, 9), (9, 13))  # of 13 rounds of 24 games
 POINTS = np.array([0, 0.25, 0.5, 0.75, 1])  # of a pair, by its result
 
@@ -31,11 +31,13 @@ def play(study: Study, name: str, seed: int) -> np.ndarray:
     """Return the pairs (rounds, opponents, 5) of a run, by their result."""
     folder = study.new(f"{name.split()[0]}-{seed}")
     folder.mkdir()
-    if STARTS[name]:
-        file = study.material(f"{folder.name}/my", *STARTS[name])
+    values, step = STARTS[name]
+    if values:
+        file = study.material(f"{folder.name}/my", *values)
     else:
         file = study.load(name).save(folder / "my.yaml")
-    me = shlex.join([sys.executable, "-m", "tuner", "uci", str(file.resolve()), "--learn"])
+    words = (sys.executable, "-m", "tuner", "uci", file.resolve(), "--learn")
+    me = shlex.join(map(str, (*words, "--learning-rate", step)))
     rounds, games = (1, 2) if study.quick else (13, 6)
     found = np.zeros((rounds, len(OPPONENTS), 5))
     for i in range(rounds):
