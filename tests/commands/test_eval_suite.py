@@ -47,7 +47,7 @@ def test_lines_that_are_no_positions_of_a_suite_are_named(tmp_path, line, wanted
 def test_a_position_and_other_games_have_no_suite(tmp_path):
     suite = tmp_path / "suite.epd"
     suite.write_text(SUITE)
-    wanted = "--depth: is for a file of positions with moves to find"
+    wanted = "no such file, expected one of positions with moves to find, for --depth"
     assert wanted in refused("eval", "classic", MATE + "0 1", "--depth", 1)
     wanted = "--all: --depth searches the positions of a suite"
     assert wanted in refused("eval", "classic", suite, "--depth", 1, "--all")

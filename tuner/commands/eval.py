@@ -108,7 +108,10 @@ def _suite(evaluation: Evaluation, source: str | None, arguments: Arguments) -> 
         other = "--all" if arguments.all else f"--device {arguments.device}"
         raise InputError(no_use(other, f"{given} searches the positions of a suite"))
     if source is None:
-        raise InputError(no_use(given, "is for a file of positions with moves to find"))
+        raise InputError(
+            f"{' '.join(arguments.position)}: no such file, expected one of positions with moves to"
+            f" find, for {given}"
+        )
     limits = Limits(nodes=arguments.nodes or UNLIMITED)
     if arguments.depth:
         limits = Limits(depth=arguments.depth)
