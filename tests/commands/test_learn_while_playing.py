@@ -182,7 +182,7 @@ def test_bundled_files_files_that_exist_and_files_that_were_changed_are_refused(
         play(playing, 1, strong=strong)
     assert (weights(path) != weights(other)).any()
     found = run(path, "--learn", "--lambda", "0.2")
-    assert found.returncode == 2 and "was begun with 0.7" in found.stderr
+    assert found.returncode == 2 and "was begun with lambda 0.7, not" in found.stderr
     shutil.copy(parameter_path("classic"), path)
     found = run(path, "--learn")
     assert found.returncode == 2 and "has other weights than those learned" in found.stderr

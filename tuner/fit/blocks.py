@@ -256,15 +256,6 @@ class Block:
             ),
         )
 
-    def log_determinant(self, form: Smoothness) -> float:
-        """Return the logarithm of the determinant of S, but for units."""
-        return float(
-            sum(
-                len(part.indices) * np.log(part.root(form).lower.diagonal()).sum()
-                for part in self.parts
-            )
-        )
-
     def covariance(self, form: Smoothness) -> np.ndarray:
         """Return the covariance (N, N) for a width of 1."""
         return self.root(form, self.root_transposed(form, np.eye(len(self.indices))))

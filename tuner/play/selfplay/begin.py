@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tuner.core.records import InputError
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, usual_of_new
 from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions, SelfplaySettings
 from tuner.play.selfplay import network
+from tuner.play.selfplay.folder import require_begun_with
 from tuner.play.selfplay.presets import NETWORKS, WEIGHTS, WITH_DICE, with_preset
 from tuner.play.selfplay.run import LearningRun
 from tuner.play.selfplay.settings import settings_for
@@ -67,13 +67,7 @@ def require_begun_so(folder: Path, settings: Any) -> type[LearningRun]:
     kind = WeightsRun if isinstance(settings, SelfplaySettings) else network.NetworkRun
     known = read_settings(folder, kind.section, kind.kind)
     free = {"games", "measure_every", "workers", kind.program}
-    for name in sorted(set(kind.kind.recorded()) - free):
-        had, value = getattr(known, name), getattr(settings, name)
-        if had != value:
-            raise InputError(
-                f"{folder}: was begun with {name.rstrip('_')} {had}, not {value}; expected the"
-                " same options, or another --run"
-            )
+    require_begun_with(folder, known, settings, sorted(set(kind.kind.recorded()) - free))
     return kind
 
 

@@ -24,12 +24,11 @@ from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.explain import leaf_of
 from tuner.io.run_folder import kind_of, read_settings
 from tuner.io.terminal import Display
-from tuner.options.option import options_in
 from tuner.options.selfplay import OTHERS, SelfplaySettings
 from tuner.parallel import POLL_SECONDS, Job, Running
 from tuner.play.game import Ending
 from tuner.play.run import new_run, resumed_run
-from tuner.play.selfplay.folder import Folder, read_episodes
+from tuner.play.selfplay.folder import Folder, read_episodes, require_begun_with
 from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
 from tuner.play.selfplay.learner import Saturated, WeightsLearner
 from tuner.play.selfplay.opponents import PLAYED, noted_mistakes, points_of
@@ -320,13 +319,7 @@ def learn_while_playing(
             raise InputError(
                 f"{folder}: a run of `tuner selfplay`; name another folder for what is learned"
             )
-        for each in options_in(SelfplaySettings, " ".join(typed)) if typed else ():
-            value, had = getattr(settings, each.name), getattr(known, each.name)
-            if value != had:
-                raise InputError(
-                    f"{each.names[0]} {value}: {folder} was begun with {had}; leave it out, or"
-                    " remove the folder to begin anew"
-                )
+        require_begun_with(folder, known, settings, typed)
     try:
         if kind_of(folder):
             resumed_run(EngineRun, folder, None, None, display, make=begin)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -43,6 +44,17 @@ class BatchLine:
     batch: Count
     games: Amount
     cpu_seconds: Amount
+
+
+def require_begun_with(folder: Path, known: Any, settings: Any, names: Iterable[str]) -> None:
+    """InputError if some settings are not those that the run in a folder was begun with."""
+    for name in names:
+        had, value = getattr(known, name), getattr(settings, name)
+        if had != value:
+            raise InputError(
+                f"{folder}: was begun with {name.rstrip('_')} {had}, not {value}; expected the"
+                " same options, or another folder with --run"
+            )
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:
