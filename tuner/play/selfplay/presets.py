@@ -51,6 +51,20 @@ PRESETS = {
         },
         WEIGHTS,
     ),
+    # Coulom 2019, TD(1): w -= rate dE/dw, where E is the log loss of the results of the games of
+    # self-play by 1 / (1 + exp(-scale e)). The rate is halved again and again; where it begins is
+    # not given, and ours
+    "coulom": Preset(
+        {
+            **STEPS,
+            "floor": 0.0,
+            "method": "td",
+            "lambda_": 1.0,
+            "loss": "cross-entropy",
+            "learning_rate": 0.03,
+        },
+        WEIGHTS,
+    ),
     # a study of shogi: P = 1 / (1 + exp(-e / 1000)), lambda 0.9, no step above 20; its alpha is
     # not known
     "shogi": Preset(

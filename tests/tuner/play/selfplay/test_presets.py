@@ -92,6 +92,28 @@ def test_chess_against_others(name, first):
     assert np.abs(learner.weights - evaluation.weights).max() > 0.01
 
 
+@pytest.mark.parametrize("result", [1.0, 0.0, -1.0])
+def test_results_of_games_by_themselves(result):
+    """w -= rate dE/dw, where E is the log loss; a draw is half a win and half a loss."""
+    _, settings = run_for("classic", {"as_": "coulom", "learning_rate": 0.5})
+    evaluation = load_evaluation("classic")
+    learner = new_learner(evaluation, settings)
+    episode = replace(played(evaluation, 30), outcome=result)
+    learner.learn([episode], learner.average)
+    share, scale = (1 + result) / 2, 2 * evaluation.scale
+    here = evaluations("classic", episode.positions)
+    p = 1 / (1 + np.exp(-scale * here))
+    for stage in range(2):
+        for column in COLUMNS:
+            change = (stage, column)
+            counts = evaluations("classic", episode.positions, change) - here
+            slope = -share * ((1 - p) * scale) @ counts + (1 - share) * (p * scale) @ counts
+            expected = -0.5 * slope * 2 / scale  # our rate is that of v, in centipawns
+            found = (learner.weights - evaluation.weights)[change]
+            assert found == pytest.approx(expected, rel=1e-8, abs=1e-8)
+    assert np.abs(learner.weights - evaluation.weights).max() > 0.01
+
+
 @pytest.mark.parametrize("alpha", [8e3, 8e6])
 def test_shogi_by_itself(alpha):
     _, settings = run_for("shogi/classic", {"as_": "shogi", "learning_rate": alpha / 8000})
