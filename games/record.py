@@ -8,6 +8,7 @@ import importlib.util
 import mmap
 import pkgutil
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -514,6 +515,12 @@ FAULTS = ILLEGAL, CRASH, STALL, TIME, CLAIM = (
     "stall",
     "time",
     "false claim",
+)
+# of the reasons that user interfaces and servers tell, those of results that the board says nothing
+# of, and of these the ones for running out of time
+LATE = re.compile("on time|time forfeit|flag", re.IGNORECASE)
+FORFEITS = re.compile(
+    f"{LATE.pattern}|forfeit|disconnect|illegal|invalid|abandon|exited", re.IGNORECASE
 )
 
 

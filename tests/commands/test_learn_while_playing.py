@@ -318,7 +318,8 @@ def test_another_game_ends_the_one_before():
     [
         (1.0, "Black resigns", "Black resigns", "normal"),
         (0.0, "Draw by agreement", "Draw by agreement", "normal"),
-        (-1.0, "White forfeits on time", "White forfeits on time", "normal"),
+        (-1.0, "White forfeits on time", "White forfeits on time", "time forfeit"),
+        (1.0, "Black disconnects", "Black disconnects", "abandoned"),
         (-1.0, "", "The reason was not told", "unterminated"),
         (None, "", "Unfinished after 3 plies", "unterminated"),
     ],

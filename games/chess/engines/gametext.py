@@ -16,7 +16,9 @@ from games.record import (
     CLAIM,
     CRASH,
     DRAW_RULE,
+    FORFEITS,
     ILLEGAL,
+    LATE,
     PLIES,
     RESIGN_RULE,
     RESIGNS,
@@ -120,15 +122,21 @@ def text(game: PlayedGame) -> str:
     if (start != START).any():
         tags += [("Variant", "Chess960")] if is_chess960(start) else []
         tags += [("SetUp", "1"), ("FEN", fen(start))]
-    is_known = game.outcome is not None and (game.end != TOLD or game.detail)
-    termination = TERMINATIONS.get(game.end, "normal") if is_known else "unterminated"
     tags += [
         ("PlyCount", str(len(game.moves))),
-        ("Termination", termination),
+        ("Termination", _termination(game)),
         ("TimeControl", game.control),
     ]
     lines = [f'[{name} "{_quoted(value)}"]' for name, value in tags]
     return "\n".join([*lines, "", *_wrapped(_words(game, why), result), "", ""])
+
+
+def _termination(game: PlayedGame) -> str:
+    if game.outcome is None or game.end == TOLD and not game.detail:
+        return "unterminated"
+    if game.end == TOLD and FORFEITS.search(game.detail):
+        return TERMINATIONS[TIME if LATE.search(game.detail) else CRASH]
+    return TERMINATIONS.get(game.end, "normal")
 
 
 def _quoted(value: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from games.record import FAULTS, RULES, Choice, Dice, Game, Openings, Player
+from games.record import FAULTS, FORFEITS, RULES, Choice, Dice, Game, Openings, Player
 from games.search.context import (
     LOWER,
     MORE,
@@ -30,10 +29,6 @@ from tuner.play.openings import Book, Opening
 from tuner.play.rules import by_length, by_rules
 
 WON, DRAWN, BROKEN_OFF, FORFEITED = "won", "drawn", "limit", "forfeit"  # how a game ended
-# reasons that user interfaces and servers give for results that are not those of the board
-FORFEITS = re.compile(
-    "forfeit|on time|flag|disconnect|illegal|invalid|abandon|exited", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
