@@ -345,8 +345,9 @@ def test_the_record_has_the_reason_that_was_told(outcome, reason, comment, termi
         ("Draw by agreement", True),
         ("", True),
         ("White forfeits on time", False),
+        ("Black wins on time", False),  # as xboard 4.9 says it, and the last one
         ("Black disconnects", False),
-        ("Forfeit due to invalid move: e7e5", False),
+        ("Xboard: Forfeit due to invalid move: a1a8 (a1a8 via `0, `0) res=24", False),
     ],
 )
 def test_a_forfeit_moves_the_last_value_nowhere_and_all_else_as_told(reason, counts):
