@@ -141,7 +141,7 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
     a single run has."""
     from tuner.commands.display import play
     from tuner.io.run_folder import kind_of
-    from tuner.play.selfplay.begin import AnyOptions, require_begun_so, run_for
+    from tuner.play.selfplay.begin import AnyOptions, resumable_kind, run_for
     from tuner.play.selfplay.repeats import repeats_of
 
     several = "--repeats plays several runs"
@@ -158,7 +158,7 @@ def _repeated(arguments: Arguments) -> RepeatedRuns:
         if kind_of(place) is None:
             found.append(play(arguments, make, new, folder=place))
         else:
-            found.append(play(arguments, require_begun_so(place, settings), new, resumed=place))
+            found.append(play(arguments, resumable_kind(place, settings), new, resumed=place))
         if found[-1].interrupted:
             raise KeyboardInterrupt
     return repeats_of(found, arguments.terms)

@@ -61,7 +61,7 @@ def run_for(
     return _noting(partial(network.NetworkRun, start=file), line), found
 
 
-def require_begun_so(folder: Path, settings: Any) -> type[LearningRun]:
+def resumable_kind(folder: Path, settings: Any) -> type[LearningRun]:
     """Return the kind of the run in a folder; InputError if it was begun with other settings. The
     number of games, or of threads, may differ."""
     kind = WeightsRun if isinstance(settings, SelfplaySettings) else network.NetworkRun
