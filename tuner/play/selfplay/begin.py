@@ -9,13 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from games.record import available
+from tuner.core.records import InputError
+from tuner.evaluation.evaluation import load_evaluation
+from tuner.evaluation.loading import parameter_path
 from tuner.evaluation.networks.evaluation import NetworkEvaluation, usual_of_new
 from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions, SelfplaySettings
 from tuner.play.selfplay import network
-from tuner.play.selfplay.folder import require_begun_with
+from tuner.play.selfplay.folder import START, require_begun_with
 from tuner.play.selfplay.presets import NETWORKS, WEIGHTS, WITH_DICE, with_preset
 from tuner.play.selfplay.run import LearningRun
 from tuner.play.selfplay.settings import settings_for
@@ -62,12 +68,22 @@ def run_for(
 
 
 def resumable_kind(folder: Path, settings: Any) -> type[LearningRun]:
-    """Return the kind of the run in a folder; InputError if it was begun with other settings. The
-    number of games, or of threads, may differ."""
+    """Return the kind of the run in a folder; InputError if it was begun with other settings, or if
+    the file that it started from has other weights by now. The number of games, or of threads, may
+    differ."""
     kind = WeightsRun if isinstance(settings, SelfplaySettings) else network.NetworkRun
     known = read_settings(folder, kind.section, kind.kind)
     free = {"games", "measure_every", "workers", kind.program}
     require_begun_with(folder, known, settings, sorted(set(kind.kind.recorded()) - free))
+    if settings.start not in available():  # the name of a game: a network of its own
+        terms = getattr(settings, "terms", ())
+        files = (folder / START, parameter_path(settings.start))
+        begun, now = (load_evaluation(path, terms).weights for path in files)
+        if not np.array_equal(begun, now):
+            raise InputError(
+                f"{folder}: was begun with other weights than {settings.start} has now; expected"
+                " the same, or another folder with --run"
+            )
     return kind
 
 

@@ -11,11 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from games.record import ReadOptions, ReadReport
+from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import bundled_games, load_parameters
 from tuner.evaluation.networks.evaluation import network_evaluation
 from tuner.evaluation.networks.files import holds_network
 from tuner.evaluation.pieces import piece_values
+from tuner.options.selfplay import SelfplaySettings
 from tuner.play.selfplay.folder import START, read_history
+from tuner.play.selfplay.learner import new_learner
 from tuner.results.selfplay import RepeatedRuns, SelfPlay, Spread
 
 LAST = 0.1  # of the batches of a run, whose squared errors are its loss
@@ -34,12 +37,12 @@ def repeats_of(runs: Sequence[SelfPlay], terms: Sequence[str]) -> RepeatedRuns:
     if holds_network(paths[0]):
         return replace(found, pieces=spreads_of(map(_pieces, paths)))
     learned = [load_parameters(path, terms) for path in paths]
-    begun = np.array([load_parameters(folder / START, terms).weights for folder in folders])
+    begun = [_begun(run, folder, terms) for run, folder in zip(runs, folders, strict=True)]
     weights = np.array([each.weights for each in learned])
     first = learned[0]
     names = [f"{label} {stage}" for stage in first.stages for label in first.layout.labels()]
     headline = {place.path for place in first.layout.headline}
-    changes = weights - begun  # the starts differ with --noise
+    changes = weights - np.array(begun)  # which differ with --noise
     free = changes.any(axis=0)
     return replace(
         found,
@@ -48,6 +51,12 @@ def repeats_of(runs: Sequence[SelfPlay], terms: Sequence[str]) -> RepeatedRuns:
         moved=_root_mean_square(changes.mean(axis=0)[free]),
         apart=_root_mean_square(changes.std(axis=0, ddof=1)[free]),
     )
+
+
+def _begun(run: SelfPlay, folder: Path, terms: Sequence[str]) -> np.ndarray:
+    """Return the weights (stages, columns) that a run began with, its noise included."""
+    assert isinstance(run.settings, SelfplaySettings), "networks are left out"
+    return new_learner(load_evaluation(folder / START, terms), run.settings).weights
 
 
 def spreads_of(found: Iterable[Mapping[str, float]]) -> dict[str, Spread]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.commands.support import done, refused
 from tuner.core.store import read_records
-from tuner.evaluation.loading import load_parameters
+from tuner.evaluation.loading import load_parameters, parameter_path
 
 SMALL = ("--games", 16, "--batch", 4, "--depth", 1, "--plies", 40, "--seed", 5)
 
@@ -65,6 +65,25 @@ def test_the_same_command_again_plays_what_is_left(tmp_path):
         assert f"{parts / '5'}: {said}" in refused(*command, *other)
     dice = ("selfplay", "backgammon", "--hidden", 2, "--seed", 5, "--repeats", 2, "--run", parts)
     assert "contains another kind of run of `tuner selfplay`" in refused(*dice)
+
+
+def test_a_start_that_was_changed_is_not_taken_for_the_old_one(tmp_path):
+    start = tmp_path / "my.yaml"
+    start.write_text(parameter_path("material").read_text())
+    command = ("selfplay", start, *SMALL, "--repeats", 2, "--run", tmp_path / "a")
+    whole = done(*command).out
+    start.write_text(f"# mine\n{start.read_text()}")
+    assert done(*command).out == whole
+    start.write_text(start.read_text().replace("mg: 400", "mg: 390"))
+    assert f"was begun with other weights than {start} has now" in refused(*command)
+
+
+def test_noise_of_the_starts_is_nothing_that_was_learned(tmp_path):
+    command = ("selfplay", "material", *SMALL, "--repeats", 2, "--noise", 50)
+    still = ("--learner", "sgd", "--learning-rate", 1e-6)
+    found = json.loads(done(*command, *still, "--run", tmp_path / "a", "--json").out)
+    assert 0 < found["moved"] < 0.01 and found["apart"] < 0.01
+    assert found["weights"]["material.queen mg"]["standard_deviation"] > 1
 
 
 def test_options_of_a_single_run_are_refused(tmp_path):
