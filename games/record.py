@@ -181,7 +181,7 @@ class Files:
     # may be replaced by others of them
     made_here: Callable[[bytes | mmap.mmap], bool] = lambda content: False
     # of a file; reports skipped lines; InputError
-    openings: Callable[[str, Callable[[str], None]], Openings] | None = None
+    openings: Callable[[str, Callable[[str], None], bool], Openings] | None = None
     # the positions of a suite in a file, each with moves to find or to avoid
     suite: Callable[[str], Iterator[SuitePosition]] | None = None
     # an opening book by its file: a function that draws its move in a position, None if it has

@@ -143,6 +143,11 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
             back += 2
         return 0
 
+    @inner(types.void(context_type, number))
+    def end_pv(c, ply):
+        """Note in the PV that the rules decide the game at this ply."""
+        c.pv[ply, 0], c.pv_lengths[ply] = GAME_OVER, 1
+
     @inner(types.boolean(context_type))
     def should_stop(c):
         if c.nodes >= c.node_limit or (c.nodes & 1023 == 0 and word_at(c.stop, 0) != EMPTY):
@@ -161,10 +166,12 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
         now, key = c.root_index + ply, key_of(p)
         c.keys[now] = key
         if drawn(p):
+            end_pv(c, ply)
             c.nodes += 1
             return 0
         back = plies_since(c, ply, clock_of(p))
         if back > 0:
+            end_pv(c, ply)
             c.nodes += 1
             c.repeats += 1
             c.marks[now] = mark(p)
@@ -197,10 +204,12 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
             if should_stop(c):
                 return 0
             if drawn(p):
+                end_pv(c, ply)
                 c.nodes += 1
                 return 0
             back = plies_since(c, ply, clock)
             if back > 0:
+                end_pv(c, ply)
                 c.nodes += 1
                 c.repeats += 1
                 return repeated(c.marks[:], now, back) * (MATE - ply)
@@ -261,8 +270,10 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
         moves = c.moves[ply]
         n = generate(p, False, moves)
         if n == 0:
+            end_pv(c, ply)
             return ply - MATE if check else np.int64(stalemate) * (MATE - ply)
         if clock_limit and clock >= clock_limit and ply > 0:
+            end_pv(c, ply)
             return 0
         score_moves(c, p, ply, n, hash_move)
         best, best_move, alpha_before = np.int64(-INFINITE), np.int64(0), alpha
@@ -353,6 +364,7 @@ def make_alphabeta(rules: SearchRules, quiescence: Quiescence) -> Callable:
     return search
 
 
+GAME_OVER = 0  # in place of a move, at the end of a PV where the rules decide the game
 VALUE, NODES, LENGTH, PV = range(4)  # columns of a row of reports; from PV on, the moves of the PV
 
 

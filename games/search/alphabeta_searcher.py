@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from games.search.alphabeta import LENGTH, NODES, PV, VALUE
+from games.search.alphabeta import GAME_OVER, LENGTH, NODES, PV, VALUE
 from games.search.context import (
     DECIDED,
     LINE,
@@ -174,17 +175,19 @@ class AlphaBetaSearcher:
         # or confirmed the old one
         if c["stopped"] and c["playing"] and c["pv_lengths"][0]:
             pv = c["pv"][0, : c["pv_lengths"][0]]
-        value = int(row[VALUE])
+        moves = tuple(int(move) for move in pv)
+        value, over = int(row[VALUE]), moves[-1:] == (GAME_OVER,)
         win_in = None
         if abs(value) > DECIDED:
             win_in = MATE - value if value > 0 else -MATE - value
         return Found(
             value / UNIT,
             win_in,
-            tuple(int(move) for move in pv),
+            moves[: len(moves) - over],
             depth,
             int(c["nodes"] if c["stopped"] else row[NODES]),
             time.monotonic() - started,
+            drawn=over and win_in is None,
         )
 
 
@@ -223,7 +226,7 @@ def search_root_moves(
         for move in order:
             after = [*line, play(line[-1], move)]
             if drawn(after):
-                reply = Found(0.0, None, (), depth - 1, 0, 0.0)
+                reply = Found(0.0, None, (), depth - 1, 0, 0.0, drawn=True)
             else:
                 left = Limits(depth=depth - 1, nodes=max(1, limits.nodes - nodes))
                 reply = searcher.search(after, left, report=stop_if_asked)
@@ -232,7 +235,15 @@ def search_root_moves(
                 break
             win_in = _one_ply_more(reply.win_in, reply.value)
             seconds = time.monotonic() - started
-            one = Found(-reply.value, win_in, (move, *reply.pv), depth, nodes, seconds)
+            one = replace(
+                reply,
+                value=-reply.value,
+                win_in=win_in,
+                pv=(move, *reply.pv),
+                depth=depth,
+                nodes=nodes,
+                seconds=seconds,
+            )
             results[move] = one
             if best is None or one.value > best.value:
                 best = one
@@ -240,9 +251,7 @@ def search_root_moves(
             len(results) == len(order) or best.pv[0] != found.move or depth == MIN_DEPTH
         ):
             found = best  # an incomplete depth counts only if it found a better move
-        found = Found(
-            found.value, found.win_in, found.pv, found.depth, nodes, time.monotonic() - started
-        )
+        found = replace(found, nodes=nodes, seconds=time.monotonic() - started)
         if len(results) < len(order):
             return found
         order.sort(key=lambda move: -results[move].value)  # equal moves keep their order

@@ -44,6 +44,7 @@ class Found:
         # of a game that the best move ends, in a game with dice; see `games.record.Game.result`
         None
     )
+    drawn: bool = False  # the rules decide that the game is drawn at the end of the PV
 
     @property
     def move(self) -> int | None:

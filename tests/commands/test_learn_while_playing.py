@@ -22,9 +22,9 @@ from games.search.searcher import Found, Limits
 from tests.commands.support import done, refused
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
-from tuner.play.selfplay.engine import Watcher, episode_of
+from tuner.play.selfplay.engine import NEGLIGIBLE, Watcher, episode_of
 from tuner.play.selfplay.folder import read_episodes, read_history
-from tuner.play.selfplay.learner import BackupInput, new_learner, returns
+from tuner.play.selfplay.learner import BackupInput, Untold, new_learner, returns
 from tuner.play.selfplay.opponents import mistakes_of
 from tuner.play.selfplay.settings import settings_for
 from tuner.play.selfplay.weights import texts_of
@@ -365,7 +365,7 @@ def test_a_forfeit_moves_the_last_value_nowhere_and_all_else_as_told(reason, cou
             "material", {"opponents": ("others",), "method": "td", "batch": 1, "lambda_": 0.0}
         )
         learner = new_learner(load_evaluation("material"), settings)
-        learner.learn(episodes, learner.average)
+        learner.learn(episodes)
         steps.append(learner.weights - learner.evaluation.weights)
     assert not steps[1].any() and steps[0].any() == counts
 
@@ -450,8 +450,8 @@ def test_results_are_learned_from_the_games_of_the_match_runner_once(tmp_path):
     command = ("selfplay", "--resume", folder, "--results", pgn)
     found = json.loads(done(*command, "--json").out)
     assert found["results"] == {"found": 2, "lacking": 3}
-    assert [line.get("told") for line in read_history(folder)[3:]] == [[1], [0]]
-    forfeit, told = read_history(folder)[3:]
+    assert [line.get("told") for line in read_history(folder)[3:]] == [[0], [1]]
+    told, forfeit = read_history(folder)[3:]
     assert forfeit["squares"] == 0 and told["squares"] > 0 and told["games"] == 3
     assert (weights(path) != learned).any()
     assert "of 0 of 1 game without one" in done(*command).out
@@ -484,33 +484,52 @@ def test_results_need_games_of_an_engine_that_learns(tmp_path):
     assert "only games of an engine that learns (--learn) lack results" in said
 
 
-@pytest.mark.parametrize(("outcome", "blunders"), [(1.0, "keep"), (-1.0, "keep"), (-1.0, "ignore")])
-def test_a_result_told_later_adds_what_it_would_have_taught_at_once(outcome, blunders):
+@pytest.mark.parametrize("size", [1, 10])
+@pytest.mark.parametrize("blunders", ["keep", "ignore"])
+def test_results_told_later_teach_what_they_would_have_taught_at_once(size, blunders):
+    """Games in which leaves are drawn, won and lost; nothing else is learned between."""
     settings = settings_for(
         "material",
-        {"opponents": ("others",), "method": "td-leaf", "learner": "sgd", "batch": 1}
-        | {"learning_rate": 1e-6, "half_life": 1e9, "games": 9, "blunders": blunders},
+        {"opponents": ("others",), "method": "td-leaf", "learner": "sgd", "batch": size}
+        | {"learning_rate": 0.3, "half_life": 20.0, "games": 9, "blunders": blunders},
         (),
     )
-    evaluation = load_evaluation("material")
-    game, searcher, searches = evaluation.game, evaluation.searcher(1), {}
-    line = [game.start()]
-    for ply in range(13):  # Black gives its pieces away
-        if ply % 2:
-            move = max(game.legal_moves(line[-1]))
-        else:
-            searches[ply] = searcher.search(np.array(line), Limits(depth=2))
-            move = searches[ply].pv[0]
-        line.append(game.play(line[-1], move))
-    whole = episode_of(game, line, searches, outcome)
-    parts = replace(whole, outcome=None)
+    evaluation, game = load_evaluation("material"), find("chess")
     at_once, later = new_learner(evaluation, settings), new_learner(evaluation, settings)
-    at_once.learn([whole], at_once.average)
-    later.learn([parts], later.average)
-    later.learn([whole], later.average, told_later=True)
-    moved = at_once.weights - evaluation.weights
-    assert np.abs(moved).max() > 0
-    np.testing.assert_allclose(later.weights - evaluation.weights, moved, rtol=1e-4, atol=1e-15)
+    leaves = []
+    for number in range(0, 20, size):
+        games = [
+            against_random(evaluation, game, number + k, 5 + 10 * (k % 3)) for k in range(size)
+        ]
+        leaves += [episode.known for episode in games]
+        at_once.learn(games, NEGLIGIBLE)
+        untold = Untold(later.weights, number)
+        later.learn([replace(episode, outcome=None) for episode in games], NEGLIGIBLE)
+        later.learn(games, NEGLIGIBLE, untold)
+        np.testing.assert_allclose(later.weights, at_once.weights, rtol=0, atol=1e-9)
+        later.batches = at_once.batches  # a result that is told is a step of its own
+    known = np.concatenate(leaves)
+    assert np.isnan(known).any() and {0, 1} <= set(known)
+    assert np.abs(at_once.weights - evaluation.weights).max() > 1
+
+
+def against_random(evaluation, game, number, plies):
+    """Return a game of a player that searches with one that moves at random, as an engine has
+    it."""
+    rng, searcher, searches = random.Random(number), evaluation.searcher(1), {}
+    mate, draw = "6k1/8/6K1/8/8/8/8/Q7 w - - 0 1", "4k3/8/8/8/8/8/3p4/3K4 w - - 0 1"
+    line = [(game.start(), game.position(draw), game.position(mate))[number % 3]]
+    for ply in range(plies):
+        if game.result(line) is not None:
+            break
+        if ply % 2 == number % 2:
+            searches[ply] = searcher.search(np.array(line), Limits(depth=2))
+        moves = [searches[ply].pv[0]] if ply in searches else game.legal_moves(line[-1])
+        line.append(game.play(line[-1], rng.choice(moves)))
+    outcome = game.result(line)
+    return replace(
+        episode_of(game, line, searches, outcome or rng.choice([-1.0, 0.0, 1.0])), number=number
+    )
 
 
 @pytest.mark.long
@@ -587,7 +606,7 @@ def test_mistakes_of_opponents_are_those_that_the_rule_leaves_out():
     )
     assert (last["move"], last["answer"], last["after"]) == ("Ke7", "fxg8=Q", None)
     values = np.tanh(scale * episode.scores)
-    kept = returns(BackupInput(episode, np.full(5, np.nan), scale, 0.0), values)
+    kept = returns(BackupInput(episode, scale, 0.0), values)
     assert (kept[[0, 3]] == 0).all() and kept[1] > 0  # the rule leaves out what is listed
     assert mistakes_of(evaluation, [replace(episode, side=None)]) == []
 

@@ -124,7 +124,11 @@ def values_of(
 ) -> PlayedValues:
     """Return values and results of games: values that a search proved, which are results, are left
     out."""
-    parts = [(episode, episode.wins == 0) for episode in episodes if episode.outcome is not None]
+    parts = [
+        (episode, np.nan_to_num(episode.known) == 0)
+        for episode in episodes
+        if episode.outcome is not None
+    ]
     sizes = [int(open_.sum()) for _, open_ in parts]
     value = np.concatenate(
         [np.zeros(0), *(np.tanh(scale * episode.scores[open_]) for episode, open_ in parts)]

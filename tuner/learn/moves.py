@@ -87,7 +87,7 @@ def played_choices(making: Making) -> Choices:
         begins = np.arange(0, len(after), AT_ONCE)
         tasks = PositionBatch(after, each, begins, begins, begins, begins)
         found = searches(spec, tasks, making.executor, _nothing)
-        return found.leaves, np.tanh(scale * found.scores), found.wins != 0
+        return found.leaves, np.tanh(scale * found.scores), np.nan_to_num(found.known) != 0
 
     def choices(batch: PositionBatch) -> Iterator[Choice]:
         asked = list(_moves_played(engine, batch, options))

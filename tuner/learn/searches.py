@@ -17,7 +17,7 @@ from tuner.core.store import Store
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
 from tuner.evaluation.engine import CompiledTerms
-from tuner.evaluation.explain import known_values, leaf_of
+from tuner.evaluation.explain import leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
@@ -60,7 +60,7 @@ class GameSearches(NamedTuple):
     place: int
     leaves: np.ndarray
     scores: np.ndarray
-    wins: np.ndarray
+    known: np.ndarray
 
 
 class PositionSearcher:
@@ -88,14 +88,14 @@ def search_game(searcher: PositionSearcher, task: GamePositions) -> GameSearches
     """Search the positions of a game; None if that was stopped. The table is cleared before each
     game, so that results do not depend on where games are searched."""
     leaves, scores = np.empty_like(task.positions), np.empty(len(task.positions))
-    wins = np.zeros(len(task.positions))
+    known = np.empty(len(task.positions))
     searcher.searcher.clear()
     for i, words in enumerate(task.positions):
         found = searcher.searcher.search(task.positions[i : i + 1], searcher.limits)
         if searcher.stopped():
             return None
-        leaves[i], scores[i], wins[i] = leaf_of(searcher.engine.game, words, found)
-    return GameSearches(task.place, leaves, scores, wins)
+        leaves[i], scores[i], known[i] = leaf_of(searcher.engine.game, words, found)
+    return GameSearches(task.place, leaves, scores, known)
 
 
 def place_text(task: GamePositions) -> str:
@@ -132,7 +132,7 @@ class SearchLog:
 
     def add(self, key: bytes, found: GameSearches) -> None:
         """Write the searches of a game."""
-        numbers = np.column_stack([found.scores, found.wins]).astype(np.float64).view(np.uint64)
+        numbers = np.column_stack([found.scores, found.known]).astype(np.float64).view(np.uint64)
         body = np.hstack([found.leaves, numbers]).tobytes()
         with self._store.together():
             if not self._said:
@@ -158,10 +158,10 @@ def searches(
 
     def put(some: GameSearches) -> None:
         part = slice(some.place, some.place + len(some.scores))
-        found.leaves[part], found.scores[part], found.wins[part] = (
+        found.leaves[part], found.scores[part], found.known[part] = (
             some.leaves,
             some.scores,
-            some.wins,
+            some.known,
         )
         for _ in range(len(some.scores)):
             searched()
@@ -248,7 +248,7 @@ class SearchTargets(Targets):
     def _values(self, batch: PositionBatch) -> np.ndarray:
         found = searches(self._spec, batch, *self._made.searching)
         scale = self._made.parameters.scale
-        return np.where(found.wins == 0, np.tanh(scale * found.scores), found.wins)
+        return np.where(np.isnan(found.known), np.tanh(scale * found.scores), found.known)
 
 
 class Leaves(Targets):
@@ -274,8 +274,7 @@ class Leaves(Targets):
             self._known.append(np.full(len(batch.positions), np.nan))
             return batch, batch.outcomes
         found = searches(self._spec, batch, *self._made.searching)
-        evaluations = engine.evaluate(found.leaves, self._made.parameters)
-        self._known.append(known_values(found.scores, found.wins, evaluations))
+        self._known.append(found.known)
         return replace(batch, positions=found.leaves), batch.outcomes
 
     def fit(

@@ -65,11 +65,14 @@ class Book:
         """Openings of a file need nothing from an earlier run."""
 
 
-def book_from(game: Game, path: str, order: str, seed: int, note: Callable[[str], None]) -> Book:
-    """Return the openings of a file; InputError in a game that reads none."""
+def book_from(
+    game: Game, path: str, order: str, seed: int, note: Callable[[str], None], ended: bool = False
+) -> Book:
+    """Return the openings of a file, with games that end on the board if `ended`; InputError in a
+    game that reads none."""
     if game.files.openings is None:
         raise InputError(f"{game.name} reads no openings; --random-plies N makes some")
-    return Book(game.files.openings(path, note), order, seed)
+    return Book(game.files.openings(path, note, ended), order, seed)
 
 
 def start_of(game: Game) -> Book:

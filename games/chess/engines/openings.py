@@ -24,9 +24,9 @@ from games.streams import InputError, beginning, lines, pieces, plain_name
 MOST_WITHOUT = 100_000  # lines without a position, empty or not, after which a file is refused
 
 
-def read(source: str, note: Callable[[str], None]) -> Openings:
+def read(source: str, note: Callable[[str], None], ended: bool = False) -> Openings:
     """Read the openings of a file in order: lines or PGN by its name (compressed or not), or else
-    by its first lines.
+    by its first lines. `ended`: include games that end on the board.
 
     Bad lines and games are skipped with a note; InputError if no opening is left.
     """
@@ -43,7 +43,7 @@ def read(source: str, note: Callable[[str], None]) -> Openings:
             np.array(list(_positions(source, stream, notes.add)), np.uint64).reshape(-1, WORDS)
         )
         if as_lines
-        else _of_games(source, stream, notes.add)
+        else _of_games(source, stream, notes.add, ended)
     )
     notes.end("skipped")
     if not len(found):
@@ -90,7 +90,9 @@ def _over(words: np.ndarray, times: int = 1) -> str | None:
     return "drawn by repetition" if times >= 3 else None
 
 
-def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None]) -> Openings:
+def _of_games(
+    source: str, stream: Iterator[bytes], skip: Callable[[str], None], ended: bool
+) -> Openings:
     starts, moves, number = [], [], 0
     for found, _ in parsed(source, stream):
         ends, times = np.zeros((found.count, WORDS), np.uint64), np.zeros(found.count, np.int64)
@@ -101,7 +103,7 @@ def _of_games(source: str, stream: Iterator[bytes], skip: Callable[[str], None])
             if row[FAULT] not in (faults.OK, faults.NO_RESULT):
                 skip(f"{source}: game {number}: {fault_text(found, row)}; game skipped")
                 continue
-            if over := _over(ends[i], int(times[i])):
+            if not ended and (over := _over(ends[i], int(times[i]))):
                 skip(f"{source}: game {number}: the opening ends the game: {over}; game skipped")
                 continue
             first, plies = int(row[FIRST_MOVE]), int(row[PLIES])

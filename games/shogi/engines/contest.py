@@ -42,7 +42,7 @@ def line_of(text: str) -> tuple[list[np.ndarray], list[int]]:
 
 
 def _of_lines(
-    source: str, lines: Sequence[str], skip: Callable[[str], None]
+    source: str, lines: Sequence[str], skip: Callable[[str], None], ended: bool
 ) -> tuple[list[np.ndarray], list[list[int]]]:
     starts, moves = [], []
     for number, words in enumerate(lines, 1):
@@ -50,7 +50,7 @@ def _of_lines(
             continue
         try:
             line, found = line_of(words)
-            if ending(line) is not None:
+            if not ended and ending(line) is not None:
                 raise ValueError(f"{shown(words)}: the opening ends the game")
         except ValueError as problem:
             skip(f"{source}:{number}: {problem}; line skipped")
@@ -60,9 +60,10 @@ def _of_lines(
     return starts, moves
 
 
-def openings(source: str, note: Callable[[str], None]) -> Openings:
+def openings(source: str, note: Callable[[str], None], ended: bool = False) -> Openings:
     """Read openings from a file of games, of SFEN positions or of USI lines; InputError if there is
-    none. Bad games and lines are skipped with a note."""
+    none. `ended`: include games that end on the board. Bad games and lines are skipped with a
+    note."""
     starts: list[np.ndarray] = []
     moves: list[list[int]] = []
     notes = Notes(source, note, MOST_OF_OPENINGS)
@@ -75,12 +76,12 @@ def openings(source: str, note: Callable[[str], None]) -> Openings:
     lines = reading.lines_of(source)
     form = form or reading.of_lines(lines[:FIRST_LINES])
     if form is None:
-        starts, moves = _of_lines(source, lines, notes.add)
+        starts, moves = _of_lines(source, lines, notes.add, ended)
     else:
         for game in reading.games_of(lines, form):
             if game.fault:
                 notes.add(f"{source}:{game.fault.line}: {game.fault}; game skipped")
-            elif ending(game.line) is not None:
+            elif not ended and ending(game.line) is not None:
                 notes.add(f"{source}:{game.begin}: the opening ends the game; game skipped")
             else:
                 starts.append(game.line[0])

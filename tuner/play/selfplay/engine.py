@@ -30,7 +30,7 @@ from tuner.play.game import Ending
 from tuner.play.run import new_run, resumed_run
 from tuner.play.selfplay.folder import Folder, read_episodes, require_begun_with
 from tuner.play.selfplay.games import Episode, Search, end_of, tree_of
-from tuner.play.selfplay.learner import Saturated, WeightsLearner
+from tuner.play.selfplay.learner import Saturated, Untold, WeightsLearner
 from tuner.play.selfplay.opponents import PLAYED, noted_mistakes, points_of
 from tuner.play.selfplay.run import Batch
 from tuner.play.selfplay.weights import WeightsRun, batch_line, texts_of
@@ -142,7 +142,7 @@ def episode_of(
         np.array([search.ply for search in searches], np.int64),
         np.array([search.leaf.words for search in searches], np.uint64),
         np.array([search.leaf.score for search in searches], float),
-        np.array([search.leaf.win for search in searches], float),
+        np.array([search.leaf.known for search in searches], float),
         np.array([search.explored for search in searches], bool),
         np.array([moves[s.ply + 1 : s.ply + 2] == [s.expected] for s in searches], bool),
         outcome,
@@ -236,8 +236,10 @@ class EngineRun(WeightsRun):
                 if len(waiting) < self.settings.batch or episode.outcome is None:
                     files.keep(waiting[-1])
             batch, waiting = waiting, []
+            if any(episode.outcome is None for episode in batch):
+                files.note_untold(Untold(learner.weights, games))
             try:
-                watched = learner.learn(batch, learner.average, NEGLIGIBLE)
+                watched = learner.learn(batch, NEGLIGIBLE)
             except Saturated:
                 what = "this game" if len(batch) == 1 else f"{len(batch)} games"
                 self._say(f"nothing is learned from {what}: most of the positions are won or lost")

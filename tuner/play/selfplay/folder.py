@@ -18,10 +18,12 @@ from tuner.core.store import Store, naming, read_records
 from tuner.io.files import replaced, unwritable
 from tuner.io.run_folder import write_all
 from tuner.play.selfplay.games import Episode, tree_of
+from tuner.play.selfplay.learner import Untold
 
 CHECKPOINT, START = "checkpoint", "start.yaml"
 KEYS = "keys"  # the kind of records with the keys of the games of a batch
 EPISODES, GAME, ARRAYS = "episodes", "game", "arrays"  # a kind of records, and their keys
+UNTOLD, GAMES, WEIGHTS = "untold", "games", "weights"  # another kind, and its keys
 WRITTEN = "written"  # the file of an engine, and the weights that were written into it last
 
 
@@ -90,6 +92,21 @@ def read_episodes(folder: Path, words: int) -> dict[int, Episode]:
     return found
 
 
+def read_untold(folder: Path) -> list[Untold]:
+    """Return what batches with games of unknown outcomes were learned from, in their order."""
+    found: dict[int, Untold] = {}
+    for place, line in enumerate(read_records(folder, UNTOLD)):
+        with naming(folder, place, UNTOLD):
+            games = convert(line.get(GAMES), int, "", GAMES)
+            text = convert(line.get(WEIGHTS), str, "", WEIGHTS)
+            try:
+                weights = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
+            except (ValueError, EOFError):
+                raise ValueError(f"{WEIGHTS} are no array") from None
+            found[games] = Untold(weights, games)
+    return [found[games] for games in sorted(found)]
+
+
 def _arrays_of(episode: Episode) -> dict[str, np.ndarray]:
     """Return a game, without trees of searches, as arrays; those of what it lacks are left out."""
     values = {each.name: getattr(episode, each.name) for each in fields(episode)}
@@ -104,7 +121,7 @@ def _episode_of(number: int, text: str, words: int) -> Episode:
         known = {"outcome": None, **plain, "number": number, "moves": plain["moves"].tolist()}
         return Episode(**known, tree=tree_of([], words))
     except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
-        raise ValueError(f"{ARRAYS} are not those of a game") from None
+        raise ValueError(f"{ARRAYS} are not those of a game of this version of tuner") from None
 
 
 class Folder:
@@ -132,6 +149,13 @@ class Folder:
     def drop(self, number: int) -> None:
         """Forget a game that was kept; another one has its number from now on."""
         self._store.append({GAME: number}, kind=EPISODES)
+
+    def note_untold(self, untold: Untold) -> None:
+        """Store what a batch with games of unknown outcomes is learned from."""
+        content = io.BytesIO()
+        np.save(content, untold.weights)
+        text = base64.b64encode(content.getvalue()).decode()
+        self._store.append({GAMES: untold.games, WEIGHTS: text}, kind=UNTOLD)
 
     def note_written(self, path: Path, weights: np.ndarray) -> None:
         """Store the file of an engine, and the weights that were written into it."""

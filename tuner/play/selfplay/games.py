@@ -60,11 +60,11 @@ class Episode:
 
     `line` has the n + 1 positions (n + 1, words) and `moves` the n moves between them; the first
     `opening` moves were given or random. The learner searched m of the positions: `line[ply]`. Each
-    search has a leaf in `leaves` (m, words) and a score in `scores` (m,), in centipawns; `wins`
-    (m,) are the rewards of forced wins and losses, else 0. `explored` (m,): a random move was
-    played in place of the search's. `predicted` (m,): the opponent replied as the search expected,
-    or is the learner itself. `outcome` is None for an unfinished game. `tree` has the positions
-    inside the searches' trees, if they were kept."""
+    search has a leaf in `leaves` (m, words) and a score in `scores` (m,), in centipawns; `known`
+    (m,) are the values of leaves where the game is won, lost or drawn, else NaN. `explored` (m,): a
+    random move was played in place of the search's. `predicted` (m,): the opponent replied as the
+    search expected, or is the learner itself. `outcome` is None for an unfinished game. `tree` has
+    the positions inside the searches' trees, if they were kept."""
 
     number: int
     line: np.ndarray
@@ -73,7 +73,7 @@ class Episode:
     ply: np.ndarray
     leaves: np.ndarray
     scores: np.ndarray
-    wins: np.ndarray
+    known: np.ndarray
     explored: np.ndarray
     predicted: np.ndarray
     outcome: float | None  # reward of the first player, see `games.record.Game.result`
@@ -203,7 +203,7 @@ def play_episode(
         np.array([search.ply for search in searches], np.int64),
         np.array([search.leaf.words for search in searches], np.uint64).reshape(-1, game.words),
         np.array([search.leaf.score for search in searches], float),
-        np.array([search.leaf.win for search in searches], float),
+        np.array([search.leaf.known for search in searches], float),
         np.array([search.explored for search in searches], bool),
         np.array(predicted, bool),
         ending.outcome,
@@ -251,7 +251,7 @@ def _played_whole(
         np.arange(n),
         found.leaves,
         found.scores,
-        found.wins,
+        found.known,
         np.zeros(n, bool),
         np.ones(n, bool),
         found.outcome,
@@ -309,14 +309,14 @@ class PlaysGames(Protocol):
 
 class Moves(NamedTuple):
     """What a whole game gives: the line (n + 1, words), n moves, and of each move its leaf (n,
-    words), its score (n,) in centipawns and its reward if it ended the game (n,), else 0, both
+    words), its score (n,) in centipawns and its reward if it ended the game (n,), else NaN, both
     first player's view; the outcome, None for a game broken off."""
 
     line: np.ndarray
     moves: list[int]
     leaves: np.ndarray
     scores: np.ndarray
-    wins: np.ndarray
+    known: np.ndarray
     outcome: float | None
 
 
@@ -328,16 +328,16 @@ def play_whole(game: Game, searcher: PlaysGames, dice: Dice, plies: int) -> Move
     last = found.after[-1]
     outcome = game.result([last])
     signs = np.array([-1.0 if game.second_to_move(words) else 1.0 for words in found.line])
-    scores, wins = signs * found.statics, np.zeros(len(signs))
+    scores, known = signs * found.statics, np.full(len(signs), np.nan)
     if outcome is not None:
-        wins[-1] = outcome
+        known[-1] = outcome
         scores[-1] = signs[-1] * searcher.centipawns(signs[-1] * outcome)
     return Moves(
         np.concatenate([found.line, game.rolled(last, dice)[None]]),
         found.moves,
         found.after,
         scores,
-        wins,
+        known,
         outcome,
     )
 

@@ -28,7 +28,6 @@ import numpy as np
 from games.search.context import DECIDED, UNIT
 from games.streams import InputError
 from tuner.evaluation.evaluation import Evaluation
-from tuner.evaluation.explain import known_values
 from tuner.fit.learners.steps import RULES, State
 from tuner.objectives.temporal import decays, differences, errors, unpredicted_blunders
 from tuner.options.selfplay import LearningOptions, SelfplaySettings
@@ -46,16 +45,22 @@ class Saturated(InputError):
 
 
 class BackupInput(NamedTuple):
-    """An episode with the inputs of a backup: `known` (m,) is NaN, or the value of a leaf
-    where the game is over, and the settings."""
+    """An episode, whose `known` values are rewards to learn from, and the settings of a backup."""
 
     episode: Episode
-    known: np.ndarray
     scale: float
     lambda_: float  # lambda, per ply
     gated: bool = False  # rootstrap, treestrap: learn only from quiet positions
     blunders: str = "ignore"  # an opponent's unpredicted mistakes, or "keep" their errors
     largest: float = np.inf  # difference of successive values that counts
+
+
+class Untold(NamedTuple):
+    """What games were learned from without their outcomes: the weights then, and how many games had
+    been learned from before."""
+
+    weights: np.ndarray
+    games: int
 
 
 class Backup(NamedTuple):
@@ -82,13 +87,15 @@ def returns(given: BackupInput, values: np.ndarray) -> np.ndarray:
 
 
 def _td_leaf(given: BackupInput, values: np.ndarray) -> np.ndarray:
-    unknown = np.isnan(given.known)
-    return np.where(unknown, returns(given, np.where(unknown, values, given.known)), 0.0)
+    known = given.episode.known
+    unknown = np.isnan(known)
+    return np.where(unknown, returns(given, np.where(unknown, values, known)), 0.0)
 
 
 def _rootstrap(given: BackupInput, values: np.ndarray) -> np.ndarray:
     episode = given.episode
-    searched = np.where(np.isnan(given.known), np.tanh(given.scale * episode.scores), given.known)
+    scores = np.tanh(given.scale * episode.scores)
+    searched = np.where(np.isnan(episode.known), scores, episode.known)
     targets = searched + given.lambda_ * returns(given, searched)
     quiet = episode.tree.quiet if given.gated else True
     return np.where(quiet, targets - values, 0.0)
@@ -140,34 +147,29 @@ class WeightsLearner:
         self.low, self.high = self.evaluation.limits()
 
     def learn(
-        self,
-        episodes: list[Episode],
-        played: np.ndarray,
-        least: float = 0.0,
-        told_later: bool = False,
+        self, episodes: list[Episode], least: float = 0.0, untold: Untold | None = None
     ) -> dict:
-        """Learn from games that the weights `played` played; return statistics of the update.
-        Nothing changes where the mean square of the errors is below `least`; `told_later`: the
-        games were learned from without their outcomes, so only what these add is learned.
-        Saturated, with nothing changed, if nothing is learned from them."""
+        """Learn from games; return statistics of the update. Nothing changes where the mean square
+        of the errors is below `least`. `untold`: the games were learned from without their
+        outcomes, and what these add to that step is learned. Saturated, with nothing changed, if
+        nothing is learned from them."""
         rule, settings, scale = self.rule, self.settings, self.evaluation.scale
+        weights, rate = self.weights, self.rate
+        if untold is not None:
+            weights, rate = untold.weights, self._rate_after(untold.games)
         broken_off = None if settings.truncated == "value" else 0
         episodes = [_with_lesson(episode, broken_off) for episode in episodes if len(episode.ply)]
-        playing = self.evaluation.with_weights(played)
         positions = [self.backup.positions(episode) for episode in episodes]
         rows = self.evaluation.positions(
             np.concatenate(positions or [np.zeros((0, self.evaluation.game.words), np.uint64)]),
             settings.gradient,
             settings.step,
         )
-        values = np.tanh(scale * rows.evaluations(self.weights))
+        values = np.tanh(scale * rows.evaluations(weights))
         parts = np.split(values, np.cumsum([len(part) for part in positions])[:-1])
         inputs = [
             BackupInput(
                 self._rewarded(episode),
-                self._rewards(
-                    known_values(episode.scores, episode.wins, playing.compiled(episode.leaves))
-                ),
                 scale,
                 settings.lambda_ or 0.0,
                 settings.gated,
@@ -176,30 +178,28 @@ class WeightsLearner:
             )
             for episode in episodes
         ]
-        errors = np.concatenate(
-            [
-                np.zeros(0),
-                *(self.backup.errors(*given) for given in zip(inputs, parts, strict=False)),
-            ]
-        )
-        if told_later:
-            untold = (
-                given._replace(episode=replace(given.episode, outcome=broken_off))
-                for given in inputs
+        errors = self._errors(inputs, parts)
+        squares = _mean_square(errors)
+        errors = errors if squares >= least else np.zeros_like(errors)
+        if untold is not None:
+            before = self._errors(
+                [
+                    given._replace(episode=replace(given.episode, outcome=broken_off))
+                    for given in inputs
+                ],
+                parts,
             )
-            errors -= np.concatenate(
-                [self.backup.errors(*given) for given in zip(untold, parts, strict=True)]
-            )
+            errors -= before if _mean_square(before) >= least else 0.0
+            squares = _mean_square(errors)
         batches = self.batches + 1
         if (np.abs(values) > LOST).sum() > SATURATED * len(values):
             raise self._saturated(batches)
         # of the cross-entropy of p = (1 + v) / 2 the derivative lacks the slope of v
         flat = np.maximum(1 - values**2, FLATTEST) if settings.loss == "cross-entropy" else 1.0
-        gradient = np.where(self.free, rows.slopes(errors / flat, scale, self.weights), 0.0)
-        squares = float((errors**2).mean()) if len(errors) else 0.0
+        gradient = np.where(self.free, rows.slopes(errors / flat, scale, weights), 0.0)
         change, keep = np.zeros(self.weights.shape), 1.0
-        if squares >= least:
-            change = self.rate * rule.step(self.state, gradient, len(values), batches)
+        if errors.any() or not least:
+            change = rate * rule.step(self.state, gradient, len(values), batches)
             keep = kept_share(settings, batches)
         if not np.isfinite(change).all():
             raise self._saturated(batches)
@@ -208,13 +208,20 @@ class WeightsLearner:
         self.weights = np.clip(self.weights + np.where(self.free, change, 0.0), self.low, self.high)
         self.average = keep * self.average + (1 - keep) * self.weights
         self._remember(batches)
-        leaves = sum(len(given.known) for given in inputs)
+        leaves = sum(len(given.episode.known) for given in inputs)
         return {
             "squares": squares,
             "step": float(np.abs(change).mean()),
             "drift": float(np.abs(self.average - self.evaluation.weights).mean()),
-            "static": float(sum(np.isnan(given.known).sum() for given in inputs) / max(leaves, 1)),
+            "static": float(
+                sum(np.isnan(given.episode.known).sum() for given in inputs) / max(leaves, 1)
+            ),
         }
+
+    def _errors(self, inputs: list[BackupInput], parts: list[np.ndarray]) -> np.ndarray:
+        """Return the errors (n,) of all values, of which each game has a part."""
+        found = (self.backup.errors(*given) for given in zip(inputs, parts, strict=False))
+        return np.concatenate([np.zeros(0), *found])
 
     def _saturated(self, batches: int) -> Saturated:
         smaller = min(self.first_rate / 5, self.evaluation.rate(self.settings.learner))
@@ -225,14 +232,16 @@ class WeightsLearner:
         )
 
     def _rewarded(self, episode: Episode) -> Episode:
-        """Return a game with the outcome that is learned from."""
-        if not self.settings.wins or episode.outcome is None:
+        """Return a game with the rewards that are learned from: of one point, if only wins
+        count."""
+        if not self.settings.wins:
             return episode
-        return replace(episode, outcome=float(self._rewards(np.array(episode.outcome))))
-
-    def _rewards(self, rewards: np.ndarray) -> np.ndarray:
-        """Return the rewards to learn from: of one point, if only wins count."""
-        return np.sign(rewards) / self.evaluation.game.points if self.settings.wins else rewards
+        points, outcome = self.evaluation.game.points, episode.outcome
+        return replace(
+            episode,
+            known=np.sign(episode.known) / points,
+            outcome=None if outcome is None else float(np.sign(outcome)) / points,
+        )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return everything that a checkpoint needs."""
@@ -257,7 +266,10 @@ class WeightsLearner:
     @property
     def rate(self) -> float:
         """The current learning rate."""
-        return learning_rate(self.first_rate, self.settings, self.batches * self.settings.batch)
+        return self._rate_after(self.batches * self.settings.batch)
+
+    def _rate_after(self, games: int) -> float:
+        return learning_rate(self.first_rate, self.settings, games)
 
     @property
     def first_rate(self) -> float:
@@ -278,6 +290,10 @@ class WeightsLearner:
         kept = {**self.kept, batches: self.average}
         self.kept = {batch: kept[batch] for batch in sorted(self.needed(batches)) if batch in kept}
         self.batches = batches
+
+
+def _mean_square(errors: np.ndarray) -> float:
+    return float((errors**2).mean()) if len(errors) else 0.0
 
 
 def _with_lesson(episode: Episode, broken_off: float | None) -> Episode:

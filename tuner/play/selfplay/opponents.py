@@ -62,17 +62,17 @@ def mistakes_of(evaluation: Evaluation, episodes: Iterable[Episode]) -> list[dic
             "gain": round((math.tanh(scale * after) - math.tanh(scale * before)) / 2, 4),
         }
         for episode in episodes
-        for ply, before, after in _mistakes(evaluation, episode)
+        for ply, before, after in _mistakes(episode)
     ]
 
 
-def _mistakes(evaluation: Evaluation, episode: Episode) -> Iterator[tuple[int, float, float]]:
+def _mistakes(episode: Episode) -> Iterator[tuple[int, float, float]]:
     """Yield the plies of the searches before mistakes, and the scores there and at the next search
     in the learner's view. A draw by the rules is none: a search takes it from the first repetition
     of a position."""
-    if episode.side is None or not len(episode.ply):
+    if episode.side is None:
         return
-    drawn = (episode.scores == 0) & (evaluation.compiled(episode.leaves) != 0)
+    drawn = episode.known == 0
     plies, scores = episode.ply.tolist(), ((1 - 2 * episode.side) * episode.scores).tolist()
     for i, (ply, following) in enumerate(zip(plies, plies[1:], strict=False)):
         before, after = scores[i], scores[i + 1]

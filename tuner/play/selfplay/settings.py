@@ -427,8 +427,9 @@ def openings_of(
         searcher = judge.searcher(megabytes=MEGABYTES) if settings.balanced else None
         return Generator(game, settings.random_plies, settings.seed, searcher, note).opening
     if os.path.exists(settings.openings):
-        book = book_from(game, settings.openings, "random", settings.seed, note)
-        return _from_ply(book.openings, settings, note) if settings.from_ply else book.opening
+        given = settings.from_ply is not None
+        book = book_from(game, settings.openings, "random", settings.seed, note, given)
+        return _from_ply(book.openings, settings, note) if given else book.opening
     if settings.from_ply:
         raise InputError(
             f"--openings {settings.openings}: not a file; --from-ply expects a file of games"

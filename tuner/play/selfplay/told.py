@@ -3,6 +3,8 @@ UCI tells an engine no results, the match runner writes them."""
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ from tuner.io.terminal import Display
 from tuner.options.selfplay import OTHERS, SelfplaySettings
 from tuner.parallel import Job, Running
 from tuner.play.selfplay.engine import NEGLIGIBLE, is_own
-from tuner.play.selfplay.folder import Folder, read_episodes, read_history
+from tuner.play.selfplay.folder import Folder, read_episodes, read_history, read_untold
 from tuner.play.selfplay.games import Episode
 from tuner.play.selfplay.learner import Saturated
 from tuner.play.selfplay.opponents import PLAYED, points_of
@@ -97,13 +99,17 @@ class ToldRun(WeightsRun):
         ]
         told = told_games(self.game, self._source, untold, self.display)
         self._told = len(told), len(untold)
-        learner, size = self.learner, self.settings.batch
-        for start in range(0, len(told), size):
+        learner, learned = self.learner, read_untold(files.path)
+        told.sort(key=lambda episode: episode.number)
+        begins = [batch.games for batch in learned]
+        for batch, each in itertools.groupby(
+            told, lambda episode: bisect.bisect_right(begins, episode.number) - 1
+        ):
             if interrupted.is_set():
                 return
-            games = told[start : start + size]
+            games = list(each)
             try:
-                watched = learner.learn(games, learner.average, NEGLIGIBLE, told_later=True)
+                watched = learner.learn(games, NEGLIGIBLE, learned[batch])
             except Saturated:
                 self.display.note(
                     f"nothing is learned from {plural(len(games), 'result')}: most of the positions"

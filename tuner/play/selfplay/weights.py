@@ -206,11 +206,10 @@ class WeightsRun(LearningRun):
         games, forfeits = last["games"], last.get("forfeits", 0)
         workers = Workers(learner, self.opening, playing, games)
         for episodes in workers.batches(interrupted):
-            played = learner.kept[workers.version(learner.batches)]
             finished = [episode for episode in episodes if episode.end != FORFEITED]
             new, keys = _without_duplicates(finished, known)
             known.update(keys)
-            watched = learner.learn(new, played)
+            watched = learner.learn(new)
             games += len(episodes)
             forfeits += len(episodes) - len(finished)
             if forfeits > max(FEWEST_FORFEITS, MOST_FORFEITS * games):

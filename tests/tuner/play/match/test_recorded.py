@@ -9,7 +9,7 @@ from tests.tuner.core.support import read_records
 
 CHESS = "13f3b0743debddd5"
 TICTACTOE = "2342211bc474bad0"
-SELFPLAY = "52477d9ad4366579"
+SELFPLAY = "0a66ae578d731b7d"
 
 
 def hash_of(data: bytes) -> str:

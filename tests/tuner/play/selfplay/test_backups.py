@@ -8,13 +8,12 @@ import pytest
 from games.search.searcher import Limits
 from tests.games.search.plain_search import plain_value
 from tuner.evaluation.engine import counted_positions
-from tuner.evaluation.explain import known_values
 from tuner.evaluation.loading import load_engine
 from tuner.objectives.temporal import differences, errors
 from tuner.play.openings import Opening
 from tuner.play.selfplay.begin import run_for
 from tuner.play.selfplay.games import Plan, play_episode
-from tuner.play.selfplay.learner import BACKUPS, BackupInput
+from tuner.play.selfplay.learner import BACKUPS, WON, BackupInput
 
 DEPTH, SEED = 2, 3
 USUAL = Plan(Limits(depth=DEPTH), 6)
@@ -40,25 +39,23 @@ def episodes(
 
 
 def input_of(classic, episode, lambda_: float = 0.7, **more) -> BackupInput:
-    engine, parameters = classic
-    known = known_values(episode.scores, episode.wins, engine.evaluate(episode.leaves, parameters))
-    return BackupInput(episode, known, parameters.scale, lambda_, **more)
+    return BackupInput(episode, classic[1].scale, lambda_, **more)
 
 
 def test_leaves_evaluate_to_the_score_of_the_search_or_the_game_is_over_there(classic):
     engine, parameters = classic
     ended = []
     for episode in episodes(classic, 12):
-        given = input_of(classic, episode)
         static = engine.evaluate(episode.leaves, parameters)
-        unknown = np.isnan(given.known)
+        unknown = np.isnan(episode.known)
         assert (static[unknown] == episode.scores[unknown]).all()
-        for leaf, known in zip(episode.leaves[~unknown], given.known[~unknown], strict=True):
+        for leaf, known in zip(episode.leaves[~unknown], episode.known[~unknown], strict=True):
             result = engine.game.result([leaf])
             # a draw by repetition needs the positions before
             assert result == known or known == 0 and result is None
             ended.append(known)
-        assert (np.abs(given.known[episode.wins != 0]) == 1).all()
+        certain = np.abs(episode.scores) > WON
+        assert (np.abs(episode.known) == 1).tolist() == certain.tolist()
     assert set(ended) > {0.0} and len(ended) > 3
 
 
@@ -71,8 +68,8 @@ def test_td_is_the_scan_over_all_plies(classic, backup, lambda_):
         positions = BACKUPS[backup].positions(episode)
         values = np.tanh(parameters.scale * engine.evaluate(positions, parameters))
         c = BACKUPS[backup].errors(given, values)
-        known = np.isnan(given.known) if backup == "td-leaf" else np.ones(len(values), bool)
-        whole = np.where(known, values, given.known) if backup == "td-leaf" else values
+        known = np.isnan(episode.known) if backup == "td-leaf" else np.ones(len(values), bool)
+        whole = np.where(known, values, episode.known) if backup == "td-leaf" else values
         wanted = errors(differences(whole, episode.outcome), lambda_)
         assert np.abs(c - wanted)[known].max(initial=0) < 1e-12 and not c[~known].any()
         if lambda_ == 1.0 and episode.outcome is not None:
@@ -179,7 +176,7 @@ def test_rootstrap_moves_towards_the_search_and_with_lambda_one_towards_the_resu
         given = input_of(classic, episode, 0.0)
         values = np.tanh(parameters.scale * engine.evaluate(episode.positions, parameters))
         searched = np.where(
-            np.isnan(given.known), np.tanh(parameters.scale * episode.scores), given.known
+            np.isnan(episode.known), np.tanh(parameters.scale * episode.scores), episode.known
         )
         assert np.abs(backup.errors(given, values) - (searched - values)).max() < 1e-12
         if episode.outcome is not None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from games.record import Openings
+from games.search.searcher import Limits
 from tests.commands.support import refused
 from tests.tuner.core.support import read_checkpoint
 from tuner.evaluation.evaluation import WeightsEvaluation
@@ -13,10 +14,12 @@ from tuner.evaluation.loading import load_engine
 from tuner.io.terminal import Display
 from tuner.options.selfplay import SelfplaySettings
 from tuner.parallel import OnThreads
+from tuner.play.openings import Opening
 from tuner.play.run import new_run
-from tuner.play.selfplay.games import GivenGames
+from tuner.play.selfplay.games import GivenGames, Plan, play_episode
 from tuner.play.selfplay.learner import new_learner
-from tuner.play.selfplay.weights import WeightsRun
+from tuner.play.selfplay.settings import openings_of
+from tuner.play.selfplay.weights import WeightsRun, texts_of
 
 LENGTHS = 3, 12, 80, 10, 31
 
@@ -37,6 +40,39 @@ def test_games_are_left_at_plies_in_the_range_and_before_their_ends():
         plies.setdefault(int(opening.start[0]), set()).add(len(opening.moves))
     assert plies == {1: {10, 11}, 2: set(range(10, 51)), 4: set(range(10, 31))}
     assert {int(opening.start[0]) for opening in found[:3]} == {1, 2, 4}  # each game in turn
+
+
+@pytest.mark.parametrize("name", ["material", "shogi/hand"])
+def test_games_that_end_on_the_board_are_left_before_their_ends(tmp_path, name):
+    """Games of a search against itself, most of which end in mate."""
+    engine, parameters = load_engine(name)
+    game, searcher = engine.game, engine.searcher(parameters, playing=False, megabytes=1)
+    plan, start = Plan(Limits(depth=1), 12, plies=400), Opening(game.start())
+    played = [play_episode(game, searcher, plan, number, 1, start) for number in range(12)]
+    ended = [episode for episode in played if episode.outcome is not None]
+    assert len(ended) > 5
+    path = tmp_path / f"games{game.files.suffixes[0]}"
+    path.write_text(texts_of(game, ended, "2026.11.30"))
+    settings = SelfplaySettings(start=name, openings=str(path), from_ply=(0, 400), depth=1)
+    notes: list[str] = []
+    opening = openings_of(game, settings, notes.append)
+    given = {tuple(episode.moves) for episode in ended}
+    for number in range(len(ended)):
+        moves = tuple(opening(number).moves)
+        given.remove(next(line for line in given if line[: len(moves)] == moves != line))
+    assert notes == []
+    assert all(
+        game.result(list(replay(game, opening(number)))) is None for number in range(3 * len(ended))
+    )
+
+
+def replay(game, opening):
+    """Yield the positions of an opening."""
+    words = opening.start
+    yield words
+    for move in opening.moves:
+        words = game.play(words, move)
+        yield words
 
 
 def test_an_opening_depends_on_its_number_and_the_seed_alone():

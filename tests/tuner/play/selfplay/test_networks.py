@@ -218,7 +218,7 @@ def test_cross_entropy_is_descended_along_its_gradient():
         loss="cross-entropy",
     )
     learner = new_learner(evaluation, settings)
-    learner.learn(games, evaluation.weights)
+    learner.learn(games)
     positions = np.concatenate([game.positions for game in games])
     rows = evaluation.positions(positions)
     q = np.repeat([(1 + game.outcome) / 2 for game in games], [len(game.ply) for game in games])

@@ -73,8 +73,8 @@ def test_chess_against_others(name, first):
     learner = new_learner(evaluation, settings)
     game = played(evaluation, 24, Mover(), first)
     episode = replace(game, outcome=2.0 * first - 1)  # it loses: a win that is not predicted is 0
-    assert not episode.wins.any() and len(episode.ply) > 8
-    learner.learn([episode], learner.average)
+    assert np.isnan(episode.known).all() and len(episode.ply) > 8
+    learner.learn([episode])
     scale, own = evaluation.scale, 1 - 2 * first
     values = np.tanh(scale * evaluations("classic", episode.leaves))
     found = errors(list(own * values), -1.0, 0.7, episode.predicted)
@@ -99,7 +99,7 @@ def test_results_of_games_by_themselves(result):
     evaluation = load_evaluation("classic")
     learner = new_learner(evaluation, settings)
     episode = replace(played(evaluation, 30), outcome=result)
-    learner.learn([episode], learner.average)
+    learner.learn([episode])
     share, scale = (1 + result) / 2, 2 * evaluation.scale
     here = evaluations("classic", episode.positions)
     p = 1 / (1 + np.exp(-scale * here))
@@ -120,8 +120,8 @@ def test_shogi_by_itself(alpha):
     evaluation = load_evaluation("shogi/classic")
     learner = new_learner(evaluation, replace(settings, fixed=()))
     episode = replace(played(evaluation, 40), outcome=-1.0)
-    assert not episode.wins.any()
-    learner.learn([episode], learner.average)
+    assert np.isnan(episode.known).all()
+    learner.learn([episode])
     here = evaluations("shogi/classic", episode.leaves)
     p = 1 / (1 + np.exp(-2 * evaluation.scale * here))
     found = errors(list(p), 0.0, 0.9)
@@ -141,7 +141,7 @@ def test_one_neuron_of_the_dissertation():
     evaluation = start_of("chess", new)
     learner = new_learner(evaluation, settings)
     episode = replace(played(evaluation, 40), outcome=1.0)
-    learner.learn([episode], learner.average)
+    learner.learn([episode])
     x = inputs_of(evaluation.encoding, episode.positions).toarray()
     x = np.column_stack([x, np.ones(len(x))])
     second = np.array([evaluation.game.second_to_move(words) for words in episode.positions])

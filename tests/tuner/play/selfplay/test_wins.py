@@ -26,7 +26,7 @@ def test_a_gammon_is_learned_from_as_a_single_game(method):
     games = [play_episode(GAME, searcher, plan, number, 3, start) for number in range(12)]
     assert len({abs(game.outcome) for game in games}) > 1
     single = [
-        replace(game, outcome=np.sign(game.outcome) / 3, wins=np.sign(game.wins) / 3)
+        replace(game, outcome=np.sign(game.outcome) / 3, known=np.sign(game.known) / 3)
         for game in games
     ]
     settings = SelfplaySettings(
@@ -35,7 +35,7 @@ def test_a_gammon_is_learned_from_as_a_single_game(method):
 
     def learned(wins: bool, played: list) -> np.ndarray:
         learner = new_learner(WeightsEvaluation(engine, parameters), replace(settings, wins=wins))
-        learner.learn(played, parameters.weights)
+        learner.learn(played)
         return learner.weights
 
     assert (learned(True, games) == learned(False, single)).all()
