@@ -12,16 +12,18 @@ import math
 
 from study import Study, mean_sd, wilson
 
-DOCUMENT = ("--as", "hui")
+DOCUMENT = ("--as", "hui", "--noise", 1)
 COMMON = ("--lambda", 0.7, "--plies", 160, "--random-plies", 4)
 MEASURE = ("--measure", "random", "--measure-plies", 80)
-LINEAR, MEDIUM = ("--encoding", "antisymmetric384", "--hidden", 0), ("--hidden", 64)
+LINEAR = ("chess", "--encoding", "antisymmetric384", "--hidden", 0)
+MEDIUM = ("chess", "--hidden", 64)
+TABLE = "table"  # its 3.3.4: a number for each man and square, x - x of the mirrored board
 RUNS = {  # what learns, the method, plies, games, seeds, what the document has
     "linear, TD(λ), depth 4": (LINEAR, "td", 4, 500, 3, "84, 73 to 79.8"),
     "linear, TD(λ), depth 2": (LINEAR, "td", 2, 1100, 3, "76"),
     "linear, TD-Leaf(λ), depth 2": (LINEAR, "td-leaf", 2, 1100, 3, "75"),
     "medium, TD-Leaf(λ), depth 2": (MEDIUM, "td-leaf", 2, 1100, 3, "similar"),
-    "linear, TD(λ), depth 2, as in the document": ((*DOCUMENT, *LINEAR), "td", 2, 500, 10, "76"),
+    "linear, TD(λ), depth 2, as in the document": ((TABLE, *DOCUMENT), "td", 2, 500, 10, "76"),
 }
 
 
@@ -29,15 +31,18 @@ def main() -> None:
     study = Study(__doc__)
     every, number = (20, 20) if study.quick else (50, 100)
     rows, lines = [], {}
+    table = study.folder / "table.yaml"
+    table.unlink(missing_ok=True)
+    study.tuner("params", "--new", "piece_square", "--stages", "all", "-o", table)
     chosen = list(RUNS.items())[1:] if study.quick else list(RUNS.items())
-    for name, (what, method, depth, games, seeds, published) in chosen:
+    for name, ((start, *what), method, depth, games, seeds, published) in chosen:
         peaks, ends, points = [], [], {}
         seeds = range(1, 2 if study.quick else seeds + 1)
         for seed in seeds:
             run = study.new(f"{method}-{depth}-{len(what)}-{what[-1]}-{seed}")
             study.tuner(
                 "selfplay",
-                "chess",
+                table if start == TABLE else start,
                 *what,
                 "--method",
                 method,

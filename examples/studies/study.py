@@ -48,11 +48,11 @@ class Study:
         self._begun = time.monotonic()
 
     def tuner(self, *words: object) -> dict[str, Any]:
-        """Run a command with --json and return its result."""
+        """Run a command with --json and return its result; what it says besides is shown."""
         command = [sys.executable, "-m", "tuner", *map(str, words), "--json"]
-        ran = subprocess.run(command, capture_output=True, text=True)
+        ran = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         if ran.returncode:
-            sys.exit(f"{' '.join(command)}\n{ran.stderr}")
+            sys.exit(f"{self.name}: this command failed: {' '.join(command)}")
         return json.loads(ran.stdout)
 
     def new(self, name: str) -> Path:

@@ -286,7 +286,7 @@ def _written_lines(output: Path, parameters: Parameters) -> list[str]:
 def _of_sources(arguments: Arguments) -> CommandResult:
     """Write a map of what sources define, or with -o OUT the parameters that a map names, with
     their numbers."""
-    from tuner.core.text import plural
+    from tuner.core.text import listed, plural
     from tuner.export.into.plan import plan
     from tuner.export.into.propose import definitions_in, proposals, shapes_of
     from tuner.export.into.write import with_numbers, with_symmetry
@@ -305,14 +305,15 @@ def _of_sources(arguments: Arguments) -> CommandResult:
         require_writable(names, EXPORT, arguments.sources)
         proposed, left_out = proposals(definitions, stages)
         if not proposed:
+            reasons = f"; left out: {listed(left_out, 3)}" if left_out else ""
             raise InputError(
                 f"{', '.join(arguments.sources)}: no definition with numbers; expected the sources"
-                " of an evaluation"
+                f" of an evaluation{reasons}"
             )
         lines = [each.line() for each in proposed]
         lines += ["", "# left out:", *(f"#   {text}" for text in left_out)] if left_out else []
         replace_file(names, "".join(f"{line}\n" for line in lines))
-        empty = [str(path) for path in sources if not proposals(definitions_in([path]), stages)[0]]
+        empty = [str(path) for path in sources if str(path) not in {p.path for p in proposed}]
         if empty:
             print(f"{', '.join(empty)}: no definition with numbers", file=sys.stderr)
         return CommandResult(

@@ -40,6 +40,7 @@ from tuner.evaluation.own_numbers import with_numbers
 from tuner.fit.device.choose import device_named
 from tuner.fit.learners.steps import RULES
 from tuner.io.files import BUNDLED, LEARNED, replace_file, require_writable
+from tuner.options.option import refuse
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -114,6 +115,10 @@ class Evaluation(Protocol):
 
     def rate(self, rule: str) -> float:
         """Return the usual learning rate of an update rule."""
+
+    def rates(self, output: float) -> Any:
+        """Return factors of the learning rate, a number or in the shape of the weights; `output` is
+        that of the last layer. InputError for evaluations without layers."""
 
     def positions(
         self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None
@@ -236,6 +241,10 @@ class WeightsEvaluation(NamedTuple):
 
     def rate(self, rule: str) -> float:
         return RULES[rule].rate
+
+    def rates(self, output: float) -> float:
+        refuse(((f"--output-rate {output:g}", output != 1, "a parameter file has no layers"),))
+        return 1.0
 
     def positions(
         self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None

@@ -67,8 +67,8 @@ class LearningOptions(Settings):
         "folder of the run (default: selfplay-1, or the next free number)", anew=True, metavar="DIR"
     )
     as_: Annotated[str, KeysOf("tuner.play.selfplay.presets", "PRESETS")] | None = option(
-        "learn by the update of a document: its rule, learning rate, lambda, batch and limits;"
-        " options that are given beside it win",
+        "learn by the update of a document: its rule, learning rate (of coulom and shogi, which"
+        " give none, ours), lambda, batch and limits; options that are given beside it win",
         flags="--as",
         anew=True,
     )
@@ -230,6 +230,12 @@ class SelfplayOptions(LearningOptions):
         "default: adam",
         default="adam",
         flags="--learner",
+        seldom=True,
+    )
+    output_rate: Positive = option(
+        "networks: learning rate of the last layer, in units of --learning-rate (default: 1)",
+        1.0,
+        metavar="N",
         seldom=True,
     )
     largest_step: Positive | None = option(

@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,6 +68,9 @@ class Place:
         return [self.path + "".join(f"[{i}]" for i in place) for place in np.ndindex(*self.shape)]
 
 
+GLOB = frozenset("*?[")  # of names
+
+
 @dataclass(frozen=True)
 class Layout:
     """All parameters of an evaluation; `files` are the user's own files of terms, each with the
@@ -118,6 +122,15 @@ class Layout:
         """Names and shapes as plain data, to be kept with a dataset."""
         return [[place.path, list(place.shape)] for place in self.places]
 
+    @cached_property
+    def _named(self) -> dict[str, list[Place]]:
+        """The places by their terms and by their names."""
+        found: dict[str, list[Place]] = {}
+        for place in self.places:
+            for name in (place.term, place.path):
+                found.setdefault(name, []).append(place)
+        return found
+
     def matching(self, pattern: str, stages: Sequence[str]) -> np.ndarray:
         """(stages, size) bool: the weights that a name or glob matches.
 
@@ -128,7 +141,10 @@ class Layout:
         of_stage = last in stages and "[" in label
         rows = [stages.index(last)] if of_stage else list(range(len(stages)))
         found = np.zeros((len(stages), self.size), np.bool_)
-        for place in self.places:
+        places: Sequence[Place] = self.places
+        if GLOB.isdisjoint(pattern):
+            places = [*self._named.get(pattern, ()), *self._named.get(label, ())]
+        for place in places:
             whole = fnmatch.fnmatchcase(place.path, pattern) or pattern == place.term
             for s, stage in enumerate(stages):
                 if whole or fnmatch.fnmatchcase(f"{place.path}.{stage}", pattern):

@@ -197,6 +197,7 @@ def of_specs(specs: Sequence[str]) -> Layout:
     """Return the layout of parameters given as `term.name`, `term.name[9]` or `term.name[8][8]`;
     InputError for another form. Parameters of one term are consecutive."""
     places: list[Place] = []
+    named: set[tuple[str, str]] = set()
     first = 0
     terms = {spec.partition(".")[0]: i for i, spec in reversed(list(enumerate(specs)))}
     for spec in sorted(specs, key=lambda spec: terms[spec.partition(".")[0]]):
@@ -209,8 +210,9 @@ def of_specs(specs: Sequence[str]) -> Layout:
         shape = tuple(int(size) for size in re.findall("[0-9]+", found["shape"]))
         if 0 in shape:
             raise InputError(f"{spec}: has a size of 0, expected 1 or more")
-        if any((place.term, place.name) == (found["term"], found["name"]) for place in places):
+        if (found["term"], found["name"]) in named:
             raise InputError(f"{spec}: {found['term']}.{found['name']} is named twice")
+        named.add((found["term"], found["name"]))
         places.append(Place(found["term"], found["name"], shape, first))
         first += math.prod(shape)
         if first > MOST_COLUMNS:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tuner.export.into.plan import plan
+from tuner.export.into.source import bytes_of
 from tuner.export.into.write import new_texts
 from tuner.export.numbers import rounded
 from tuner.parameters.parameters import Layout, Parameters, Place
@@ -88,4 +89,4 @@ def into(
         map_path.write_text(names)
     r = rounded(p, **options)
     (written,) = new_texts(plan(r, [path], map_path, only), r)
-    return written.text
+    return bytes_of(written.text).decode("latin-1")

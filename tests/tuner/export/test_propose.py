@@ -160,11 +160,11 @@ def test_names_of_one_stage_are_in_the_map_and_what_is_left_out_has_its_reason(t
         "shelter.shelter": {"mg": "ShelterMg", "eg": None},
         "passed.passed": {"mg": None, "eg": "PassedEg"},
         "rook.rook": "Rook",
-        "rook.rook_too": {"mg": "RookMg", "eg": "RookEg"},
+        "rook.rook_2": {"mg": "RookMg", "eg": "RookEg"},
     }
     assert [text.replace(f"{source}:", "") for text in found["left_out"]] == [
         "Bishop, 8: an expression; give it a number of its own",
-        "Queens, 9: an expression; give it a number of its own",
+        "Queens[0], 9: an expression; give it a number of its own",
         "Hex, 10: a number that cannot be replaced: 0x1F is not decimal; give it a number of its"
         " own",
         "Squares, 11: counts up from 0, as lists of squares do",
@@ -176,7 +176,7 @@ def test_names_of_one_stage_are_in_the_map_and_what_is_left_out_has_its_reason(t
     own = {place.path: p.weights[:, place.columns].tolist() for place in p.layout.places}
     assert own["pawn.val"] == [[85], [115]] and own["knight.val"] == [[350], [400]]
     assert own["shelter.shelter"] == [[0, 5, 10, 15], [0] * 4]
-    assert "passed.passed.mg" in p.fixed and own["rook.rook_too"] == [[1], [2]]
+    assert "passed.passed.mg" in p.fixed and own["rook.rook_2"] == [[1], [2]]
     out = done("export", start, "--into", source, "--map", names, "--check").out
     assert out.startswith(f"{source}: all ")
 
@@ -191,7 +191,7 @@ const int Tempo = 0;
 static const Score space = { .mg = 0, .eg = 0 };
 #define KNIGHT 0
 static int counter = 0;
-int f(int x) { int sum = 0; const int zero = 0; return sum + zero; }
+int f(int x) { counter++; int sum = 0; const int zero = 0; return sum + zero; }
 """
 
 
@@ -259,7 +259,7 @@ KINDS = [
     (
         "a.h",
         "namespace A { int Bonus = 5; }\nnamespace B { int Bonus = 7; }",
-        {"bonus.bonus": "Bonus@1", "bonus.bonus_too": "Bonus@2"},
+        {"bonus.bonus": "Bonus@1", "bonus.bonus_2": "Bonus@2"},
         [],
     ),
     (
@@ -272,7 +272,7 @@ KINDS = [
         "a.go",
         "package a\nconst kingOpening, kingEndGame = 1, 5\nvar knight = Score{ one * 4, 8 }\n",
         {"king.king": {"mg": "kingOpening", "eg": "kingEndGame"}},
-        ["knight, 3: an expression; give it a number of its own"],
+        ["knight[0], 3: an expression; give it a number of its own"],
     ),
     (
         "a.go",

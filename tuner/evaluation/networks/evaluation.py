@@ -189,6 +189,13 @@ class NetworkEvaluation:
         """Return the usual learning rate of an update rule."""
         return RULES[rule].network_rate
 
+    def rates(self, output: float) -> np.ndarray:
+        """Return factors (size,) of the learning rate: `output` in the last layer."""
+        last = self.network.layers[-1]
+        found = np.ones(self.network.size)
+        found[-(last.weights.size + last.biases.size) :] = output
+        return found
+
     def positions(
         self, positions: np.ndarray, gradient: str = "analytic", step: float | None = None
     ) -> NetworkPositions:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tuner.export.into.source import Number, SourceText, every_node, number_of
+from tuner.export.into.source import Number, SourceText, every_node, number_of, readable
+from tuner.export.into.types import structs_in, target_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node as SyntaxNode
@@ -50,6 +52,8 @@ def parts_of(node: Node, path: str) -> Node:
         return replace(
             node, values=tuple(parts_of(value, rest) for value in node.values), called=False
         )
+    if node.labels.count(step) > 1:
+        raise ShapeError(f"has {node.labels.count(step)} items {match[0]}", node.start)
     if step in node.labels:
         return parts_of(node.values[node.labels.index(step)], rest)
     if step.isdigit() and int(step) < len(node.values) and not any(node.labels):
@@ -362,6 +366,7 @@ CONSTANT = {"const", "constexpr", "constinit", "static", "final", "readonly"}
 OUTER, FUNCTION, ENUM, LIST = "outer", "function", "enum", "list"  # kinds of scopes
 DEEPEST_VALUE = 200  # nodes within nodes of a value; C asks 63 lists of its compilers
 LONGEST_HEAD = 2000  # characters before a value that are looked at
+LONGEST_NAME = 100  # characters of a name before a list
 # `e.VALUE[PAWN]`, `Params::tempo`, `*name`, `name[2][64]`
 NAME = re.compile(r"(?:([\w)\]]+)\s*(?:::|\.|->)\s*)?(?:r#|@)?(\w+)((?:\s*\[[^\[\]]*\])*)\s*$")
 SCOPE = re.compile(r"(?:\w+(?:::|\.))*(\w+)(?=<|$)")
@@ -370,51 +375,100 @@ DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
 NUMERALS = tuple("0123456789.")
 ARRAY = re.compile(r"[\[<]")
 DIVIDED = re.compile(r"\\\r?\n[\w.]")
-NEVER = ("0", "false")  # conditions of `#if` around text that is not compiled
+# conditions of `#if` around text that is never compiled, and that always is
+NEVER, ALWAYS = ("0", "false"), ("1", "true")
 TEST_ONLY = re.compile(r"#\[cfg\(test\)\]")
 # calls that name a number, `TUNABLE(KNIGHT_VALUE, 325, 250, 400);`, and the name
 STATEMENT_CALLS = {"call_expression", "invocation_expression", "method_invocation"}
 NAMED = re.compile(r"[A-Z][A-Z0-9_]+")
-# structs without functions: a name before or behind, and the fields
-STRUCT = re.compile(r"(?:type\s+(\w+)\s+)?struct\s*(\w*)\s*\{([^{}()]*)\}\s*(\w*)")
+NAME_BEFORE = re.compile(r"(\w+)\s*!?\s*$")  # of a call or a literal
+NAME_WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z\d_]+)[0-9]*|[0-9]+")
 
 
 def definitions_of(sources: Sequence[SourceText]) -> list[Definition]:
     """Return the definitions of sources in their order."""
-    reversed_types = {name for source in sources for name in _types_with_endgame_first(source)}
+    every = tuple(sources)
+    structs = structs_in(every)
+    fields = {name: _order(field.name for field in own) for name, own in structs.items()}
+    called = {
+        name: _order(names)
+        for source in sources
+        for name, names in _parameters(source)
+        if len(names) == 2
+    }
+    orders = fields | called
     found = []
     for d in (d for source in sources for d in _definitions_of(source)):
         begin = d.node.start if isinstance(d.node, Items) else d.start
         words = {*d.types, *WORD.findall(d.source.text[d.start : begin])}
-        if not reversed_types.isdisjoint(words):
-            d = replace(d, node=_with_fields(d.node, ("eg", "mg"), d.source))
-        found.append(d)
+        words |= {target for word in words for target in target_of(word, every)}
+        order = next((orders[word] for word in words if orders.get(word)), None)
+        node = _with_stages(
+            d.node, order, ChainMap({d.name: order, "new": order}, orders), d.source
+        )
+        several = any(len(structs.get(word, ())) > 1 for word in words)
+        if several and d.sizes and _is_flat(d.node):
+            node = Other("structs without braces of their own", d.node.start, d.node.end)
+        found.append(replace(d, node=node))
     return found
 
 
-def _types_with_endgame_first(source: SourceText) -> Iterator[str]:
-    """Yield the names of structs, and of what is defined with one, whose fields are a number of the
-    endgame and then one of the middlegame."""
-    middlegame, endgame = STAGE_NAMES
-    is_c = source.language.pads_lists  # others have no name behind a struct
-    for go_name, name, body, after in STRUCT.findall(source.code):
-        fields = [word for word in re.findall(r"\w+", body.lower()) if word in middlegame | endgame]
-        if len(fields) == 2 and fields[0] in endgame and fields[1] in middlegame:
-            yield from filter(None, (go_name, name, after if is_c else ""))
+def _order(names: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the stages that two of these names have, in their order; None if it is not one of the
+    middlegame and one of the endgame."""
+    words = [{word.lower() for word in NAME_WORDS.findall(name)} for name in names]
+    found = [
+        stage
+        for own in words
+        for stage, known in zip(("mg", "eg"), STAGE_NAMES, strict=True)
+        if own & {*known, stage[0]}
+    ]
+    return tuple(found) if sorted(found) == ["eg", "mg"] else None
 
 
-def _with_fields(node: Node, fields: tuple[str, ...], source: SourceText) -> Node:
-    """Return a value in which lists in braces with a number for each field have their names."""
+def _parameters(source: SourceText) -> Iterator[tuple[str, list[str]]]:
+    """Yield the functions and macros of a source with the names of their parameters."""
+    for node in every_node(source.root):
+        name, around = node.child_by_field_name("name"), node.parent
+        parameters = node.child_by_field_name("parameters")
+        if node.type == "macro_rule" and around is not None:  # of Rust
+            name, parameters = around.child_by_field_name("name"), node.child_by_field_name("left")
+        if node.type == "record_declaration":  # of C#
+            parameters = next((c for c in node.named_children if "parameter" in c.type), None)
+        if parameters is None:
+            continue
+        name = name or node.child_by_field_name("declarator")
+        if name is None and around is not None and around.parent is not None:  # a lambda
+            name = around.parent.child_by_field_name("declarator")
+        last = NAME_BEFORE.search(_text(source, name)) if name is not None else None
+        if last is not None:
+            names = [n for n in every_node(parameters) if n.type in ("identifier", "metavariable")]
+            yield last[1], [_text(source, each) for each in names]
+
+
+def _with_stages(
+    node: Node,
+    order: tuple[str, ...] | None,
+    orders: Mapping[str, tuple[str, ...] | None],
+    source: SourceText,
+) -> Node:
+    """Return a value in which lists of two numbers have the names of their stages where the endgame
+    comes first: `orders` of calls and literals by their names, `order` of lists in braces."""
     if not isinstance(node, Items):
         return node
-    values = tuple(_with_fields(value, fields, source) for value in node.values)
-    of_fields = (
-        source.text[node.start] == "{"
-        and len(values) == len(fields)
+    if name := NAME_BEFORE.search(source.text, max(0, node.start - LONGEST_NAME), node.start):
+        order = orders.get(name[1]) or (order if source.text[node.start] == "{" else None)
+    values = tuple(_with_stages(value, order, orders, source) for value in node.values)
+    of_stages = (
+        order is not None
+        and (source.text[node.start] == "{" or name)
+        and order[0] == "eg"
+        and len(values) == 2
         and not any(node.labels)
         and all(isinstance(value, Number) for value in values)
     )
-    return replace(node, values=values, labels=fields if of_fields else node.labels)
+    labels = order if of_stages and order else node.labels
+    return replace(node, values=values, labels=labels)
 
 
 def _definitions_of(source: SourceText) -> list[Definition]:
@@ -443,7 +497,7 @@ def _definitions_of(source: SourceText) -> list[Definition]:
         if body is not None and body.type not in BODIES and kind != LIST:
             name = node.child_by_field_name("name") or node.child_by_field_name("type")
             match = SCOPE.match(_text(source, name)) if name is not None else None
-            scopes = (*scopes, match[1]) if match is not None else scopes
+            scopes = (*scopes, readable(match[1])) if match is not None else scopes
         head = ""
         if node.type.endswith(STATEMENTS):
             first = next((c for c in node.named_children if _may_define(c)), None)
@@ -462,8 +516,13 @@ def _compiled_parts(source: SourceText, node: SyntaxNode) -> list[SyntaxNode]:
     condition = node.child_by_field_name("condition") if node.type == "preproc_if" else None
     if condition is not None and _text(source, condition) in NEVER:
         return node.children_by_field_name("alternative")
+    left_out = []
+    if condition is not None and _text(source, condition) in ALWAYS:
+        left_out = node.children_by_field_name("alternative")
     found, is_test = [], False
     for child in node.named_children:
+        if child in left_out:
+            continue
         if child.type == "attribute_item":
             is_test = is_test or TEST_ONLY.match(_text(source, child)) is not None
             continue
@@ -533,9 +592,38 @@ def _define(
             return None
         text += re.sub(r"\s", "", match[3])  # e.VALUE[PAWN] = 100;
     elif match[1] is not None and match[1].isidentifier() and kind != LIST:
-        scopes = (*scopes, match[1])  # int Params::tempo = 15;
-    start = name.start_byte + match.start(2)
-    return Definition(text, start, value_of(source, value), source, scopes, kind, tuple(types))
+        scopes = (*scopes, readable(match[1]))  # int Params::tempo = 15;
+    start, text = name.start_byte + match.start(2), readable(text)
+    whole = value_of(source, value)
+    if source.language.pads_lists:
+        whole = _with_braces(whole, declared_sizes(types))
+    return Definition(text, start, whole, source, scopes, kind, tuple(types))
+
+
+def _with_braces(node: Node, sizes: Sequence[int | None]) -> Node:
+    """Return a list with the braces of its lists, of these sizes, which C lets its authors leave
+    out."""
+    inner = [size for size in sizes[1:] if size]
+    if not inner or len(inner) < len(sizes) - 1 or not _is_flat(node) or not any(numbers_in(node)):
+        return node
+    assert isinstance(node, Items)
+    size, lists = math.prod(inner), []
+    for values in (node.values[k : k + size] for k in range(0, len(node.values), size)):
+        own = replace(node, values=values, labels=node.labels[: len(values)])
+        own = replace(own, start=values[0].start, end=values[-1].end)
+        lists.append(_with_braces(own, sizes[1:]))
+    return replace(node, values=tuple(lists), labels=(None,) * len(lists))
+
+
+def _is_flat(node: Node) -> bool:
+    """Return whether a value is a list of several numbers without names."""
+    return (
+        isinstance(node, Items)
+        and not node.called
+        and not any(node.labels)
+        and len(node.values) > 1
+        and all(isinstance(value, Number) for value in node.values)
+    )
 
 
 def _defined_in_macro(source: SourceText, place: _Place) -> Iterator[Definition]:
@@ -553,7 +641,7 @@ def _defined_in_macro(source: SourceText, place: _Place) -> Iterator[Definition]
             continue
         name, start = piece[min(marks) - 1], piece[marks[-1]].end_byte
         yield Definition(
-            _text(source, name),
+            readable(_text(source, name)),
             name.start_byte,
             _value_of_fragment(source, start, piece[-1].end_byte),
             source,
@@ -577,7 +665,13 @@ def _defined_by_call(source: SourceText, place: _Place) -> Iterator[Definition]:
     value = value_of(source, second)
     if isinstance(value, Number):
         yield Definition(
-            _text(source, name), name.start_byte, value, source, place.scopes, FUNCTION, ()
+            readable(_text(source, name)),
+            name.start_byte,
+            value,
+            source,
+            place.scopes,
+            FUNCTION,
+            (),
         )
 
 
@@ -600,7 +694,9 @@ def _value_of_fragment(source: SourceText, start: int, end: int, depth: int = 0)
     for node in every_node(source.fragment(start, end)):
         if node.type in DEFINITIONS:
             for _, value in _named_values(node):
-                return value_of(source, value, shift, depth)
+                rest = source.code[value.end_byte + shift : end]
+                if not rest.lstrip().startswith(","):  # else several values: 4, 5
+                    return value_of(source, value, shift, depth)
     return Other("an expression", start, end)
 
 
@@ -648,7 +744,7 @@ class _Values:
         if "string" in kind or "char" in kind:
             return Other("a string", start, end)
         is_name = kind.endswith("identifier")
-        return Other(f"the name {text}" if is_name else "an expression", start, end)
+        return Other(f"the name {readable(text)}" if is_name else "an expression", start, end)
 
     def number(self, text: str, start: int, end: int) -> Node:
         """Return a number, or why it cannot be replaced."""
@@ -657,6 +753,8 @@ class _Values:
         found = number_of(digits, sign, start, end, self.source.language.octal)
         if isinstance(found, str):
             return Other(f"a number that cannot be replaced: {found}", start, end)
+        if found.suffix.startswith("_") and self.source.language.pads_lists:
+            return Other(f"a number with the operator {found.suffix}", start, end)
         if DIVIDED.match(self.source.text, end):
             return Other("a number that a backslash divides", start, end)
         return found
@@ -672,7 +770,7 @@ class _Values:
         label, value = pairs[0]
         text = self.source.text[label.start_byte + self.shift : label.end_byte + self.shift].strip()
         own = text[1:-1].strip() if text[0] == "[" else re.split(r"\W+", text)[-1]
-        return self.value(value, depth), own
+        return self.value(value, depth), readable(own)
 
 
 def value_at(source: SourceText, position: int) -> Node | None:

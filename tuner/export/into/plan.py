@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from tuner.export.into.definitions import (
     value_at,
     values_on_line,
 )
-from tuner.export.into.source import Number, SourceText, language_of
+from tuner.export.into.source import Number, SourceText, language_of, readable, text_of
 from tuner.export.numbers import Rounded
 from tuner.io.files import read_whole
 from tuner.parameters.parameters import Place
@@ -47,7 +47,7 @@ class MatchError(Exception):
 
 def key(name: str) -> str:
     """A name without case and signs, by which styles of names are equal."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 class Matcher:
@@ -214,13 +214,15 @@ MARKER = re.compile(r"evaltune:\s*([\w.]+)")
 @dataclass(frozen=True)
 class Part:
     """A value of a source that holds a parameter, or one of its stages; `where` for errors, `types`
-    as in its definition, `sizes`: those that its lists are declared with."""
+    as in its definition, `sizes`: those that its lists are declared with; `is_whole`: it is a whole
+    definition."""
 
     node: Node
     source: SourceText
     where: str
     types: tuple[str, ...] = ()
     sizes: tuple[int | None, ...] = ()
+    is_whole: bool = False
 
     def numbers(self, stages: Sequence[str], shape: tuple[int, ...]) -> list[list[Number | None]]:
         """Return its numbers as `numbers_of` does; ShapeError with its place if it has others."""
@@ -231,10 +233,19 @@ class Part:
 
 
 Parts = dict[str | None, Part]  # by stage, or under None for all stages
+Named = Mapping[str, Sequence[Definition]]  # definitions by their names
+
+
+def by_name(definitions: Iterable[Definition]) -> Named:
+    """Return definitions by their names."""
+    found: dict[str, list[Definition]] = {}
+    for definition in definitions:
+        found.setdefault(definition.name, []).append(definition)
+    return found
 
 
 def read_map(
-    path: Path, places: Sequence[Place], stages: Sequence[str], definitions: Sequence[Definition]
+    path: Path, places: Sequence[Place], stages: Sequence[str], definitions: Named
 ) -> dict[str, Parts]:
     """Read a map: for each parameter that it names the parts, an empty dict for those that the
     source does not keep."""
@@ -244,8 +255,9 @@ def read_map(
             f"{path}:{root.line}: expected a mapping such as `mobility.knight: KnightMobility`"
         )
     found: dict[str, Parts] = {}
+    paths = {place.path: None for place in places}
     for name, node in root.value.items():
-        matching = [place.path for place in places if fnmatch.fnmatchcase(place.path, name)]
+        matching = [name] if name in paths else [p for p in paths if fnmatch.fnmatchcase(p, name)]
         if not matching:
             raise InputError(
                 f"{path}:{node.line}: {name!r} names no parameter; `tuner params` lists the terms"
@@ -274,7 +286,7 @@ def read_map(
     return found
 
 
-def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) -> Part:
+def _referenced(path: Path, entry: YamlNode, definitions: Named) -> Part:
     """The part of a definition that an entry of a map names."""
     try:
         return part_named(entry.value if isinstance(entry.value, str) else "", definitions)
@@ -282,7 +294,7 @@ def _referenced(path: Path, entry: YamlNode, definitions: Sequence[Definition]) 
         raise InputError(f"{path}:{entry.line}: {problem}") from None
 
 
-def part_named(text: str, definitions: Sequence[Definition]) -> Part:
+def part_named(text: str, definitions: Named) -> Part:
     """Return the part of a definition that a text such as `Bonus@2[3]` names; MatchError if it
     names none, or several."""
     match = REFERENCE.fullmatch(text)
@@ -292,9 +304,9 @@ def part_named(text: str, definitions: Sequence[Definition]) -> Part:
             " Bonus[2], Eval.tempo or Bonus@2"
         )
     # e.VALUE[PAWN] = 100; is a definition of VALUE[PAWN]
-    named, steps = [d for d in definitions if d.name == match[1] + match[3]], ""
+    named, steps = definitions.get(match[1] + match[3], ()), ""
     if not named:
-        named, steps = [d for d in definitions if d.name == match[1]], match[3]
+        named, steps = definitions.get(match[1], ()), match[3]
     if not named:
         raise MatchError(f"{match[1]} is defined nowhere in the source")
     if match[2] is None and len(named) > 1:
@@ -321,7 +333,7 @@ def _part(definition: Definition, node: Node, where: str, steps: str = "") -> Pa
     for k, step in reversed(list(enumerate(STEP.findall(steps)))):
         if step[0] != "*":
             del sizes[k : k + 1]
-    return Part(node, definition.source, where, definition.types, tuple(sizes))
+    return Part(node, definition.source, where, definition.types, tuple(sizes), not steps)
 
 
 def read_markers(
@@ -338,7 +350,7 @@ def read_markers(
         match = MARKER.search(source.text[slice(*comment)])
         if match is None:
             continue
-        name, where, stage = match[1].rstrip("."), source.at(comment[0]), None
+        name, where, stage = readable(match[1]).rstrip("."), source.at(comment[0]), None
         if (
             name not in known
             and name.rpartition(".")[0] in known
@@ -427,7 +439,7 @@ def read_source_file(path: Path) -> SourceText:
         raise InputError(
             f"{path}: holds zero bytes, expected source text with a byte for each character of code"
         )
-    return SourceText(str(path), content.decode("latin-1"), language)
+    return SourceText(str(path), text_of(content), language)
 
 
 def chosen(places: Sequence[Place], only: Sequence[str]) -> list[Place]:
@@ -456,7 +468,7 @@ def plan(
     places, stages = r.parameters.layout.places, r.stages
     sources = [read_source_file(path) for path in paths]
     definitions = definitions_of(sources)
-    named = {} if map_path is None else read_map(map_path, places, stages, definitions)
+    named = {} if map_path is None else read_map(map_path, places, stages, by_name(definitions))
     marked: dict[str, Parts] = {}
     for source in sources:
         for name, there in read_markers(source, places, stages, definitions).items():

@@ -4,13 +4,16 @@ map that `--map` reads, and the shapes that its definitions have."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import cache
+from itertools import count, zip_longest
 from pathlib import Path
 
 from tuner.export.into.definitions import (
     ENUM,
+    NAME_WORDS,
     OUTER,
     Definition,
     Items,
@@ -22,12 +25,23 @@ from tuner.export.into.definitions import (
     stage_order,
     stage_words,
 )
-from tuner.export.into.plan import MatchError, Part, part_named, read_map, read_source_file
-from tuner.export.into.source import Number
+from tuner.export.into.plan import (
+    MatchError,
+    Named,
+    Part,
+    by_name,
+    part_named,
+    read_map,
+    read_source_file,
+)
+from tuner.export.into.source import Number, SourceText, readable
 from tuner.parameters.parameters import LARGEST_WEIGHT, Place
 
-WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)[0-9]*|[0-9]+")
-CONSTANT = {"const", "constexpr", "final", "define"}
+CONSTANT = {"const", "constexpr", "final", "define", "readonly"}
+# names that are changed somewhere: `n++`, `--n`, `n += 1`, `n = 1`
+CHANGED = re.compile(
+    r"(?:\+\+|--)\s*(\w+)|(\w+)(?:\s*\[[^\]]*\])*\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
+)
 BOARD = 64
 MAX_SHOWN = 40  # characters of a definition
 
@@ -40,6 +54,7 @@ class Proposal:
     name: str
     references: Mapping[str | None, str]
     shown: str
+    path: str  # of its source
 
     def line(self) -> str:
         """The line of a map."""
@@ -62,11 +77,13 @@ def proposals(
     zeros, and can be read with `--map` as they are proposed. Names that differ by the word of a
     stage are one parameter; a name without such a word belongs to the stage that the others
     lack."""
+    named = by_name(definitions)
     by_base: dict[str, dict[str, list[Definition]]] = {}
     left_out = []
     for d in definitions:
         if reason := _reason_against(d):
-            left_out.append(_left_out(d, d.name, reason))
+            step, other = _first_other(d.node) or ("", d)
+            left_out.append(_left_out(d, d.name + step, reason, other.start))
         if reason is not None:
             continue
         base, stage = _base_of(d, stages)
@@ -78,7 +95,7 @@ def proposals(
             if ENUM in {d.kind for d in each.values()} and len(each) < len(stages):
                 left_out += [_left_out(d, d.name, "of an enum") for d in each.values()]
                 continue
-            names = {stage: _reference(d, definitions) for stage, d in each.items()}
+            names = {stage: _reference(d, named) for stage, d in each.items()}
             whole = next(iter(each.values()))
             waiting: list[tuple[str, Node]] = [("", whole.node)]
             while waiting:
@@ -88,7 +105,7 @@ def proposals(
                 if places and places <= taken:
                     continue
                 items = _items(part, stages if None in each else stages[:1], whole)
-                fault = None if items else _fault(references, stages, definitions)
+                fault = None if items else _fault(references, stages, named)
                 if fault and isinstance(part, Items) and not part.called:
                     items = _items_of(part)
                 if items:
@@ -99,18 +116,18 @@ def proposals(
                     name = _free_name(base, step, found)
                     if None not in references:
                         references = {stage: references.get(stage, "") for stage in stages}
-                    found[name] = Proposal(name, references, _shown(whole, part))
+                    found[name] = Proposal(name, references, _shown(whole, part), whole.source.path)
                     taken |= places
     return list(found.values()), left_out
 
 
-def _left_out(d: Definition, name: str, reason: str) -> str:
-    return f"{name}, {d.source.at(d.start)}: {reason}"
+def _left_out(d: Definition, name: str, reason: str, start: int | None = None) -> str:
+    return f"{name}, {d.source.at(d.start if start is None else start)}: {reason}"
 
 
-def _reference(d: Definition, definitions: Sequence[Definition]) -> str:
+def _reference(d: Definition, definitions: Named) -> str:
     """Return the name of a definition as a map has it: `Bonus@2` for the second of this name."""
-    alike = [other for other in definitions if other.name == d.name]
+    alike = definitions[d.name]
     if len(alike) == 1:
         return d.name
     name, bracket, steps = d.name.partition("[")
@@ -123,18 +140,18 @@ def _free_name(base: str, step: str, taken: Container[str]) -> str:
     last = "_".join(words[1:])
     last = last if last[:1].isalpha() else "_".join((words[0], *words[1:]))
     name = f"{words[0]}.{last}"
-    while name in taken:
-        name += "_too"
+    if name in taken:
+        name = next(other for k in count(2) if (other := f"{name}_{k}") not in taken)
     return name
 
 
 def _fault(
-    references: Mapping[str | None, str], stages: Sequence[str], definitions: Sequence[Definition]
+    references: Mapping[str | None, str], stages: Sequence[str], definitions: Named
 ) -> str | None:
     """Return why a map with these references would be refused; None if it would not."""
     try:
         parts = {stage: part_named(text, definitions) for stage, text in references.items()}
-        shape = _shape_of(parts, stages, definitions)
+        shape = _shape_of(parts, stages)
         rows = [
             row
             for stage, part in parts.items()
@@ -153,7 +170,7 @@ def _reason_against(d: Definition) -> str | None:
     may be one."""
     values = sorted(number.value for number in numbers_in(d.node))
     if _holds_others(d.node):
-        other = _first_other(d.node)
+        _, other = _first_other(d.node) or ("", None)
         text = d.source.text[d.node.start : d.node.end]
         has_number = any(values) or d.kind == OUTER and re.search(r"(?<![\w.])\d", text)
         return f"{other.reason}; give it a number of its own" if other and has_number else ""
@@ -167,7 +184,7 @@ def _reason_against(d: Definition) -> str | None:
 def _base_of(d: Definition, stages: Sequence[str]) -> tuple[str, str]:
     """Return the name of a definition in lower case without the word of a stage, and that stage,
     empty if it has none, or if its numbers are of all stages."""
-    words = [word.lower() for word in WORDS.findall(d.name)]
+    words = [word.lower() for word in NAME_WORDS.findall(d.name)]
     dims = _dims(d.node, len(stages), d.source.language.pads_lists)
     if len(stages) > 1 and not (dims and dims[-1] == -1):
         for n in (1, 2):  # PAWN_EG, pawnEndGame
@@ -196,12 +213,14 @@ def _pairs(
             yield apart
 
 
-def _first_other(node: Node) -> Other | None:
-    """Return the first value that is no number."""
+def _first_other(node: Node) -> tuple[str, Other] | None:
+    """Return the first value that is no number, with the steps to it."""
     if isinstance(node, Other):
-        return node
-    values = node.values if isinstance(node, Items) else ()
-    return next(filter(None, map(_first_other, values)), None)
+        return "", node
+    for k, value in enumerate(node.values if isinstance(node, Items) else ()):
+        if (found := _first_other(value)) is not None:
+            return f"[{k}]{found[0]}", found[1]
+    return None
 
 
 def _tells(node: Node) -> bool:
@@ -211,8 +230,17 @@ def _tells(node: Node) -> bool:
 
 
 def _is_constant(d: Definition) -> bool:
-    """Return whether a number outside functions cannot change: const, or a macro."""
-    return d.kind == OUTER and not CONSTANT.isdisjoint(d.types)
+    """Return whether a number outside functions cannot change: const, or a macro, or static and
+    never changed."""
+    is_fixed = not CONSTANT.isdisjoint(d.types)
+    own = d.kind == OUTER and not is_fixed and "static" in d.types
+    return d.kind == OUTER and (is_fixed or own and _changes_of(d.source)[d.name] <= 1)
+
+
+@cache
+def _changes_of(source: SourceText) -> Counter[str]:
+    """Return how often each name is followed by a value, at its definition or later."""
+    return Counter(readable(a or b) for a, b in CHANGED.findall(source.code))
 
 
 def _holds_others(node: Node) -> bool:
@@ -302,18 +330,15 @@ def _is_nothing(node: Node) -> bool:
 
 def _shown(definition: Definition, node: Node) -> str:
     """Return the beginning of a value, on one line."""
-    text = " ".join(definition.source.text[node.start : node.end].split())
+    text = " ".join(readable(definition.source.text[node.start : node.end]).split())
     return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
 
 
-def _shape_of(
-    parts: Mapping[str | None, Part], stages: Sequence[str], definitions: Sequence[Definition]
-) -> tuple[int, ...]:
+def _shape_of(parts: Mapping[str | None, Part], stages: Sequence[str]) -> tuple[int, ...]:
     """Return the shape of what these parts hold. A list of a table is as long as it is written:
     others of the table may be longer."""
     part = next(iter(parts.values()))
-    is_whole = any(d.node is part.node for d in definitions)
-    sizes = part.sizes if is_whole or len(part.sizes) > 1 else ()
+    sizes = part.sizes if part.is_whole or len(part.sizes) > 1 else ()
     pads = part.source.language.pads_lists
     return _shape(part.node, stages if None in parts else stages[:1], sizes, pads) or ()
 
@@ -324,9 +349,9 @@ def shapes_of(
     """Return the parameters of a map as `term.name[8][8]`, with the shapes of what it names."""
     term_names = [name.partition(".")[::2] for name in names]
     places = [Place(term, name, (), 0) for term, name in term_names]
-    found = read_map(path, places, stages, definitions)
+    found = read_map(path, places, stages, by_name(definitions))
     return [
-        name + "".join(f"[{size}]" for size in _shape_of(found[name], stages, definitions))
+        name + "".join(f"[{size}]" for size in _shape_of(found[name], stages))
         for name in names
         if found.get(name)
     ]

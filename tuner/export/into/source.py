@@ -80,7 +80,33 @@ PLAIN = re.compile(
     r"(?P<suffix>[A-Za-z_]\w*)?"
 )
 SEPARATORS = "_'"
-BOM = "\xef\xbb\xbf"  # of UTF-8, a character a byte
+BEYOND = "".join(chr(0x4E00 + byte) for byte in range(0x80, 0x100))  # letters, without case
+BYTES = {**{chr(byte): byte for byte in range(0x80)}, **{c: 0x80 + k for k, c in enumerate(BEYOND)}}
+
+
+def text_of(content: bytes) -> str:
+    """Return a source with one character a byte; bytes beyond ASCII become letters, since they are
+    parts of letters in names."""
+    return content.decode("latin-1").translate(dict(zip(range(0x80, 0x100), BEYOND, strict=True)))
+
+
+def bytes_of(text: str) -> bytes:
+    """Return the bytes of such a text."""
+    return text.encode() if text.isascii() else bytes(map(BYTES.__getitem__, text))
+
+
+def readable(text: str) -> str:
+    """Return such a text with its letters, of UTF-8 or else of Latin-1."""
+    if text.isascii():
+        return text
+    content = bytes_of(text)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+BOM = text_of(b"\xef\xbb\xbf")  # of UTF-8
 # suffixes that make a number a float
 FLOATS = (
     "f",
@@ -96,7 +122,10 @@ FLOATS = (
 )
 
 
-@dataclass(frozen=True)
+UNSIGNED = re.compile(r"_?u\d*|_?usize|l{0,2}ul{0,2}", re.IGNORECASE)  # suffixes
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """A number of a source, from its sign on: where it is, its value and its style."""
 
@@ -114,7 +143,7 @@ class Number:
 
     @property
     def is_unsigned(self) -> bool:
-        return self.suffix.lower().lstrip("_").startswith("u")
+        return UNSIGNED.fullmatch(self.suffix) is not None
 
 
 def number_of(text: str, sign: str, start: int, end: int, octal: bool) -> Number | str:
@@ -164,7 +193,7 @@ def spelled(number: Number, value: float, decimals: int, as_float: bool) -> str:
 
 
 class SourceText:
-    """A source file: its path, its text (one character a byte), and its syntax tree."""
+    """A source file: its path, its text (see `text_of`), and its syntax tree."""
 
     def __init__(self, path: str, text: str, language: Language) -> None:
         self.path, self.text, self.language = path, text, language
@@ -221,9 +250,9 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 
 
 def parse(text: str, language: Language) -> SyntaxNode:
-    """Return the root of the syntax tree of a text with one character a byte."""
+    """Return the root of the syntax tree of a text, see `text_of`."""
     text = ATTRIBUTE.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
-    content = text.replace(BOM, " " * len(BOM), 1).encode("latin-1")
+    content = bytes_of(text.replace(BOM, " " * len(BOM), 1))
     try:
         content.decode()
     except UnicodeDecodeError:  # the grammars read UTF-8; letters of Latin-1 keep their length

@@ -14,7 +14,7 @@ import numpy as np
 
 from games.streams import InputError
 from tuner.export.into.plan import Target
-from tuner.export.into.source import SourceText, spelled
+from tuner.export.into.source import SourceText, bytes_of, spelled
 from tuner.export.into.types import is_unknown, limits_at
 from tuner.export.numbers import Rounded
 from tuner.io.files import BUNDLED, replaced, require_other
@@ -445,7 +445,7 @@ def write_sources(written: Sequence[Written]) -> list[Written]:
         path = Path(one.source.path)
         mode = os.stat(path).st_mode & 0o7777
         with replaced(path) as temporary:
-            temporary.write_bytes(one.text.encode("latin-1"))
+            temporary.write_bytes(bytes_of(one.text))
             os.chmod(temporary, mode)
     return changed
 

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from games.record import available
+from games.record import available, find
 from tuner.core.records import InputError
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import parameter_path
-from tuner.evaluation.networks.evaluation import NetworkEvaluation, usual_of_new
+from tuner.evaluation.networks.evaluation import usual_of_new
+from tuner.evaluation.networks.files import holds_network
 from tuner.io.run_folder import read_settings
 from tuner.io.terminal import Display
 from tuner.options.option import options_in, refuse
 from tuner.options.selfplay import NetworkOptions, SelfplayOptions, SelfplaySettings
+from tuner.parameters.reader import game_of
 from tuner.play.selfplay import network
 from tuner.play.selfplay.folder import START, require_begun_with
 from tuner.play.selfplay.presets import NETWORKS, WEIGHTS, WITH_DICE, with_preset
@@ -41,13 +43,11 @@ def run_for(
 ) -> tuple[MakeRun, Any]:
     """Return what makes the run that learns `params`, and its settings, from the options that were
     given. InputError for options that have no use there."""
-    start: Any = network.start_of(params, _of(NetworkOptions, given), terms)
     line = None
     if (name := given.get("as_")) is not None:
         own = {key: value for key, value in given.items() if key != "as_"}
-        kind = WITH_DICE if start.online else NETWORKS
-        kind = kind if isinstance(start, NetworkEvaluation) else WEIGHTS
-        given, line = with_preset(name, own, params, kind)
+        given, line = with_preset(name, own, params, *_kind_of(params))
+    start: Any = network.start_of(params, _of(NetworkOptions, given), terms)
     if not start.online:
         weights = _of(SelfplayOptions, given)
         usual = usual_of_new(weights) if network.describes_new(given) else {}
@@ -85,6 +85,16 @@ def resumable_kind(folder: Path, settings: Any) -> type[LearningRun]:
                 " the same, or another folder with --run"
             )
     return kind
+
+
+def _kind_of(params: str) -> tuple[str, bool]:
+    """Return what learns, see `presets.Preset`, and whether it is a new network."""
+    if params in available():
+        return WITH_DICE if find(params).has_dice else NETWORKS, True
+    path = parameter_path(params)
+    if not holds_network(path):
+        return WEIGHTS, False
+    return WITH_DICE if find(game_of(path)).has_dice else NETWORKS, False
 
 
 def _noting(make: MakeRun, line: str | None) -> MakeRun:

@@ -145,6 +145,7 @@ class WeightsLearner:
         self.rule, self.backup = RULES[settings.learner], BACKUPS[settings.method]
         self.free = self.evaluation.free(settings.fixed)
         self.low, self.high = self.evaluation.limits()
+        self.rates = self.evaluation.rates(settings.output_rate)
 
     def learn(
         self, episodes: list[Episode], least: float = 0.0, untold: Untold | None = None
@@ -199,7 +200,7 @@ class WeightsLearner:
         gradient = np.where(self.free, rows.slopes(errors / flat, scale, weights), 0.0)
         change, keep = np.zeros(self.weights.shape), 1.0
         if errors.any() or not least:
-            change = rate * rule.step(self.state, gradient, len(values), batches)
+            change = rate * self.rates * rule.step(self.state, gradient, len(values), batches)
             keep = kept_share(settings, batches)
         if not np.isfinite(change).all():
             raise self._saturated(batches)
