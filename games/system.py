@@ -7,6 +7,7 @@ tested by taking the names of POSIX away (tests/test_system.py), not on Windows 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import shlex
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 WINDOWS = sys.platform == "win32"
@@ -94,9 +96,32 @@ def user() -> str:
 
 
 def available_cpus() -> int:
-    """Return the number of CPUs that this process may use."""
+    """Return the number of CPUs that this process may use, also in a container."""
     affinity = None if WINDOWS else getattr(os, "sched_getaffinity", None)  # macOS has none
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, math.ceil(min(cpus, quota_of_cpus(Path("/sys/fs/cgroup")))))
+
+
+def quota_of_cpus(root: Path) -> float:
+    """Return the CPUs that the control groups of Linux grant this process, by the tree of groups at
+    `root`, of either version; infinity without a limit."""
+    group = ""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        group = next(line[4:] for line in lines if line.startswith("0::/"))
+    places = [root / group, *(root / group).parents]
+    files = [place / "cpu.max" for place in places if place.is_relative_to(root)]
+    found = math.inf
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = (
+            int((root / "cpu" / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
+        )
+        found = quota / period if quota > 0 else found
+    for file in files:
+        with contextlib.suppress(OSError, ValueError):  # "max 100000"
+            granted, period = map(int, file.read_text().split())
+            found = min(found, granted / period)
+    return found
 
 
 def is_writable_place(folder: str) -> bool:

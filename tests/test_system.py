@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from games import system
+from games.system import quota_of_cpus
 from tests.games.support import REPOSITORY
 from tests.test_layers import SOURCES, tree_of
 from tests.without_posix import GONE, MODULES
@@ -98,3 +100,21 @@ def test_engines_answer_without_posix(tmp_path):
 def test_commands_of_windows_keep_their_backslashes(command, words, monkeypatch):
     monkeypatch.setattr(system, "WINDOWS", True)
     assert system.split(command) == words
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({}, math.inf),
+        ({"cpu.max": "max 100000"}, math.inf),
+        ({"cpu.max": "150000 100000"}, 1.5),
+        ({"cpu.max": "400000 100000", "cpu/cpu.cfs_quota_us": "x"}, 4),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, math.inf),
+        ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 0.5),
+    ],
+)
+def test_the_cpus_that_a_container_is_granted_are_known(tmp_path, files, wanted):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    assert quota_of_cpus(tmp_path) == wanted

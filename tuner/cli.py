@@ -11,13 +11,14 @@ import importlib
 import io
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tuner.commands.completion import SHELLS, completion_of
-from tuner.io.interrupt import INTERRUPTED, prompt_interrupts
+from tuner.io.interrupt import INTERRUPTED, prompt_interrupts, status_of_interrupt
 from tuner.options.parser import Help, Parser, nearest
 from tuner.version import __version__
 
@@ -123,7 +124,7 @@ def make_parser(
     )
     options = parser.add_argument_group("options")
     options.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    options.add_argument("--version", action="version", version=f"evaltune {__version__}")
+    options.add_argument("-V", "--version", action="version", version=f"evaltune {__version__}")
     options.add_argument(
         "--print-completion",
         choices=SHELLS,
@@ -177,8 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A process of its own ends here, with the exception alive: objects and packages that it
             # left half made may complain as they are deleted, or crash as the interpreter ends.
             atexit._run_exitfuncs()
-            os._exit(INTERRUPTED)
-        return INTERRUPTED
+            os._exit(status_of_interrupt())
+        return status_of_interrupt()
     except BrokenPipeError:  # the reader has closed the pipe: no error for the user
         _discard_output()
         return 1
@@ -198,6 +199,8 @@ ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.E
 def make_usable() -> None:
     """Print characters that the encoding lacks as escapes, and connect closed streams to the null
     device."""
+    if os.environ.get("COLUMNS") == "0":  # of terminals without a size, where nothing would fit
+        del os.environ["COLUMNS"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             try:
@@ -227,6 +230,10 @@ def trouble(problem: OSError) -> str | None:
     # files are named, standard output is not
     where = os.fsdecode(problem.filename) if problem.filename else "output"
     return f"{where}: cannot be written: {problem.strerror}; make room, or choose another place"
+
+
+HOME = re.compile(r"^(--[\w-]+=)(~)(?=/|$)")
+LONG = re.compile(r"\d{41,}")  # numbers that are not printed whole
 
 
 def _discard_output() -> None:
@@ -263,7 +270,7 @@ def _perform(arguments: list[str]) -> int:
             from tuner.commands.display import show_found
 
             show_found(found)
-        return found.status
+        return status_of_interrupt() if found.status == INTERRUPTED else found.status
     except InputError as problem:
         _say(f"tuner: {problem}")
         return 2
@@ -278,6 +285,10 @@ def _perform(arguments: list[str]) -> int:
 def parse(arguments: Sequence[str]) -> Any:
     """The arguments of a command; None if there are none, so that the help was printed. Errors and
     --help raise SystemExit."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
+    # shells leave ~ as it is within a word
+    arguments = [HOME.sub(lambda m: m[1] + os.path.expanduser(m[2]), word) for word in arguments]
     words = [
         word
         for before, word in zip(["", *arguments], arguments, strict=False)
@@ -333,7 +344,8 @@ def _say(text: str) -> None:
         from games.streams import one_line
 
         with contextlib.suppress(OSError):
-            print(one_line(text), file=sys.stderr, flush=True)
+            short = LONG.sub(lambda match: match[0][:40] + "...", one_line(text))
+            print(short, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ def folder(kind: str, name: str) -> Path:
     except OSError as problem:
         own = Path(tempfile.mkdtemp(prefix="evaltune-"))
         atexit.register(shutil.rmtree, own, ignore_errors=True)
+        compilation.is_kept = False
         note(f"cannot write to {wanted} ({problem.strerror}): compiling for this run only")
         return own
 
@@ -113,6 +114,7 @@ class TolerantCache:
         try:
             self._cache.save_overload(signature, data)
         except OSError as problem:
+            compilation.is_kept = False
             note(
                 f"cannot write the compile cache ({problem.strerror}): the next start compiles"
                 " again"
@@ -133,6 +135,7 @@ class Compilation:
     def __init__(self) -> None:
         self._seconds = 0.0
         self._announced = False
+        self.is_kept = True  # what was compiled is there for the next start
         self._waiting: threading.Timer | None = None
 
     def begin(self, kind: str) -> None:
@@ -158,7 +161,8 @@ class Compilation:
     def finish(self) -> None:
         """Report the total compile time, if a compilation was announced."""
         if self._announced and self._seconds:
-            note(f"compiled in {self._seconds:.1f} s; later runs start at once")
+            later = "; later runs start at once" if self.is_kept else ""
+            note(f"compiled in {self._seconds:.1f} s{later}")
             self._seconds = 0.0
 
 

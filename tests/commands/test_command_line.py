@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.commands.support import done, in_terminal, tuner
+from tests.commands.support import done, in_terminal, refused, tuner
 from tuner.cli import COMMANDS, make_parser
 from tuner.commands import completion
 from tuner.fit.learners import LEARNERS
@@ -112,6 +112,34 @@ def test_an_unknown_word_names_the_nearest_one(arguments, said):
     assert (ran.status, ran.out, ran.err) == (2, "", said + "\n")
 
 
+@pytest.mark.parametrize(("words", "same"), [("help", "--help"), ("help diff", "diff --help")])
+def test_help_is_a_command_too(words, same):
+    assert done(*words.split()).out == done(*same.split()).out
+
+
+def test_the_version_has_a_short_option():
+    assert done("-V").out == done("--version").out
+
+
+def test_a_long_number_is_not_printed_whole():
+    said = refused("params", "--new", f"a.x[{'9' * 400}]", "-o", "y.yaml")
+    assert "9..." in said and "9" * 41 not in said
+
+
+def test_the_home_folder_is_known_after_an_equals_sign(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    done("params", "--new", "material", "--output=~/x.yaml")
+    assert (tmp_path / "x.yaml").exists() and not (tmp_path / "~").exists()
+
+
+def test_a_terminal_without_columns_shows_the_same(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    wanted = done("diff", "classic", "pesto").out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert wanted and done("diff", "classic", "pesto").out == wanted
+
+
 def test_an_abbreviated_option_is_known():
     assert done("params", "classic", "--js").out.startswith("{")
 
@@ -130,6 +158,8 @@ def test_completion_is_printed_for_each_shell(shell):
         ("tuner tune --held", {"--held-out"}),
         ("tuner tune --learner ", set(LEARNERS)),
         ("tuner tune ga", {"games.pgn", "games"}),
+        ("tuner tune cl", {"classic"}),
+        ("tuner match classic shogi/ha", {"shogi/hand"}),
         ("tuner tune -o ga", {"games.pgn", "games"}),
         ("tuner tune --run ga", {"games"}),
         ("tuner report ga", {"games"}),
@@ -146,6 +176,24 @@ $(complete -p tuner | sed 's/.*-F \\([^ ]*\\) .*/\\1/') tuner
 printf '%s\\n' "${{COMPREPLY[@]}}\""""
     ran = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True)
     assert set(ran.stdout.split()) == expected, ran.stderr
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish; install the Debian package fish")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tuner tu", {"tune"}),
+        ("tuner tune cl", {"classic"}),
+        ("tuner params sh", {"shogi/classic", "shogi/hand", "shogi/zero", "shown.yaml"}),
+        ("tuner tune --learner ada", {"adam", "adagrad"}),
+    ],
+)
+def test_fish_completes_commands_choices_and_files(tmp_path, line, expected):
+    (tmp_path / "shown.yaml").touch()
+    (tmp_path / "script").write_text(done("--print-completion", "fish").out)
+    asked = f"source script; complete -C '{line}'"
+    ran = subprocess.run(["fish", "-c", asked], cwd=tmp_path, capture_output=True, text=True)
+    assert {row.split("\t")[0] for row in ran.stdout.splitlines()} == expected, ran.stderr
 
 
 def test_every_name_of_a_file_in_a_usage_is_completed():
@@ -180,7 +228,8 @@ def test_every_name_of_a_file_in_a_usage_is_completed():
         for action in command._actions
         if isinstance(action.metavar, str)
     }
-    assert found - others == {*completion.FILES, *completion.FOLDERS}
+    known = {*completion.FILES, *completion.FOLDERS, *completion.EVALUATIONS}
+    assert found - others == known
 
 
 def test_help_in_a_terminal_ends_with_status_0():

@@ -326,3 +326,34 @@ def test_a_mistake_is_one_line_and_nothing_is_written(mistakes, command, monkeyp
     assert BAD[command] in said
     after = {path: path.read_bytes() for path in mistakes.rglob("*") if path.is_file()}
     assert after == before
+
+
+def test_one_option_in_two_cases_is_refused(tmp_path):
+    names = file_of(tmp_path, LOOKS + "looks, int, 4, 1, 40, 3, 0.05\n")
+    said = refused("optimize", engine(), "--options", names, "--games", 4, *FAST)
+    assert f"{names}: Looks and looks are one option of the engine; remove one" in said
+
+
+LISTED = """import sys
+for line in sys.stdin:
+    if line.strip() == "uci":
+        print("option name Huge type spin default 0 min 0 max 99999999999")
+        print("option name #x type spin default 1 min 0 max 5")
+        print("option name A, b type spin default 1 min 0 max 5")
+        print("option name Out type spin default 50 min 0 max 5")
+        print("option name Good type spin default 3 min 0 max 5")
+        print("uciok", flush=True)
+    elif line.strip() == "isready":
+        print("readyok", flush=True)
+    elif line.strip() == "quit":
+        break
+"""
+
+
+def test_what_is_listed_is_read_and_the_rest_is_a_comment(tmp_path):
+    program = tmp_path / "listed.py"
+    program.write_text(LISTED)
+    out = done("optimize", "uci:" + shlex.join([sys.executable, str(program)]), "--list").out
+    (number,) = read_numbers(file_of(tmp_path, out))
+    assert number.name == "Good" and out.count("\n# ") + out.startswith("# ") == 4
+    assert "# Out: value is 50, expected a number from 0 to 5\n" in out

@@ -521,3 +521,11 @@ def test_the_files_of_an_engine_are_not_overwritten(tmp_path, protocol):
     engine.touch()
     with pytest.raises(InputError, match="is an input of this command"):
         require_other(engine, [f"{protocol}:python {engine} --fast"])
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    path = tmp_path / "weights.h"
+    done("export", "classic", "--format", "c", "-o", path)
+    path.chmod(0o640)
+    done("export", "pesto", "--format", "c", "-o", path)
+    assert path.stat().st_mode & 0o777 == 0o640

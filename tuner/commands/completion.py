@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 # placeholders of files and folders in the usage of a command
 FILES = (
     "FILE",
@@ -13,17 +13,13 @@ FILES = (
     "POSITION|FILE",
     "FILE|FEN",
     "GAMES",
-    "PARAMS",
     "PLAN",
     "OUT",
-    "INITIAL",
-    "LEARNED",
-    "PLAYER",
     "NET.yaml",
     "SOURCE",
-    "A",
-    "B",
 )
+# of files, and of parameter files that are bundled
+EVALUATIONS = ("PARAMS", "INITIAL", "LEARNED", "PLAYER", "A", "B")
 FOLDERS = ("DIR", "RUN")
 
 
@@ -35,9 +31,27 @@ def completion_of(parser: argparse.ArgumentParser, shell: str) -> str:
     kinds: dict[str, Any] = {
         **dict.fromkeys(FILES, shtab.FILE),
         **dict.fromkeys(FOLDERS, shtab.DIRECTORY),
+        **dict.fromkeys(EVALUATIONS, _evaluations()),
     }
     _mark_files(parser, kinds)
     return shtab.complete(parser, shell)
+
+
+def _evaluations() -> dict[str, Any]:
+    """Return how shells complete names of bundled parameter files, and of files."""
+    from tuner.io.files import bundled
+    from tuner.parameters.parameters import DEFAULT_GAME
+
+    names = " ".join(name.removeprefix(f"{DEFAULT_GAME}/") for name in bundled())
+    return {
+        "bash": "_tuner_evaluations",
+        "zsh": f"_alternative 'bundled::({names})' 'files::_files'",
+        "tcsh": "f",
+        "fish": f"(echo {names} | string split ' '; __fish_complete_path)",
+        "preamble": {
+            "bash": f'_tuner_evaluations() {{ compgen -W "{names}" -- $1; compgen -f -- $1; }}'
+        },
+    }
 
 
 def _mark_files(parser: argparse.ArgumentParser, kinds: dict[str, Any]) -> None:

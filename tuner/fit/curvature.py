@@ -295,11 +295,9 @@ def banded_root(root: Root, told: np.ndarray) -> Root:
     """Return the root of 1 + L' told L for the root L of a banded covariance."""
     matrix = sparse.dia_array(root.lower.T @ sparse.diags_array(told) @ root.lower)
     n = len(told)
-    reach = int(max(0, -matrix.offsets.min())) + 1
-    band = np.zeros((reach, n))
-    for offset, values in zip(matrix.offsets, matrix.data, strict=True):
-        if offset <= 0:
-            band[-offset, : n + offset] = values[: n + offset]
+    band = np.zeros((1 - int(matrix.offsets.min(initial=0)), n))
+    for k in range(len(band)):
+        band[k, : n - k] = matrix.diagonal(-k)
     band[0] += 1
     return Root(band, True)
 

@@ -39,13 +39,15 @@ def temporary_name(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield a temporary path, which replaces `path` after the block and is removed if the block
-    fails. If `path` is a link, the file that it points to is replaced. InputError if the file
-    cannot be written."""
+    """Yield a temporary path, which replaces `path` after the block, with the mode of the old file,
+    and is removed if the block fails. If `path` is a link, the file that it points to is replaced.
+    InputError if the file cannot be written."""
     place = Path(os.path.realpath(path))
     temporary = temporary_name(place)
     try:
         yield temporary
+        with contextlib.suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(place.stat().st_mode))
         os.replace(temporary, place)
     except OSError as problem:
         raise unwritable(path, problem) from None

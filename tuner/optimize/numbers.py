@@ -164,6 +164,8 @@ def _faults(number: Number) -> Iterator[str]:
     name, whole, value, low, high, step, rate = number
     if not name:
         yield "the name is empty"
+    if "," in name or name.startswith("#"):
+        yield f"{name}: its name has a comma, or begins with #, and cannot stand in a line"
     if not all(math.isfinite(each) and abs(each) <= 1e9 for each in number[2:]):
         yield f"{name}: expected numbers of at most 1e9"
     if whole and not all(each.is_integer() for each in (value, low, high)):
@@ -240,7 +242,13 @@ def require_settable(
     game = game_of(named)
     if named.kind not in OURS:
         options = {name.lower(): each for name, each in declared_options(named, game).items()}
+        names: dict[str, str] = {}
         for number in numbers:
+            other = names.setdefault(number.name.lower(), number.name)
+            if other != number.name:
+                raise InputError(
+                    f"{file}: {other} and {number.name} are one option of the engine; remove one"
+                )
             _require_option(number, options, f"{file}: {number.name}")
         return
     parameters = _own_parameters(named, terms)
@@ -302,14 +310,14 @@ def list_text(player: str, terms: Sequence[str]) -> str:
                 option.name,
                 True,
                 float(option.default),
-                low,
-                high,
+                float(low),
+                float(high),
                 max(1.0, round(STEP_SHARE * (high - low))),
             )
             for option in declared_options(named, game).values()
             if option.kind == "spin" and option.name.lower() not in FIXED
             if (low := option.low) is not None and (high := option.high) is not None
-            if low < high and "," not in option.name and option.default.lstrip("+-").isdecimal()
+            if low < high and option.default.lstrip("+-").isdecimal()
         )
         if not text:
             raise InputError(
@@ -319,14 +327,20 @@ def list_text(player: str, terms: Sequence[str]) -> str:
         return text
     parameters = _own_parameters(named, terms)
     constants = _listed(
-        Number(each.name, True, each.value, each.low, each.high, each.step)
+        Number(each.name, True, *map(float, (each.value, each.low, each.high, each.step)))
         for each in game.contest.constants
     )
     return constants + (spsa_text(rounded(parameters)) if parameters is not None else "")
 
 
 def _listed(numbers: Iterable[Number]) -> str:
-    return "".join(f"{number.line(number.value)}\n" for number in numbers)
+    """Return a line of each number, a comment for those that --options would refuse."""
+    return "".join(
+        f"# {fault}\n"
+        if (fault := next(_faults(number), None))
+        else f"{number.line(number.value)}\n"
+        for number in numbers
+    )
 
 
 GAIN = {False: 5.0, True: 0.05}  # by whether games win points

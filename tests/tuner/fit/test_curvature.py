@@ -11,7 +11,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import WideWriter
 from tuner.fit import curvature
 from tuner.fit import prior as prior_module
-from tuner.fit.blocks import FORMS, BlockPrecision, BlockPrior, prior_blocks
+from tuner.fit.blocks import FORMS, BlockPrecision, BlockPrior, Root, prior_blocks
 from tuner.fit.curvature import Dense, Operator, curvature_of, is_large
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.errors import Draws, Full, find_null_space, standard_errors
@@ -268,3 +268,12 @@ def test_errors_that_are_unknown_come_from_no_random_vectors(tmp_path, monkeypat
     assert np.isnan(found.standard_errors).all() and found.covariance.unknown
     assert found.draws == 0 and np.isnan(found.noise.of(np.ones((3, 61))))
     assert np.isnan(found.noise.freedom(np.eye(61)))
+
+
+@pytest.mark.parametrize("told", [[2.0, 1.0, 3.0, 0.0, 0.0], [0.0] * 5, [0.0, 0.0, 4.0, 0.0, 1.0]])
+def test_the_root_of_a_band_is_that_of_the_matrix_where_the_loss_tells_nothing(told):
+    root = Root(np.array([[2.0] * 5, [0.5] * 5]), True)
+    lower = root.lower.toarray()
+    wanted = np.eye(5) + lower.T @ np.diag(told) @ lower
+    half = curvature.banded_root(root, np.array(told)).solve(np.eye(5))
+    np.testing.assert_allclose(half.T @ half, np.linalg.inv(wanted), rtol=1e-10, atol=1e-12)
