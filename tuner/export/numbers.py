@@ -49,8 +49,10 @@ PREFIX = "term_"
 
 
 def identifier(path: str) -> str:
-    """`term.name` as letters, digits and single underscores: double ones are reserved in C++."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", path).strip("_")
+    """`term.name` as letters, digits and single underscores: double ones are reserved in C++.
+    Letters beyond ASCII are written by their numbers: `u6b69`."""
+    text = "".join(c if c.isascii() or not c.isalnum() else f"_u{ord(c):x}_" for c in path)
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
 def c_names(paths: Sequence[str]) -> list[str]:

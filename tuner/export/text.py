@@ -41,7 +41,9 @@ def c_text(r: Rounded, name: str) -> str:
         size = "" if not place.shape else f"[{place.size}]"
         return f"static const {kind} {identifier}[{len(r.stages)}]{size} = "
 
-    return _text(r, name, c_names, declaration, "{}")
+    guard = f"EVALTUNE_{c_names([name])[0].upper()}_H"
+    text = _text(r, name, c_names, declaration, "{}")
+    return f"#ifndef {guard}\n#define {guard}\n\n{text}\n#endif\n"
 
 
 def rust_text(r: Rounded, name: str) -> str:

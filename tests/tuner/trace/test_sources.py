@@ -82,6 +82,7 @@ def compiled(
     trace: bool,
     standard: tuple[str, str] = ("gcc", "c11"),
     *more: str,
+    before: str = "",
 ):
     """Compile a program with warnings as errors; a completed process."""
     folder.mkdir(exist_ok=True)
@@ -90,7 +91,7 @@ def compiled(
         if compiler is None:
             pytest.skip(f"no {standard[0]}; install the Debian package {standard[0]}")
         (folder / "tracerows.h").write_text(LANGUAGES["c"](LAYOUT, "my */ file.yaml"))
-        (folder / "main.c").write_text(PROGRAM_C.replace("@MARKS@", marks))
+        (folder / "main.c").write_text(before + PROGRAM_C.replace("@MARKS@", marks))
         words = [
             compiler,
             "-x",
@@ -179,8 +180,68 @@ def test_the_header_has_prototypes_and_refuses_old_standards(tmp_path):
     warned = ("-Wmissing-prototypes", "-o", "main")
     ran = compiled("c", tmp_path, MARKS_C, True, ("gcc", "c11"), *warned)
     assert re.findall(r"no previous prototype for \W(\w+)", ran.stderr) == ["evaluate"]
-    ran = compiled("c", tmp_path, MARKS_C, False, ("gcc", "c89"))
+    ran = compiled("c", tmp_path, MARKS_C, False, ("gcc", "gnu89"), "-o", "main")
+    assert ran.returncode == 0, ran.stderr
+    ran = compiled("c", tmp_path, MARKS_C, True, ("gcc", "c89"))
     assert ran.returncode != 0 and "expected C99 or C++11 or later" in ran.stderr
+
+
+@pytest.mark.parametrize("trace", [True, False])
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20"])
+def test_a_macro_takes_a_lambda_and_evaluates_nothing_without_tracing(tmp_path, standard, trace):
+    mark = "EVALTUNE_ROWN(tempo_tempo, 0, us, [](int k) { return k > 0; }(i++));"
+    ran = compiled("c", tmp_path, f"{mark}{' i--;' * trace}", trace, ("g++", standard))
+    assert ran.returncode == 0, ran.stderr
+    assert ('"tempo.tempo":-63' in printed(tmp_path)) == trace
+
+
+def test_the_implementation_may_follow_another_header_that_includes_this_one(tmp_path):
+    before = '#include "tracerows.h"\n'
+    ran = compiled("c", tmp_path, MARKS_C, True, before=before)
+    assert ran.returncode == 0, ran.stderr
+    assert printed(tmp_path) == PRINTED
+
+
+@pytest.mark.parametrize("comma", [",", "\\xd9\\xab"])
+def test_numbers_have_a_point_whatever_the_locale_says(tmp_path, comma):
+    before = f"""#include <stdio.h>
+#include <string.h>
+static int printed_there(char *text, size_t size, const char *format, double value) {{
+    char own[32], *point;
+    snprintf(own, sizeof own, format, value);
+    point = strchr(own, '.');
+    if (!point) return snprintf(text, size, "%s", own);
+    *point = 0;
+    return snprintf(text, size, "%s{comma}%s", own, point + 1);
+}}
+#define snprintf printed_there
+"""
+    ran = compiled("c", tmp_path, MARKS_C, True, ("gcc", "c11"), "-o", "main", before=before)
+    assert ran.returncode == 0, ran.stderr
+    assert printed(tmp_path) == PRINTED
+
+
+def test_names_without_latin_letters_are_identifiers_that_compile(tmp_path):
+    layout = Layout((Place("角", "銀", (), 0), Place("金", "größe", (3,), 1)))
+    path = tmp_path / "names.yaml"
+    path.write_text(
+        "game: chess\nscale: 0.00255\nstages: [mg, eg]\nterms: rows\nphases: 24\nweights:\n"
+        "  角:\n    銀: {mg: 1, eg: 1}\n  金:\n    größe:\n      mg: [1, 2, 3]\n"
+        "      eg: [1, 2, 3]\n"
+    )
+    header = tmp_path / "weights.h"
+    done("export", path, "--format", "c", "-o", header)
+    assert "int u89d2_u9280[2] = " in header.read_text()
+    (tmp_path / "tracerows.h").write_text(LANGUAGES["c"](layout, "names.yaml"))
+    (tmp_path / "a.c").write_text(
+        '#include "weights.h"\n#include "weights.h"\n#include "tracerows.h"\n'
+        "int f(void) { EVALTUNE_ROW(u89d2_u9280, 0, 0); return u89d2_u9280[0]; }\n"
+    )
+    compiler = tool("gcc")
+    if compiler is None:
+        pytest.skip("no gcc; install the Debian package gcc")
+    ran = subprocess.run([compiler, "-c", "a.c"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("trace", [True, False])

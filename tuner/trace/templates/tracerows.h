@@ -8,8 +8,8 @@
  * WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR
  * PERFORMANCE OF THIS SOFTWARE. (0BSD)
  *
- * C99 or later, C++11 or later. Compile with -DEVALTUNE_TRACE for a program that prints rows; without it, or with it as 0, the
- * macros are no code, and nothing is included. Wrong names do not compile, with it and without, nor does a list marked as a table.
+ * Compile with -DEVALTUNE_TRACE, as C99 or C++11 or later, for a program that prints rows; without it, or with it as 0, the macros
+ * are no code, and nothing is included. Wrong names do not compile, with it and without, nor does a list marked as a table.
  * In C, one source defines EVALTUNE_IMPLEMENTATION before it includes this file.
  *
  *   EVALTUNE_BEGIN()                      before an evaluation
@@ -35,26 +35,27 @@ enum {
     EVALTUNE_PARAMETERS, EVALTUNE_COLUMNS = @COLUMNS@
 };
 
-#if defined(__cplusplus) ? __cplusplus < 201103L && !defined(_MSC_VER) : !defined(_MSC_VER) && __STDC_VERSION__ < 199901L
-#error "tracerows.h: expected C99 or C++11 or later; compile with -std=c99 or -std=c++11"
-#endif
 #if defined(EVALTUNE_TRACE) && EVALTUNE_TRACE + 0 == 0 && -EVALTUNE_TRACE - 1 != 1 /* it is 0, not empty */
 #undef EVALTUNE_TRACE
 #endif
 
 #ifndef EVALTUNE_TRACE
 
-#define EVALTUNE_ROW(name, index, us) ((void)sizeof((int)(index) + (int)(us) + (int)EVALTUNE_P_##name))
-#define EVALTUNE_ROWN(name, index, us, n) ((void)sizeof((int)(index) + (int)(us) + (int)(n) + (int)EVALTUNE_P_##name))
-#define EVALTUNE_ROW2(name, row, column, us) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)EVALTUNE_T_##name))
-#define EVALTUNE_ROW2N(name, row, column, us, n) ((void)sizeof((int)(row) + (int)(column) + (int)(us) + (int)(n) + (int)EVALTUNE_T_##name))
+#define EVALTUNE_ROW(name, index, us) ((void)(0 ? (int)(index) + (int)(us) + (int)EVALTUNE_P_##name : 0))
+#define EVALTUNE_ROWN(name, index, us, n) ((void)(0 ? (int)(index) + (int)(us) + (int)(n) + (int)EVALTUNE_P_##name : 0))
+#define EVALTUNE_ROW2(name, row, column, us) ((void)(0 ? (int)(row) + (int)(column) + (int)(us) + (int)EVALTUNE_T_##name : 0))
+#define EVALTUNE_ROW2N(name, row, column, us, n) ((void)(0 ? (int)(row) + (int)(column) + (int)(us) + (int)(n) + (int)EVALTUNE_T_##name : 0))
 #define EVALTUNE_BEGIN() ((void)0)
-#define EVALTUNE_REST(cp) ((void)sizeof((int)(cp)))
-#define EVALTUNE_SCALE(f) ((void)sizeof((int)(f)))
-#define EVALTUNE_FACTOR(f) ((void)sizeof((int)(f)))
-#define EVALTUNE_END(fen, eval, phase) ((void)sizeof(*(fen) + (int)(eval) + (int)(phase)))
+#define EVALTUNE_REST(cp) ((void)(0 ? (int)(cp) : 0))
+#define EVALTUNE_SCALE(f) ((void)(0 ? (int)(f) : 0))
+#define EVALTUNE_FACTOR(f) ((void)(0 ? (int)(f) : 0))
+#define EVALTUNE_END(fen, eval, phase) ((void)(0 ? *(fen) + (int)(eval) + (int)(phase) : 0))
 
 #else
+
+#if defined(__cplusplus) ? __cplusplus < 201103L && !defined(_MSC_VER) : !defined(_MSC_VER) && __STDC_VERSION__ < 199901L
+#error "tracerows.h: expected C99 or C++11 or later; compile with -std=c99 or -std=c++11"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,10 +91,15 @@ EVALTUNE_API struct evaltune_buffer *evaltune_here(void);
 EVALTUNE_API void evaltune_begin(void);
 EVALTUNE_API void evaltune_add(int parameter, int row, int index, int us, double n, const char *file, int line);
 EVALTUNE_API void evaltune_text(const char *text);
+EVALTUNE_API void evaltune_number(const char *before, double value);
 EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase);
 EVALTUNE_API int evaltune_serve(void (*one)(const char *fen));
 
-#if defined(__cplusplus) || defined(EVALTUNE_IMPLEMENTATION)
+#endif /* EVALTUNE_TRACE */
+#endif /* EVALTUNE_TRACEROWS_H */
+
+#if defined(EVALTUNE_TRACE) && (defined(__cplusplus) || defined(EVALTUNE_IMPLEMENTATION)) && !defined(EVALTUNE_IMPLEMENTED)
+#define EVALTUNE_IMPLEMENTED
 
 EVALTUNE_API const struct evaltune_parameter *evaltune_parameters(void) {
     static const struct evaltune_parameter all[] = {
@@ -139,16 +145,29 @@ EVALTUNE_API void evaltune_text(const char *text) {
     putchar('"');
 }
 
+/* Prints a text and a number, with a point whatever the locale has in its place. */
+EVALTUNE_API void evaltune_number(const char *before, double value) {
+    char text[64], *from, *to = text;
+    snprintf(text, sizeof text, "%.9g", value);
+    for (from = text; *from; from++) {
+        if (strchr("0123456789+-e", *from)) *to++ = *from;
+        else if (to == text || to[-1] != '.') *to++ = '.';
+    }
+    *to = '\0';
+    printf("%s%s", before, text);
+}
+
 EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase) {
     struct evaltune_buffer *b = evaltune_here();
     const char *comma = "";
     int k, i;
     printf("{\"fen\":");
     evaltune_text(fen);
-    printf(",\"eval\":%.9g,\"phase\":%d", eval, phase);
-    if (b->rest != 0.0) printf(",\"rest\":%.9g", b->rest);
-    if (b->scale != 1.0) printf(",\"scale\":%.9g", b->scale);
-    if (b->factor != 1.0) printf(",\"factor\":%.9g", b->factor);
+    evaltune_number(",\"eval\":", eval);
+    printf(",\"phase\":%d", phase);
+    if (b->rest != 0.0) evaltune_number(",\"rest\":", b->rest);
+    if (b->scale != 1.0) evaltune_number(",\"scale\":", b->scale);
+    if (b->factor != 1.0) evaltune_number(",\"factor\":", b->factor);
     printf(",\"counts\":{");
     for (k = 0; k < EVALTUNE_PARAMETERS; k++) {
         const struct evaltune_parameter *p = evaltune_parameters() + k;
@@ -158,7 +177,7 @@ EVALTUNE_API void evaltune_end(const char *fen, double eval, int phase) {
             printf("%s\"%s", comma, p->name);
             if (p->rows) printf("[%d]", i / width);
             if (p->columns) printf("[%d]", i % width);
-            printf("\":%.9g", b->count[p->first + i]);
+            evaltune_number("\":", b->count[p->first + i]);
             comma = ",";
         }
     }
@@ -188,6 +207,4 @@ EVALTUNE_API int evaltune_serve(void (*one)(const char *fen)) {
     return 0;
 }
 
-#endif
-#endif
 #endif
