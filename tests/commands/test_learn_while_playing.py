@@ -20,13 +20,17 @@ import pytest
 from games.record import find
 from games.search.searcher import Found, Limits
 from tests.commands.support import done, refused
+from tuner.core.records import InputError
 from tuner.evaluation.evaluation import load_evaluation
 from tuner.evaluation.loading import load_parameters, parameter_path
+from tuner.io.terminal import Display
+from tuner.play.selfplay import engine as engine_module
 from tuner.play.selfplay.engine import NEGLIGIBLE, Watcher, episode_of
 from tuner.play.selfplay.folder import read_episodes, read_history
 from tuner.play.selfplay.learner import BackupInput, Untold, new_learner, returns
 from tuner.play.selfplay.opponents import mistakes_of
 from tuner.play.selfplay.settings import settings_for
+from tuner.play.selfplay.told import told_games
 from tuner.play.selfplay.weights import texts_of
 
 COMMAND = [sys.executable, "-m", "tuner"]
@@ -473,6 +477,49 @@ def strong_random():
             return chess.engine.PlayResult(min(board.legal_moves, key=str), None)
 
     return Random()
+
+
+def test_a_game_that_is_played_again_is_told_its_own_result(tmp_path):
+    """The file of a match grows by a game with the same moves."""
+    episode = against_random(load_evaluation("material"), find("chess"), 0, 9)
+    first, again = (replace(episode, number=number, outcome=None) for number in (3, 7))
+    board = chess.Board()
+    for ply, move in enumerate(episode.moves):
+        board.push_san(find("chess").move_text(episode.line[ply], move))
+    pgn = tmp_path / "games.pgn"
+    pgn.write_text(pgn_of(board, "1-0"))
+    (told,) = told_games(find("chess"), str(pgn), [first, again], Display())
+    assert (told.number, told.outcome) == (3, 1.0)
+    pgn.write_text(pgn_of(board, "1-0") + pgn_of(board, "0-1"))
+    told = told_games(find("chess"), str(pgn), [first, again], Display())
+    assert [(each.number, each.outcome) for each in told] == [(3, 1.0), (7, -1.0)]
+
+
+def test_there_is_a_report_from_the_first_moment_on(tmp_path):
+    path, folder = mine(tmp_path), tmp_path / "mine-games"
+    with engine(path, "--learn") as playing:
+        playing.ping()
+        done("report", folder, "-o", tmp_path / "first.html")
+        play(playing, 0, 12)
+        play(playing, 1, 2)
+        playing.transport._proc.kill()
+    done("report", folder, "-o", tmp_path / "second.html")
+
+
+def test_two_engines_that_begin_at_once_are_told_apart(tmp_path, monkeypatch):
+    """The second finds no run, and then one that began meanwhile."""
+    folder, settings = tmp_path / "run", settings_for("material", {"opponents": ("others",)})
+
+    def other_begins(*more):
+        folder.mkdir()
+        done("selfplay", "material", "--games", 2, "--depth", 1, "--plies", 8, "--run", folder)
+        raise InputError("contains a run already")
+
+    monkeypatch.setattr(engine_module, "new_run", other_begins)
+    with pytest.raises(InputError, match="another program began to learn there at the same moment"):
+        engine_module.learn_while_playing(
+            tmp_path / "a.yaml", folder, settings, print, lambda watcher: None, print, "tuner uci"
+        )
 
 
 def test_results_need_games_of_an_engine_that_learns(tmp_path):

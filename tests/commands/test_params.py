@@ -1,6 +1,7 @@
 """`tuner params`: checking a file, and starting one."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ from tests.commands.support import done, refused, tuner
 from tests.tuner.datasets.rows.files import write_rows
 from tests.tuner.datasets.rows.support import ENGINE, random_rows
 from tuner.evaluation.loading import load_parameters
+from tuner.evaluation.networks.files import holds_network
+from tuner.io.files import bundled
+from tuner.parameters.writer import to_text
+from tuner.parameters.yaml_tree import comments_of, read_source
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +193,14 @@ def test_what_a_file_lacks_is_added_to_it_where_all_of_its_lines_stay(tmp_path):
     said = refused("params", path, "--add-missing")
     assert f"mine.yaml:{line}: this line would be written differently; `tuner params" in said
     assert path.read_text() == untidy
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in bundled().values() if not holds_network(path)], ids=lambda p: p.stem
+)
+def test_add_missing_keeps_every_line_of_a_bundled_file(path):
+    """As a contributor calls it, who has added a term."""
+    comments = comments_of(read_source(path))
+    text = to_text(replace(load_parameters(path), comments=comments), path.parent)
+    kept = iter(text.split("\n"))
+    assert all(line in kept for line in path.read_text().split("\n"))

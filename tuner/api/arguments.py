@@ -73,7 +73,9 @@ def _checked(function: Callable[..., Any], record: Any) -> Any:
                 raise InputError(
                     f"{function.__name__}: {name} is {shown(value)}, expected {_said(hints[name])}"
                 )
-        given = {name: value for name, value in found.items() if name in options}
+        given = {
+            name: options[name].read_word(value) for name, value in found.items() if name in options
+        }
         found.update(convert_fields(given, record, function.__name__))
         return function(*bound.args, **bound.kwargs)
 

@@ -48,6 +48,7 @@ from tuner.parameters.parameters import (
 )
 from tuner.parameters.reader import NAME, bundled, completing, heading_of, missing_parameters
 from tuner.parameters.writer import STAGES, of_specs, stages_text, to_text, write_parameters, zeros
+from tuner.parameters.yaml_tree import comments_of, read_source
 from tuner.results.result import CommandResult
 
 USAGE = "PARAMS|NAME... [--add-missing|--new|--from-rows] [-o OUT]"
@@ -203,6 +204,7 @@ def _checked(arguments: Arguments) -> CommandResult:
     if output is not None:
         require_writable(output, LEARNED, (str(path), *arguments.terms))
     elif missing and known is not None:
+        parameters = written = replace(written, comments=comments_of(read_source(path)))
         _require_only_added(path, parameters, completing(path, known))
         output = path
     if output is not None:

@@ -160,7 +160,12 @@ def read_settings(folder: Path, section: str, kind: type[S]) -> S:
         raise InputError(
             f"{folder}: not the settings of a {section} of this version; start another with --run"
         )
-    return make(kind, told.settings, f"{folder / DATABASE}: {SETTINGS}")
+    try:
+        return make(kind, told.settings, f"{folder / DATABASE}: {SETTINGS}")
+    except InputError as problem:
+        raise InputError(
+            f"{problem}; if another version of tuner began this run, start another with --run"
+        ) from None
 
 
 def kind_of(folder: Path) -> str | None:

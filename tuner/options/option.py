@@ -91,6 +91,16 @@ class Option:
         if self.former:
             group.add_argument(self.former, help=argparse.SUPPRESS, **keywords)
 
+    def read_word(self, value: Any) -> Any:
+        """Return a value of Python; a word of the command line that means another value is read,
+        such as `none`. What it cannot mean stays, to be refused by its type."""
+        if not isinstance(value, str) or self.read is None:
+            return value
+        try:
+            return self.value_of(value)
+        except InputError:
+            return value
+
     def value_of(self, text: str) -> Any:
         """Return the value of a word of the command line; InputError for one that it cannot
         have."""

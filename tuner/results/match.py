@@ -268,6 +268,7 @@ class MatchResult(RunResult):
             "seed": self.settings.seed,
             "total_plies": self.total_plies,
             "ends": dict(sorted(self.ends.items())),
+            "reasons": dict(sorted(self.reasons.items())),
             "forfeits": self.faults_by_side,
             "interrupted": self.interrupted,
             "run": self.run,

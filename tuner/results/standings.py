@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tuner.core.estimates import AT_LEAST, AT_MOST, ESTIMATED, GIVEN, UNKNOWN
+from tuner.core.estimates import AT_LEAST, AT_MOST, ESTIMATED, GIVEN, UNKNOWN, Estimate
 from tuner.core.text import plural
 from tuner.options.match import TournamentSettings
 from tuner.results.result import RunResult
 from tuner.statistics.ratings import Rated
 
+NEAR = 1e-6  # ratings of a fit that are equal
 SIGNS = {AT_LEAST: "≥", AT_MOST: "≤"}
 
 
@@ -78,6 +79,14 @@ class Standings(RunResult):
             for name in ("games", "wins", "draws", "losses")
         )
         return Counted(games, wins, draws, losses, sum(each.points for each in own))
+
+    def rank(self, place: int) -> int:
+        """Return the rank of the player at a place: that of the first with an equal rating."""
+        here = self.rated.rating(self.order[place])
+        first = place
+        while first and _are_equal(here, self.rated.rating(self.order[first - 1])):
+            first -= 1
+        return first + 1
 
     def superiority(self, place: int) -> float | None:
         """Return the likelihood that the player at a place is better than the next one."""
@@ -148,7 +157,7 @@ class Standings(RunResult):
         i = self.order[place]
         rating = self.rated.rating(i)
         return {
-            "rank": place + 1,
+            "rank": self.rank(place),
             "name": self.names[i],
             "rating": {**rating.plain, "how": rating.how},
             **vars(self.all_of(i)),
@@ -157,6 +166,10 @@ class Standings(RunResult):
                 fault: number for (j, fault), number in sorted(self.faults.items()) if j == i
             },
         }
+
+
+def _are_equal(a: Estimate, b: Estimate) -> bool:
+    return a.how == b.how and math.isclose(a.value, b.value, rel_tol=0, abs_tol=NEAR)
 
 
 def _percent(share: float | None) -> str:
@@ -183,7 +196,7 @@ def table_of(standings: Standings) -> list[list[str]]:
         other = own.wins if standings.in_points else own.draws
         rows.append(
             [
-                str(place + 1),
+                str(standings.rank(place)),
                 standings.names[i],
                 standings.rating_text(i),
                 f"{own.games:,}",

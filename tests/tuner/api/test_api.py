@@ -135,7 +135,7 @@ def test_numbers_have_names_stages_and_shapes():
             lambda: tuner.tune("classic", [], method="magic"),
             'method is "magic", expected one of',
         ),
-        (lambda: tuner.tune("classic", [], prior="none"), 'prior is "none", expected centipawns'),
+        (lambda: tuner.tune("classic", [], prior="off"), 'prior is "off", expected centipawns'),
         (
             lambda: tuner.tune("classic", [], positions="some"),
             'positions is "some", expected one of',
@@ -597,3 +597,12 @@ def test_the_expected_score_of_a_network_of_wins_is_its_probability_of_winning()
     assert found.expected_score(start[None])[0] == pytest.approx(wanted, abs=1e-4)
     value = float(np.tanh(found.scale * found.evaluate(start[None])[0]))
     assert wanted == pytest.approx((1 + 3 * value) / 2, abs=1e-4) and abs(value) > 1e-3
+
+
+def test_words_of_the_command_line_mean_the_same_in_python(games):
+    one, two = (
+        tuner.tune("tictactoe/zero", games, prior=prior, method="logistic")
+        for prior in ("none", None)
+    )
+    assert one.fit.prior == two.fit.prior == "none"
+    assert (one.evaluation.parameters.weights == two.evaluation.parameters.weights).all()

@@ -51,7 +51,7 @@ class Tally:
         self._next = 0
         self.faults: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()  # of all games, also after the test decided
+        self.reasons: Counter[str] = Counter()
         self.plies = 0
         self.decision: str | None = None
         self.llr = 0.0
@@ -59,7 +59,6 @@ class Tally:
 
     def add(self, line: PairLine) -> None:
         """Add a pair, given as a line of the journal."""
-        self.reasons.update(line.reasons or line.ends)
         if self._test is None:
             self._count(line)
             return
@@ -77,6 +76,7 @@ class Tally:
         self.games.update(line.outcomes)
         self._of_pairs[line.pair] = line.outcomes, line.luck
         self.ends.update(line.ends)
+        self.reasons.update(line.reasons or line.ends)
         self.plies += sum(line.plies)
         self.faults.update(filter(None, line.forfeits))
 

@@ -314,8 +314,8 @@ def learn_while_playing(
         begun[0][1].start()
         return run
 
-    display = Display()
-    if kind_of(folder):
+    display, kind = Display(), kind_of(folder)
+    if kind:
         known = read_settings(folder, EngineRun.section, EngineRun.kind)
         if known.opponents != (OTHERS,):
             raise InputError(
@@ -323,15 +323,20 @@ def learn_while_playing(
             )
         require_begun_with(folder, known, settings, typed)
     try:
-        if kind_of(folder):
+        if kind:
             resumed_run(EngineRun, folder, None, None, display, make=begin)
         else:
             new_run(begin(settings, None, display), folder, None, command)
     except Exception as problem:
+        if not kind and isinstance(problem, InputError) and kind_of(folder):
+            problem = InputError(
+                f"{folder}: another program began to learn there at the same moment; name another"
+                " folder with --run"
+            )
         for run, serving in begun:
             if run.begun:
                 run.stop(problem)
                 serving.join()
-        raise
+        raise problem
     if problems:
         raise problems[0]

@@ -189,6 +189,8 @@ class LearningRun(Run[SelfPlay]):
             else:
                 files.checkpoint(self.learner)
             last = (read_history(folder) or [{"games": 0, "cpu_seconds": 0.0}])[-1]
+            if not (folder / self.learned).exists():  # so that there is a report at any time
+                self.write(folder / self.learned, last)
             spent = last["cpu_seconds"]
             self.note_games(last["games"])
             self.display.note(f"{self.text()}, in {folder}")

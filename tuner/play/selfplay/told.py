@@ -37,7 +37,7 @@ ALL = ReadOptions(positions="all", skip_start=0, duplicates="keep")
 
 def told_games(game: Game, source: str, untold: list[Episode], display: Display) -> list[Episode]:
     """Return the games of which a file tells the results, with these. A game of the file is one of
-    them if it begins with all of its positions; of several that are alike, each is told once."""
+    them if it begins with all of its positions; games that are alike are told in their order."""
     waiting = defaultdict[tuple[int, bytes], list[Episode]](list)
     for episode in untold:
         waiting[len(episode.line), episode.line.tobytes()].append(episode)
@@ -95,10 +95,11 @@ class ToldRun(WeightsRun):
         untold = [
             episode
             for number, episode in read_episodes(files.path, self.game.words).items()
-            if number < last["games"] and number not in known and episode.outcome is None
+            if number < last["games"] and episode.outcome is None
         ]
         told = told_games(self.game, self._source, untold, self.display)
-        self._told = len(told), len(untold)
+        told = [episode for episode in told if episode.number not in known]
+        self._told = len(told), sum(episode.number not in known for episode in untold)
         learner, learned = self.learner, read_untold(files.path)
         told.sort(key=lambda episode: episode.number)
         begins = [batch.games for batch in learned]
