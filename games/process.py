@@ -12,7 +12,8 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import IO
 
 from games.record import EngineFault, EngineSilent
 from games.streams import InputError, one_line
@@ -33,6 +34,23 @@ GUARD_SECONDS = 10.0
 
 
 alive: set[EngineProcess] = set()
+BEGUN = time.monotonic()
+LOG = "# seconds, the engine with the number of its process, > to it, < from it\n"
+_logs: list[IO[str]] = []  # the file of `logged`, if there is one
+
+
+@contextlib.contextmanager
+def logged(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Write the lines that pass between this process and its engines to a file during the block;
+    None: to none."""
+    with contextlib.ExitStack() as opened:
+        if path is not None:
+            out = opened.enter_context(open(path, "w", buffering=1, encoding="utf-8"))
+            out.write(LOG)
+            _logs.append(out)
+            opened.callback(_logs.remove, out)
+        yield
+
 
 GUARDED = "EVALTUNE_GUARDED"  # in the environment of what is started: marks, one for each tuner
 # waits for the end of its input, then kills what has the mark until nothing is left
@@ -144,6 +162,7 @@ class EngineProcess:
 
     def say(self, text: bytes) -> None:
         """Write whole lines, without waiting for the engine."""
+        self._log(">", text.splitlines())
         self._unsent += text
         self._send()
 
@@ -261,8 +280,17 @@ class EngineProcess:
 
     def _take(self, piece: bytes) -> None:
         *whole, self._rest = (self._rest + piece).split(b"\n")
+        self._log("<", whole)
         # some engines begin lines with blanks
         self._lines.extend(line.lstrip(b" \t").removesuffix(b"\r") for line in whole)
+
+    def _log(self, way: str, lines: Iterable[bytes]) -> None:
+        """Write lines to the log, if there is one."""
+        for out in _logs:
+            named = f"{time.monotonic() - BEGUN:.3f} {self.command} ({self._process.pid}) {way}"
+            out.writelines(
+                f"{named} {line.decode('utf-8', 'replace').rstrip()}\n" for line in lines
+            )
 
     def _piece(self, deadline: float) -> bytes:
         """The next piece of the output, empty at its end and at the deadline."""

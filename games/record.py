@@ -413,8 +413,9 @@ class Control:
     depth: int | None = None
     nodes: int | None = None
     movetime: float | None = None
-    base: float | None = None  # clock for the whole game
+    base: float | None = None  # on the clock, for `moves` moves
     increment: float = 0.0  # added after each move
+    moves: int | None = None  # after which `base` is added again; None: for the whole game
     byoyomi: float = 0.0  # for each move once the clock has run out
     # by which a move may exceed its time; None: nothing of a clock, MOVETIME_MARGIN of `movetime`
     margin: float | None = None
@@ -442,7 +443,8 @@ class Control:
         """The control in words, also for the tags of games."""
         if self.base is not None:
             more = f", byoyomi {self.byoyomi:g}" if self.byoyomi else ""
-            return f"{self.base:g}+{self.increment:g}{more}"
+            period = f"{self.moves}/" if self.moves else ""
+            return f"{period}{self.base:g}+{self.increment:g}{more}"
         if self.movetime is not None:
             return f"{self.movetime:g} s a move"
         return f"depth {self.depth}" if self.depth is not None else f"{self.nodes:,} nodes a move"
@@ -475,6 +477,15 @@ class Settable(Protocol):
         InputError for options that our own player does not have."""
 
 
+class Left(NamedTuple):
+    """The clock of a player: seconds left to it and to its opponent, and its moves to the next time
+    control, None if there is none."""
+
+    own: float
+    other: float
+    moves: int | None = None
+
+
 class Player(Protocol):
     """A player of a match. Each thread has its own players; their moves must not depend on earlier
     games."""
@@ -484,12 +495,10 @@ class Player(Protocol):
         from the seed "match/pair/game/side". Raises Forfeit if it fails to start, InputError for a
         position that it cannot be given."""
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         """Choose a move in the last position of a game: positions (n, words), the n - 1 moves
-        between them, and, with a clock, the seconds left to this player and to the opponent. Raises
-        Forfeit instead of returning an illegal move."""
+        between them, and what is `left` on a clock, if there is one. Raises Forfeit instead of
+        returning an illegal move."""
 
     def abort(self) -> None:
         """Make `choose` return soon, with any result; called from another thread."""

@@ -102,6 +102,16 @@ def available_cpus() -> int:
     return max(1, math.ceil(min(cpus, quota_of_cpus(Path("/sys/fs/cgroup")))))
 
 
+CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def bind_thread(number: int) -> None:
+    """Bind this thread, and the processes that it starts from now on, to one of the CPUs that this
+    process may use. Only Linux has that."""
+    if CPUS:
+        os.sched_setaffinity(0, {CPUS[number % len(CPUS)]})
+
+
 def quota_of_cpus(root: Path) -> float:
     """Return the CPUs that the control groups of Linux grant this process, by the tree of groups at
     `root`, of either version; infinity without a limit."""

@@ -22,6 +22,7 @@ from games.record import (
     EngineOption,
     EngineSilent,
     Forfeit,
+    Left,
     Searched,
     SearchLimits,
 )
@@ -163,7 +164,7 @@ class EngineClient(Engine):
         line: np.ndarray,
         moves: Sequence[int],
         control: Control,
-        left: tuple[float, float] | None,
+        left: Left | None,
         seconds: float,
     ) -> Choice:
         """Choose a move, see `games.record.Player.choose`. Forfeit for an illegal one, EngineFault
@@ -284,17 +285,18 @@ class EngineClient(Engine):
                 " Chess960"
             )
 
-    def _go(self, control: Control, left: tuple[float, float] | None, second: bool) -> str:
+    def _go(self, control: Control, left: Left | None, second: bool) -> str:
         """The command to search with these limits."""
         go, speech = "go", self._speech
         if left is not None:
-            times = [round(1000 * seconds) for seconds in (left[::-1] if second else left)]
-            go += speech.clock.format(*times)
+            own, other = (round(1000 * seconds) for seconds in left[:2])
+            go += speech.clock.format(*((other, own) if second else (own, other)))
             go += (
                 f" byoyomi {round(1000 * control.byoyomi)}"
                 if control.byoyomi
                 else speech.increment.format(round(1000 * control.increment))
             )
+            go += f" movestogo {left.moves}" if left.moves else ""
         elif control.movetime is not None:
             go += speech.movetime.format(round(1000 * control.movetime))
         if control.depth is not None:

@@ -24,6 +24,7 @@ from games.record import (
     EngineOption,
     EngineSilent,
     Forfeit,
+    Left,
     SearchLimits,
 )
 from games.streams import InputError
@@ -118,7 +119,7 @@ class Engine(ABC):
         line: np.ndarray,
         moves: Sequence[int],
         control: Control,
-        left: tuple[float, float] | None,
+        left: Left | None,
         seconds: float,
     ) -> Choice:
         """Choose a move, see `games.record.Player.choose`. Forfeit for an illegal one, EngineFault
@@ -182,15 +183,13 @@ class EnginePlayer:
         except EngineFault as problem:
             self._forfeit(problem, problem.what)
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         """See `games.record.Player`."""
         assert self._engine is not None, "see begin"
         control = self._control.drawn(self._dice)
         patience = STALL_SECONDS
         if left is not None:
-            patience = left[0] + control.byoyomi + (control.margin or 0.0) + EXTRA_SECONDS
+            patience = left.own + control.byoyomi + (control.margin or 0.0) + EXTRA_SECONDS
         elif control.movetime is not None:
             patience = 2 * control.movetime + (control.margin or 0.0) + EXTRA_SECONDS
         try:

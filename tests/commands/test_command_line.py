@@ -209,7 +209,7 @@ def test_every_name_of_a_file_in_a_usage_is_completed():
         "P",
         "MB",
         "S",
-        "BASE+INC",
+        "[MOVES/]BASE+INC",
         "NAME=VALUE",
         "NAME=N",
         "NAME=ELO",

@@ -3,11 +3,15 @@ ladder."""
 
 import io
 import json
+import os
 import re
+import subprocess
 import sys
+import threading
 
 import pytest
 
+from games.system import CPUS, bind_thread
 from tests.commands.match_support import PAIR, comparable, games_of, play
 from tests.commands.support import done, refused
 from tests.games.support import REPOSITORY
@@ -206,3 +210,101 @@ def test_time_that_runs_out_against_a_bare_king_is_a_draw_and_no_fault(tmp_path)
     assert (found["draws"], found["forfeits"]) == (2, {})
     said = (tmp_path / "pgn").read_text()
     assert said.count("{Draw: White runs out of time against a bare king}") == 2
+
+
+def test_the_log_has_every_line_between_the_programs(tmp_path):
+    log = tmp_path / "log.txt"
+    done(
+        "match",
+        f"uci:{FAKE} uci good",
+        "random",
+        "--games",
+        2,
+        "--depth",
+        1,
+        "--plies",
+        8,
+        "--log",
+        log,
+    )
+    heading, *lines = log.read_text().splitlines()
+    assert heading.startswith("# seconds, the engine")
+    seconds, ways = [], []
+    for line in lines:
+        match = re.fullmatch(r"(\d+\.\d{3}) .*fake_engine.py uci good \(\d+\) ([<>]) (.*)", line)
+        assert match, line
+        seconds.append(float(match[1]))
+        ways.append((match[2], match[3]))
+    assert seconds == sorted(seconds) and ways[0] == (">", "uci") and (">", "quit") in ways
+    assert sum(text.startswith("go depth 1") for way, text in ways if way == ">") > 6
+    assert any(way == "<" and text.startswith("bestmove") for way, text in ways)
+    done("match", "random", "random", "--games", 2, "--plies", 8, "--depth", 1, "--log", log)
+    assert log.read_text() == heading + "\n"  # it is replaced
+    said = refused("match", "random", "random", "--games", 2, "--log", "x", "--pgn", "x")
+    assert "--log x: is the file of --pgn" in said and not os.path.exists("x")
+
+
+def test_engines_come_from_a_settings_file(tmp_path):
+    path, log = tmp_path / "engines.json", tmp_path / "log.txt"
+    path.write_text(
+        json.dumps(
+            [
+                {
+                    "name": "Fake 2",
+                    "command": f"{FAKE} uci good",
+                    "workingDirectory": str(tmp_path),
+                    "protocol": "uci",
+                    "options": [{"name": "Hash", "value": 8}],
+                    "ponder": False,
+                }
+            ]
+        )
+    )
+    small = ("--games", 2, "--depth", 1, "--plies", 8)
+    found = play(f"{path}:Fake 2", "random", *small, "--log", log)
+    assert found["players"] == ["Fake 2", "random"]
+    assert "setoption name Hash value 8" in log.read_text()
+    ran = json.loads(done("tournament", f"{path}:Fake 2", "random", *small, "--json").out)
+    assert {player["name"] for player in ran["players"]} == {"Fake 2", "random"}
+    said = refused("match", f"{path}:Fake 3", "random")
+    assert "has Fake 2, not 'Fake 3'" in said
+    path.write_text('[{"name": "x"}]')
+    assert "engine 1" in refused("match", f"{path}:x", "random")
+
+
+@pytest.mark.skipif(not CPUS, reason="no sched_getaffinity on this system")
+def test_each_game_has_a_core_of_its_own(tmp_path):
+    seen = []
+
+    def work(number):
+        before = os.sched_getaffinity(0)
+        bind_thread(number)
+        child = [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"]
+        seen.append((os.sched_getaffinity(0), eval_set(subprocess.check_output(child))))
+        assert before == set(CPUS)
+
+    for number in range(len(CPUS) + 1):
+        thread = threading.Thread(target=work, args=[number])
+        thread.start()
+        thread.join()
+    assert seen == [({cpu}, {cpu}) for cpu in [*CPUS, CPUS[0]]]
+    assert os.sched_getaffinity(0) == set(CPUS)
+    play("material", "zero", "--games", 4, "--depth", 1, "--plies", 8, "--affinity")
+    assert os.sched_getaffinity(0) == set(CPUS)
+
+
+def eval_set(text: bytes) -> set[int]:
+    """Read a set of numbers as Python prints it."""
+    return set(map(int, re.findall(rb"\d+", text)))
+
+
+def test_a_time_control_of_some_moves_reaches_the_engine(tmp_path):
+    log = tmp_path / "log.txt"
+    words = (f"uci:{FAKE} uci good", "random", "--games", 2, "--tc", "3/20+0.1", "--log", log)
+    done("match", *words, "--max-moves", 14)
+    going = [int(n) for n in re.findall(r"> go .*movestogo (\d+)", log.read_text())]
+    assert going[:4] == [3, 2, 1, 3]
+    for wrong in ("0.5/10", "3/0", "0/10", "x/10"):
+        assert "expected a time control" in refused("match", "random", "random", "--tc", wrong)
+    said = refused("match", "shogi/zero", "shogi/zero", "--tc", "40/10")
+    assert "--tc: the protocol of shogi has no time for a number of moves" in said

@@ -16,6 +16,7 @@ from tuner.options.match import MatchOptions, TournamentOptions
 from tuner.parallel import OnThreads
 from tuner.play.match.match import MatchRun
 from tuner.play.match.settings import settings_for, tournament_settings
+from tuner.play.match.setup import logged_engines
 from tuner.play.match.tournament import TournamentRun
 from tuner.play.run import new_run
 from tuner.report.page import read_page, render
@@ -58,7 +59,9 @@ def play_match(a: Player | str | Path, b: Player | str | Path, **options: Any) -
         settings = settings_for(players[0], players[1], options, terms_of((a, b)))
         pgn, run = (None if path is None else Path(path) for path in (settings.pgn, settings.run))
         executor = OnThreads(settings.workers or available_cpus())
-        outcome = new_run(MatchRun(settings, pgn, KeptNotes()), run, executor, "tuner.play_match")
+        match = MatchRun(settings, pgn, KeptNotes())
+        with logged_engines(settings.log, pgn):
+            outcome = new_run(match, run, executor, "tuner.play_match")
     return outcome
 
 
@@ -90,7 +93,8 @@ def play_tournament(players: Sequence[Player | str | Path], **options: Any) -> S
         pgn, run = (None if path is None else Path(path) for path in (settings.pgn, settings.run))
         executor = OnThreads(settings.workers or available_cpus())
         tournament = TournamentRun(settings, pgn, KeptNotes())
-        outcome = new_run(tournament, run, executor, "tuner.play_tournament")
+        with logged_engines(settings.log, pgn):
+            outcome = new_run(tournament, run, executor, "tuner.play_tournament")
     return outcome
 
 

@@ -41,7 +41,7 @@ TABLE: Table = (
     Option(("b",), "its opponent", metavar="B", nargs="?"),
     *options_in(MatchOptions, "games"),
     OneOf(options_in(MatchOptions, "depth nodes movetime tc")),
-    *options_in(MatchOptions, "openings pgn run"),
+    *options_in(MatchOptions, "openings pgn run log"),
     resume("the match"),
     TERMS,
     Title("players"),
@@ -55,7 +55,7 @@ TABLE: Table = (
     *options_in(
         MatchOptions,
         "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
-        " seed",
+        " affinity seed",
     ),
     Title("machine"),
     *options_in(MatchOptions, "workers"),
@@ -67,6 +67,7 @@ def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.match.match import MatchRun
     from tuner.play.match.settings import settings_for
+    from tuner.play.match.setup import logged_engines
 
     def new() -> MatchSettings:
         if arguments.a is None or arguments.b is None:
@@ -76,4 +77,5 @@ def run(arguments: Arguments) -> RunResult:
         given = arguments.given_for(MatchOptions)
         return settings_for(arguments.a, arguments.b, given, arguments.terms)
 
-    return play(arguments, MatchRun, new, arguments.pgn and Path(arguments.pgn))
+    with logged_engines(arguments.log, arguments.pgn, arguments.cluster):
+        return play(arguments, MatchRun, new, arguments.pgn and Path(arguments.pgn))

@@ -45,7 +45,7 @@ TABLE: Table = (
     ),
     *options_in(TournamentOptions, "games gauntlet ladder"),
     OneOf(options_in(TournamentOptions, "depth nodes movetime tc")),
-    *options_in(TournamentOptions, "openings pgn run"),
+    *options_in(TournamentOptions, "openings pgn run log"),
     resume("the tournament"),
     TERMS,
     Title("players and ratings"),
@@ -54,7 +54,7 @@ TABLE: Table = (
     *options_in(
         TournamentOptions,
         "order random_plies book_plies plies resign draw syzygy byoyomi timemargin luck restart"
-        " seed",
+        " affinity seed",
     ),
     Title("machine"),
     *options_in(TournamentOptions, "workers"),
@@ -65,6 +65,7 @@ TABLE: Table = (
 def run(arguments: Arguments) -> RunResult:
     from tuner.commands.display import play
     from tuner.play.match.settings import tournament_settings
+    from tuner.play.match.setup import logged_engines
     from tuner.play.match.tournament import TournamentRun
 
     def new() -> TournamentSettings:
@@ -75,4 +76,5 @@ def run(arguments: Arguments) -> RunResult:
         given = arguments.given_for(TournamentOptions)
         return tournament_settings(arguments.players, given, arguments.terms)
 
-    return play(arguments, TournamentRun, new, arguments.pgn and Path(arguments.pgn))
+    with logged_engines(arguments.log, arguments.pgn, arguments.cluster):
+        return play(arguments, TournamentRun, new, arguments.pgn and Path(arguments.pgn))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import games
+from games.process import LOG
 from games.system import split
 from tuner.core.records import InputError
 
@@ -169,6 +170,7 @@ LEARNED, GAMES, PAGE, EXPORT = (
     "an export",
 )
 NETWORK, WEIGHTS = "a network", "the weights of a network"
+LOGFILE = "a log of engines"
 MADE_HERE: dict[str, Callable[[Content], bool]] = {
     LEARNED: _is_learned,
     GAMES: _is_games,
@@ -176,6 +178,7 @@ MADE_HERE: dict[str, Callable[[Content], bool]] = {
     EXPORT: _is_export,
     NETWORK: _is_network,
     WEIGHTS: _is_weights,
+    LOGFILE: lambda content: content[: len(LOG)] == LOG.encode(),
 }
 
 

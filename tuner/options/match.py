@@ -49,7 +49,7 @@ EvenGames = Annotated[
     ),
 ]
 Limits: TypeAlias = dict[str, Amount | None]
-LIMITS = {"depth", "nodes", "movetime", "base", "increment", "byoyomi", "margin"}
+LIMITS = {"depth", "nodes", "movetime", "base", "increment", "moves", "byoyomi", "margin"}
 SEARCHES = ("depth", "nodes", "movetime", "base")  # limits without which a search has no end
 
 
@@ -63,9 +63,10 @@ class GameOptions(Settings):
     nodes: PositiveCount | None = option("nodes per move of all players", metavar="N")
     movetime: Positive | None = option("seconds per move of all players", metavar="S")
     tc: TimeControl | None = option(
-        "time control of all players: seconds per game + seconds added after each move",
+        "time control of all players: seconds per game, or for every MOVES moves, + seconds added"
+        " after each move",
         read=time_control,
-        metavar="BASE+INC",
+        metavar="[MOVES/]BASE+INC",
     )
     byoyomi: Positive | None = option(
         "shogi, with --tc: seconds for each move once the clock is used up",
@@ -104,6 +105,7 @@ class GameOptions(Settings):
         "adjudicate a draw after N plies (default: never); in a match against `random`, also play"
         " `zero` and `material` against it",
         0,
+        flags="--plies --max-moves",
         metavar="N",
     )
     resign: tuple[str, ...] | None = resign("off")
@@ -115,6 +117,12 @@ class GameOptions(Settings):
     restart: bool | None = option(
         "restart engines before every pair, so that a resumed match plays the same games",
         action="store_true",
+    )
+    affinity: bool = option(
+        "bind the engines of each game to a core of their own",
+        default=False,
+        action="store_true",
+        seldom=True,
     )
     seed: Count = seed()
     workers: PositiveCount | None = workers("games played at once", resume=True)
@@ -132,6 +140,14 @@ class PairsOptions(GameOptions):
     )
     run: str | Path | None = option(
         "keep everything in this folder, so that it can be resumed", anew=True, metavar="DIR"
+    )
+    log: str | Path | None = option(
+        "write what passes between tuner and the engines to this file: each line with its time and"
+        " its engine",
+        anew=True,
+        metavar="OUT",
+        resume=True,
+        seldom=True,
     )
     luck: str | None = option(
         "with dice: parameter file or network for luck adjustment (default: the best bundled one)",

@@ -299,8 +299,12 @@ def refuse_first(faults: Iterable[tuple[object, str]]) -> None:
 
 MOST_HIDDEN, WIDEST = 7, 4096  # layers of a network, units of a layer
 TimeControl = Annotated[
-    tuple[Annotated[float, Meta(gt=0, lt=1e6)], Annotated[float, Meta(ge=0, lt=1e6)]],
-    Meta(description="a time control in seconds, such as 10+0.1"),
+    tuple[Annotated[float, Meta(ge=0, lt=1e6)], ...],
+    Meta(
+        min_length=2,
+        max_length=3,
+        description="a time control in seconds, such as 10+0.1, or 40/10+0.1 for every 40 moves",
+    ),
 ]
 PliesRange = Annotated[
     tuple[Count, Count],
@@ -333,11 +337,23 @@ def widths(text: str) -> tuple[int, ...]:
     return found
 
 
-def time_control(text: str) -> tuple[float, float]:
-    """Parse BASE+INC, seconds of a game and for each move."""
-    base, _, increment = text.partition("+")
-    found: tuple[float, float] = convert((float(base), float(increment or 0)), TimeControl, "")
+def time_control(text: str) -> tuple[float, ...]:
+    """Parse BASE+INC, seconds of a game and for each move, or MOVES/BASE+INC."""
+    moves, _, times = text.rpartition("/")
+    base, _, increment = times.partition("+")
+    numbers = (float(base), float(increment or 0), *([float(moves)] if moves else []))
+    found: tuple[float, ...] = convert(numbers, TimeControl, "")
+    clock_of(found)
     return found
+
+
+def clock_of(tc: Sequence[float]) -> dict[str, float | None]:
+    """Return the limits that a time control has. ValueError for a clock without time, and for a
+    period that is no number of moves."""
+    base, increment, moves = (*tc, None)[:3]
+    if not base or moves is not None and (moves < 1 or moves % 1):
+        raise ValueError(f"{tc} is no time control")
+    return {"base": base, "increment": increment, "moves": None if moves is None else int(moves)}
 
 
 def named_values(texts: Iterable[str], option: str) -> dict[str, str]:

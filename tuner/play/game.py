@@ -20,6 +20,7 @@ from games.record import (
     Dice,
     Forfeit,
     Game,
+    Left,
     PlayedGame,
     Player,
 )
@@ -139,7 +140,7 @@ def play_out(
     player; the first judge that ends the game decides. Raises Stopped if the work is stopped."""
     if stopped():
         raise Stopped
-    left, turn = [control.base for control in controls], 0
+    left, made, turn = [control.base for control in controls], [0, 0], 0
     thread = threading.get_ident()
     UNDER_WAY[thread] = course
     try:
@@ -150,20 +151,29 @@ def play_out(
                 if (ending := judge(course)) is not None:
                     return ending
             turn = course.turn
-            own, other = left[turn], left[1 - turn]
+            own, other, period = left[turn], left[1 - turn], controls[turn].moves
             begun = clock()
             choice = players[turn].choose(
                 course.line,
                 course.moves,
-                None if own is None else (own, own if other is None else other),
+                None
+                if own is None
+                else Left(
+                    own,
+                    own if other is None else other,
+                    None if period is None else period - made[turn] % period,
+                ),
             )
             used = clock() - begun
             if stopped():
                 raise Stopped
             if controls[turn].exceeded(used, own):
                 raise Forfeit(TIME)
+            made[turn] += 1
             if own is not None:
                 left[turn] = max(own - used, 0.0) + controls[turn].increment
+                if period is not None and made[turn] % period == 0:
+                    left[turn] = (left[turn] or 0.0) + (controls[turn].base or 0.0)
             course.add(choice.move)
             course.choices.append(choice)
             course.seconds.append(used)

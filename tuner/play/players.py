@@ -15,7 +15,17 @@ import numpy as np
 
 from games.process import split_command, words_of
 from games.protocol.player import EnginePlayer
-from games.record import Choice, Control, Game, Player, available, find, game_with_player, games_of
+from games.record import (
+    Choice,
+    Control,
+    Game,
+    Left,
+    Player,
+    available,
+    find,
+    game_with_player,
+    games_of,
+)
 from games.search.searcher import (
     UNLIMITED,
     Clock,
@@ -71,12 +81,10 @@ class SearchPlayer:
         assert self._change is not None, "players of matches have it"
         self._change(values)
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         limits = self._limits
         if left is not None:
-            clock = Clock(left[0], self._control.increment)
+            clock = Clock(left.own, self._control.increment, left.moves)
             byoyomi = self._control.byoyomi
             overhead = BYOYOMI_OVERHEAD if byoyomi else OVERHEAD
             limits = limits_with_byoyomi(clock, byoyomi, overhead)
@@ -101,9 +109,7 @@ class RandomPlayer:
     def begin(self, seed: str, start: np.ndarray) -> None:
         self._random = random.Random(seed)
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         legal = self._legal_moves(line[-1])
         return Choice(legal[int(self._random.random() * len(legal))])
 

@@ -38,6 +38,7 @@ from games.record import (
     EngineFault,
     EngineSilent,
     Forfeit,
+    Left,
     PlayedGame,
     Player,
     Rater,
@@ -80,7 +81,7 @@ class BoardEngine(Engine):
         line: np.ndarray,
         moves: Sequence[int],
         control: Control,
-        left: tuple[float, float] | None,
+        left: Left | None,
         seconds: float,
     ) -> Choice:
         """See `games.protocol.player.Engine`."""
@@ -218,9 +219,7 @@ class PubevalPlayer:
     def begin(self, seed: str, start: np.ndarray) -> None:
         """Nothing is random."""
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         words = np.ascontiguousarray(line[-1])
         after, _ = afterstates(words)
         return Choice(legal_moves(words)[pubeval_move(words, after)])

@@ -24,6 +24,7 @@ from games.record import (
     EngineOption,
     EngineSilent,
     Forfeit,
+    Left,
 )
 from games.streams import InputError, one_line
 
@@ -145,7 +146,7 @@ class XboardEngine(Engine):
         line: np.ndarray,
         moves: Sequence[int],
         control: Control,
-        left: tuple[float, float] | None,
+        left: Left | None,
         seconds: float,
     ) -> Choice:
         """See `games.protocol.player.Engine`."""
@@ -161,7 +162,7 @@ class XboardEngine(Engine):
         if control.depth != self._control.depth or control.nodes != self._control.nodes:
             lines += _limits(control)
         if left is not None:
-            own, other = (max(1, round(100 * each)) for each in left)
+            own, other = (max(1, round(100 * each)) for each in left[:2])
             lines += [f"time {own}", f"otim {other}"]
         self._process.forget()
         self._say(*lines, "go")
@@ -293,7 +294,7 @@ def _limits(control: Control) -> list[str]:
     lines = []
     if control.base is not None:
         minutes, seconds = divmod(int(control.base), 60)
-        lines.append(f"level 0 {minutes}:{seconds:02d} {control.increment:g}")
+        lines.append(f"level {control.moves or 0} {minutes}:{seconds:02d} {control.increment:g}")
     elif control.movetime is not None:
         lines.append(f"st {max(0.01, control.movetime):g}")
     if control.depth is not None:

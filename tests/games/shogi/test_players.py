@@ -10,7 +10,7 @@ import pytest
 from examples.sample_games import shogi as make_games
 from games.protocol import player as playing
 from games.protocol.player import EnginePlayer
-from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, find
+from games.record import CRASH, ILLEGAL, RESIGNS, STALL, Control, Forfeit, Left, find
 from games.shogi.engines import contest as players
 from games.shogi.files import sfen
 from games.shogi.game import GAME
@@ -78,7 +78,7 @@ def test_clocks_are_sent_for_both_sides():
     )
     try:
         player.begin("1/1/1/0", GAME.start())
-        assert player.choose(np.array([GAME.start()]), [], (0.3, 2.0)).move in GAME.legal_moves(
+        assert player.choose(np.array([GAME.start()]), [], Left(0.3, 2.0)).move in GAME.legal_moves(
             GAME.start()
         )
     finally:
@@ -101,7 +101,7 @@ def test_what_an_engine_is_told_of_the_clock(control, left, said, tmp_path):
     player = players.external("usi", command, {}, control, None)
     try:
         player.begin("1/1/1/0", GAME.start())
-        player.choose(np.array([GAME.start()]), [], left)
+        player.choose(np.array([GAME.start()]), [], left and Left(*left))
     finally:
         player.close()
     assert (tmp_path / "said").read_text() == f"go {said}\n"

@@ -171,6 +171,7 @@ class PlayersRun(Run[Found]):
                 text=text,
                 date=time.strftime("%Y.%m.%d"),
                 luck=self.luck,
+                affinity=settings.affinity,
                 event=f"tuner {self.command}",
             ),
             pair_text,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from games.record import FAULTS, Dice, Game, PlayedGame, Player, find
 from games.streams import InputError
+from games.system import bind_thread
 from tuner.play.game import Course, Luck, Rolling, Stopped, play_out
 from tuner.play.match.journal import PairLine
 from tuner.play.openings import Opening
@@ -17,6 +19,7 @@ from tuner.play.rules import GameRules
 Item = TypeVar("Item")
 PAIRS_OF_LEG = 1 << 40  # more than a leg has
 LUCK_DIGITS = 9  # after the point
+THREADS = itertools.count()  # that have a core of their own
 MOST_OPEN = 16  # players of a thread: of more, the one that has waited the longest is closed
 
 
@@ -31,6 +34,7 @@ class MatchSpec:
     text: bool = False
     date: str = ""
     luck: PlayerSpec | None = None  # measures the luck of games with dice
+    affinity: bool = False  # each thread, with its engines, has a core of its own
     event: str = "tuner match"
 
 
@@ -60,6 +64,7 @@ class MatchPlayers:
         self.luck = luck_by(self.game, spec.luck) if spec.luck else None
         self.judges = spec.rules.judges(self.game)
         self._players: dict[int, Player] = {}
+        self._is_bound = not spec.affinity
 
     def player(self, leg: int, side: int) -> Player:
         """Return a player of a leg."""
@@ -69,6 +74,15 @@ class MatchPlayers:
         if len(self._players) > MOST_OPEN:
             self._players.pop(next(iter(self._players))).close()
         return player
+
+    def bind(self) -> bool:
+        """Bind this thread, and the engines that it starts, to the next core; return False if that
+        was done, or is not wanted."""
+        if self._is_bound:
+            return False
+        self._is_bound = True
+        bind_thread(next(THREADS))
+        return True
 
     def ready(self) -> None:
         """Start all players; InputError for one that does not start."""
@@ -100,7 +114,7 @@ class Pair(NamedTuple):
 
 def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
     """Play a pair of games; None if the match was stopped."""
-    if state.spec.rules.restart:
+    if state.bind() or state.spec.rules.restart:
         state.close()  # the next game starts them
     try:
         first, second = (play_game(state, task, turn) for turn in (0, 1))

@@ -3,15 +3,17 @@ otherwise the usual values of the game."""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from tuner.core.records import InputError, Positive, PositiveCount, make, parse
+from tuner.core.records import InputError, Positive, PositiveCount, convert, make, parse
 from tuner.evaluation.loading import games_path
-from tuner.io.files import require_other
+from tuner.io.files import read_whole, require_other
 from tuner.io.run_folder import CHECKPOINTS
 from tuner.options.match import (
     DEFAULT_GAMES,
@@ -21,7 +23,7 @@ from tuner.options.match import (
     TournamentOptions,
     TournamentSettings,
 )
-from tuner.options.option import refuse_first, time_control
+from tuner.options.option import clock_of, refuse_first, time_control
 from tuner.play.match.setup import (
     AnySettings,
     game_of_players,
@@ -67,6 +69,8 @@ def settings_for(
     )
     if options.name_a is not None and options.name_a == options.name_b:
         raise InputError(f"both players have the name {options.name_a}; give another --name-b")
+    of_file = [configured(text) for text in (a, b)]
+    a, b = (player.text for player in of_file)
     game = game_of_players([understood(a), understood(b)])
     usual = usual_of(game)
     ladder = options.plies > 0 and any(player.rpartition("/")[2] == "random" for player in (a, b))
@@ -78,7 +82,10 @@ def settings_for(
             **paths_of(options, game.name),
             "a": a,
             "b": b,
-            "names": (options.name_a or "", options.name_b or ""),
+            "names": (
+                options.name_a or of_file[0].name or "",
+                options.name_b or of_file[1].name or "",
+            ),
             "games": games,
             "model": options.model or usual.model,
             "random_plies": random_plies if options.random_plies is None else options.random_plies,
@@ -90,8 +97,13 @@ def settings_for(
                 )
                 for side in "ab"
             ),
-            "option_a": (*_options_of(a, options.with_a, "--with", options.pgn), *options.option_a),
+            "option_a": (
+                *of_file[0].options,
+                *_options_of(a, options.with_a, "--with", options.pgn),
+                *options.option_a,
+            ),
             "option_b": (
+                *of_file[1].options,
                 *_options_of(b, options.with_b, "--with-b", options.pgn),
                 *options.option_b,
             ),
@@ -129,7 +141,10 @@ def control_of(
             raise InputError("--byoyomi: follows the clock of --tc; give --tc too, or --movetime")
         given["byoyomi"] = options.byoyomi
     if options.tc is not None:
-        both |= {"base": options.tc[0], "increment": options.tc[1]}
+        try:
+            both |= clock_of(options.tc)
+        except ValueError as problem:
+            raise InputError(f"--tc: {problem}") from None
     if any(both.values()):
         return both | given
     return both | {"depth": usual}
@@ -152,6 +167,8 @@ LIMITS = {
     "movetime": Positive,
     "byoyomi": Positive,
 }
+LARGEST_FILE = 1 << 20  # bytes of settings of engines
+KEYS = ("name", "command", "protocol", "workingDirectory", "options")  # that are read there
 OPTION, CLOCK, NAME = "option.", "tc", "name"
 RATED, LIMITED = "UCI_Elo", "UCI_LimitStrength"  # options of UCI: a rating, and whether it applies
 MOST_LEVELS = 100
@@ -169,8 +186,8 @@ class NamedPlayer(NamedTuple):
 def named_player(words: Sequence[str]) -> NamedPlayer:
     """Read a player and what follows it, such as `option.Hash=16 depth=5`; InputError for what is
     unknown."""
-    text, *more = words
-    name, options = None, []
+    text, name, _, own = configured(words[0])
+    more, options = words[1:], list(own)
     control: dict[str, float | None] = {}
     for word in more:
         key, separator, value = word.partition("=")
@@ -178,7 +195,7 @@ def named_player(words: Sequence[str]) -> NamedPlayer:
             if key in LIMITS:
                 control[key] = parse(value, LIMITS[key], key)
             elif key == CLOCK:
-                control["base"], control["increment"] = time_control(value)
+                control |= clock_of(time_control(value))
             elif key == NAME and value:
                 name = value
             elif key.startswith(OPTION) and separator:
@@ -191,6 +208,55 @@ def named_player(words: Sequence[str]) -> NamedPlayer:
         except ValueError as problem:
             raise InputError(f"--player {text} {word}: {problem}") from None
     return NamedPlayer(text, name, control, tuple(options))
+
+
+@dataclass(frozen=True)
+class ConfiguredOption:
+    """An option of an engine in a settings file."""
+
+    name: str
+    value: str | int | float | bool
+
+
+@dataclass(frozen=True)
+class ConfiguredEngine:
+    """An engine in a settings file, as cutechess writes `engines.json`."""
+
+    name: str
+    command: str
+    protocol: str = "uci"
+    workingDirectory: str = ""
+    options: tuple[ConfiguredOption, ...] = ()
+
+
+def configured(text: str) -> NamedPlayer:
+    """Return the player that FILE.json:NAME names in a settings file of engines, with its options;
+    another player as it is. InputError for a file or an engine that is not there."""
+    file, separator, name = text.rpartition(":")
+    if not separator or not file.endswith(".json"):
+        return NamedPlayer(text, None, {}, ())
+    try:
+        plain = json.loads(read_whole(Path(file), LARGEST_FILE, "settings of engines"))
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be read: {problem.strerror}") from None
+    except ValueError as problem:
+        raise InputError(f"{file}: not JSON: {problem}; expected settings of engines") from None
+    known = {}
+    for number, one in enumerate(plain if isinstance(plain, list) else []):
+        own = {key: one[key] for key in KEYS if key in one} if isinstance(one, dict) else one
+        engine = convert(own, ConfiguredEngine, f"{file}: engine {number + 1}")
+        known[engine.name] = engine
+    if name not in known:
+        raise InputError(f"{text}: {file} has {', '.join(known) or 'no engines'}, not {name!r}")
+    engine, command = known[name], known[name].command
+    if engine.workingDirectory:
+        folder = shlex.quote(engine.workingDirectory)
+        command = shlex.join(["sh", "-c", f"cd {folder} && exec {command}"])
+    options = tuple(
+        f"{each.name}={str(each.value).lower() if isinstance(each.value, bool) else each.value}"
+        for each in engine.options
+    )
+    return NamedPlayer(f"{engine.protocol}:{command}", name, {}, options)
 
 
 def players_of(text: str) -> list[tuple[str, str | None]]:
@@ -240,7 +306,10 @@ def tournament_settings(
     otherwise the usual ones of their game. InputError for options that no tournament can have."""
     options = TournamentOptions(**given)
     entrants = [
-        NamedPlayer(text, name, {}, ()) for each in texts for text, name in players_of(each)
+        player._replace(name=name or player.name)
+        for each in texts
+        for text, name in players_of(each)
+        for player in [configured(text)]
     ] + [named_player(words) for words in options.player]
     levels = list(levels_of(*options.ladder)) if options.ladder else []
     refuse_first(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from games.process import logged
 from games.record import Control, Game, find
 from games.streams import InputError, pieces
+from games.system import CPUS
 from tuner.core.text import plural
 from tuner.evaluation.evaluation import (
     Evaluation,
@@ -18,7 +21,7 @@ from tuner.evaluation.evaluation import (
     quiescence_of,
 )
 from tuner.evaluation.own_numbers import require_terms
-from tuner.io.files import bundled, sha256_of
+from tuner.io.files import LOGFILE, bundled, require_writable, sha256_of
 from tuner.options.match import Entrant, MatchSettings, TournamentSettings
 from tuner.options.option import named_values, no_use, refuse
 from tuner.parameters.parameters import DEFAULT_GAME
@@ -87,6 +90,25 @@ def usual_of(game: Game) -> UsualMatch:
     )
 
 
+@contextlib.contextmanager
+def logged_engines(
+    path: str | Path | None, pgn: str | Path | None, cluster: str | None = None
+) -> Iterator[None]:
+    """Write what passes between this process and its engines to a file, see `games.process.logged`.
+    InputError if it cannot be written, is the file of games, or for engines on a cluster."""
+    if path is not None:
+        is_pgn = pgn is not None and os.path.realpath(path) == os.path.realpath(pgn)
+        refuse(
+            (
+                (f"--log {path}", is_pgn, "is the file of --pgn"),
+                ("--log", cluster, "the engines of --cluster are elsewhere"),
+            )
+        )
+        require_writable(Path(path), LOGFILE, ())
+    with logged(path):
+        yield
+
+
 def require_suitable(settings: AnySettings, game: Game) -> None:
     """InputError for settings that games of this kind do not have."""
     name, dice, points = game.name, game.has_dice, game.in_points
@@ -108,6 +130,13 @@ def require_suitable(settings: AnySettings, game: Game) -> None:
                 f"--random-plies {settings.random_plies}",
                 settings.random_plies and dice,
                 f"games of {name} differ by their dice",
+            ),
+            ("--affinity", settings.affinity and not CPUS, "only Linux binds programs to cores"),
+            (
+                "--tc",
+                "usi" in game.contest.protocols
+                and any(control.get("moves") for control in settings.controls),
+                "the protocol of shogi has no time for a number of moves",
             ),
             ("--resign", settings.resign and points, ended),
             ("--draw", settings.draw and points, ended),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from games.record import FAULTS, FORFEITS, RULES, Choice, Dice, Game, Openings, Player
+from games.record import FAULTS, FORFEITS, RULES, Choice, Dice, Game, Left, Openings, Player
 from games.search.context import (
     LOWER,
     MORE,
@@ -121,9 +121,7 @@ class Learning:
     def begin(self, seed: str, start: np.ndarray) -> None:
         """Do nothing: the constructor began it."""
 
-    def choose(
-        self, line: np.ndarray, moves: Sequence[int], left: tuple[float, float] | None
-    ) -> Choice:
+    def choose(self, line: np.ndarray, moves: Sequence[int], left: Left | None) -> Choice:
         game, here = self._game, line[-1]
         found = self._searcher.search(line, self._plan.limits)
         move, explored = found.move, False

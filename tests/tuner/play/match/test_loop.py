@@ -92,10 +92,8 @@ def test_the_clock_runs_for_the_side_to_move_alone():
     game, (first, second) = game_of(
         "e2e4 e7e5 d2d4 d7d5 c2c4", controls=controls, clock=lambda: next(ticks)
     )
-    assert first.left == [(4.0, 3.0), (3.25, 2.5), (2.5, 2.0)] and second.left == [
-        (3.0, 3.25),
-        (2.5, 2.5),
-    ]
+    assert [left[:2] for left in first.left] == [(4.0, 3.0), (3.25, 2.5), (2.5, 2.0)]
+    assert [left[:2] for left in second.left] == [(3.0, 3.25), (2.5, 2.5)]
     assert (game.end, game.loser, len(game.moves), len(game.seconds)) == (TIME, 0, 4, 4)
 
 
@@ -111,7 +109,7 @@ def test_a_move_may_exceed_the_clock_by_the_margin():
     ticks = itertools.accumulate([0, 3.25, 0, 1.0, 0, 0.75])
     controls = (Control(base=3.0, margin=0.5), Control(base=3.0))
     game, (first, _) = game_of("e2e4 e7e5 d2d4", controls=controls, clock=lambda: next(ticks))
-    assert first.left == [(3.0, 3.0), (0.0, 2.0)]
+    assert [left[:2] for left in first.left] == [(3.0, 3.0), (0.0, 2.0)]
     assert (game.end, game.loser, len(game.moves)) == (TIME, 0, 2)
 
 
@@ -121,8 +119,8 @@ def test_byoyomi_begins_when_the_clock_has_run_out_and_is_whole_again_for_each_m
     game, (first, second) = game_of(
         "e2e4 e7e5 d2d4 d7d5 c2c4 c7c5 b1c3", controls=controls, clock=lambda: next(ticks)
     )
-    assert first.left == [(3.0, 10.0), (0.5, 1.0), (0.0, 0.5), (0.0, 0.0)]
-    assert second.left == [(10.0, 0.5), (1.0, 0.0), (0.5, 0.0)]
+    assert [left[:2] for left in first.left] == [(3.0, 10.0), (0.5, 1.0), (0.0, 0.5), (0.0, 0.0)]
+    assert [left[:2] for left in second.left] == [(10.0, 0.5), (1.0, 0.0), (0.5, 0.0)]
     assert (game.end, game.loser, len(game.moves)) == (TIME, 0, 6)
 
 
@@ -191,3 +189,24 @@ def test_positions_of_a_game_are_those_of_its_moves():
     for move in game.moves:
         line.append(CHESS.play(line[-1], move))
     assert (np.array(line) == game.line).all()
+
+
+def test_a_clock_of_some_moves_gets_its_time_again():
+    """40 moves in 10 s as 2 moves in 10 s: each move of the first player takes 4 s."""
+    ticks = iter(np.cumsum([0, 4, 0, 1] * 20).tolist())
+    controls = (Control(base=10.0, increment=1.0, moves=2), Control(base=30.0))
+    game, (first, second) = game_of(
+        "e2e4 e7e5 d2d4 d7d5 c2c4 c7c5 b1c3 b8c6",
+        controls=controls,
+        clock=lambda: next(ticks),
+        rules=GameRules(plies=8),
+    )
+    assert game.end == PLIES
+    assert [(left.own, left.moves) for left in first.left[:4]] == [
+        (10, 2),
+        (7, 1),
+        (14, 2),
+        (11, 1),
+    ]
+    assert [left.moves for left in second.left] == [None] * len(second.left)
+    assert controls[0].text == "2/10+1"

@@ -27,6 +27,7 @@ from games.record import (
     Choice,
     Control,
     Forfeit,
+    Left,
     find,
 )
 from games.streams import InputError
@@ -160,7 +161,7 @@ def test_no_answer_is_a_stall_soon_after_the_limit(engine, monkeypatch):
     for control, left in (
         (Control(movetime=0.01), None),
         (DEPTH, None),
-        (Control(base=1.0), (0.05, 1.0)),
+        (Control(base=1.0), Left(0.05, 1.0)),
     ):
         with pytest.raises(Forfeit) as fault:
             play(engine("hang", control=control), left=left)
@@ -179,7 +180,7 @@ def test_clocks_are_those_of_the_side_to_move(engine, monkeypatch):
     sent = []
     say = player._engine._process.say
     monkeypatch.setattr(player._engine._process, "say", lambda text: (sent.append(text), say(text)))
-    play(player, 2, left=(9.0, 7.0))
+    play(player, 2, left=Left(9.0, 7.0))
     assert [text for text in sent if b"go" in text.split()] == [
         b"position startpos\ngo wtime 9000 btime 7000 winc 100 binc 100\n",
         b"position startpos moves %b\ngo wtime 7000 btime 9000 winc 100 binc 100\n"
@@ -634,7 +635,7 @@ def test_an_xboard_engine_that_knows_no_time_of_its_opponent_plays(tmp_path):
     player = external("xboard", xboard_script(tmp_path, lines), {}, CLOCK, None)
     try:
         player.begin("1", GAME.start())
-        choice = player.choose(GAME.start()[None], [], (1.0, 1.0))
+        choice = player.choose(GAME.start()[None], [], Left(1.0, 1.0))
         assert GAME.move_name(GAME.start(), choice.move) == "e2e4"
     finally:
         player.close()
