@@ -205,7 +205,7 @@ GAME = Game(
     ),
     stock=STOCK,
     # measured: docs/measurements.md, "TD-Leaf"
-    usual=UsualSettings(td_leaf={"learning_rate": 1.5, "largest_error": 0.15}),
+    usual=UsualSettings(td_leaf={"learning_rate": 1.5, "largest_error": 0.15, "plies": 400}),
     wording=Wording(
         sides=("White", "Black"),
         scores=(
