@@ -53,7 +53,7 @@ def study(games: Path, folder: Path) -> str:
     taught: tuner.SelfPlayed = tuner.learn_by_selfplay(evaluation, games=8, lambda_=0.7)
     seen: NDArray[np.float64] = network.evaluate([chess.Board()])
     best: tuner.Optimized = tuner.optimize_numbers("classic", options=folder / "numbers.txt",
-        nodes=2000, method="spsa")
+        nodes=2000, opponent="zero")
     wins: int = match.wins - match.losses
     chances: tuner.Wdl = tuner.fit_wdl(folder / "match" / "games.pgn", held_out=0.2)
     net: tuner.TrainedNetwork = tuner.train_network(evaluation, games, folder / "n.yaml",

@@ -1,4 +1,4 @@
-"""What methods of optimization reach on simulated strength, beside SPSA as fishtest publishes it:
+"""What the local model reaches on simulated strength, beside SPSA as fishtest publishes it:
 `python -m tests.benchmarks.regret [SEEDS] [GAMES]` (hours for 50 seeds and 100,000 games).
 
 Regret is the Elo between the best values and the optimum; the given values lose 60 (and more where
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from tests.tuner.optimize.simulation import KINDS, optimised, published_spsa, strength
-from tuner.optimize.methods import METHODS
+from tuner.optimize.local import Local
 
 SIZES = (1, 2, 5, 10, 20)
 GAMES = (1_000, 10_000, 100_000)
@@ -28,10 +28,7 @@ def main(seeds=50, most=GAMES[-1]):
             functions = [strength(kind, size, seed)[0] for seed in range(seeds)]
             best = [strength(kind, size, seed)[1] for seed in range(seeds)]
             marks = [n // 2 for n in games]
-            runs = [
-                optimised(METHODS["local"], kind, size, marks[-1], seed, marks)
-                for seed in range(seeds)
-            ]
+            runs = [optimised(Local, kind, size, marks[-1], seed, marks) for seed in range(seeds)]
             for pairs in marks:
                 theta = published_spsa(functions, size, pairs, np.random.default_rng(size))
                 spsa = [

@@ -19,7 +19,7 @@ from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
 from tests.tuner.core.support import execute, keep_records, read_records
 from tuner.evaluation.loading import load_parameters
-from tuner.optimize.methods import METHODS
+from tuner.optimize.local import Local
 from tuner.optimize.numbers import read_numbers, rounded_apart
 from tuner.parameters.writer import write_parameters
 
@@ -76,16 +76,15 @@ def test_a_run_plays_pairs_with_other_values_on_both_sides_and_writes_the_best(t
     assert learned.weights[1, queen] == pytest.approx(best["material.queen.eg"], abs=0.006)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_value_played_follows_from_the_pairs_before(tmp_path, method):
+def test_every_value_played_follows_from_the_pairs_before(tmp_path):
     """The method proposes one pair ahead of the one that is played."""
     run = tmp_path / "run"
     optimize(
         *("classic", "--options", file_of(tmp_path), "--games", 80, *FAST, "--run", run),
-        *("--method", method, "--seed", 5),
+        *("--seed", 5),
     )
     numbers, lines = read_numbers(run / "numbers.txt"), lines_of(run)
-    made = METHODS[method](numbers, 40, 5)
+    made = Local(numbers, 5)
     proposed = [made.proposal(0), made.proposal(1)]
     for k, line in enumerate(lines):
         draws = np.random.default_rng((5, k, 1))
@@ -99,7 +98,7 @@ def test_every_value_played_follows_from_the_pairs_before(tmp_path, method):
 @pytest.mark.long
 def test_a_run_goes_on_from_its_journal_alone_and_more_games_keep_the_plan(tmp_path):
     run, file = tmp_path / "run", file_of(tmp_path)
-    optimize("classic", "--options", file, "--games", 60, *FAST, "--run", run, "--method", "spsa")
+    optimize("classic", "--options", file, "--games", 60, *FAST, "--run", run)
     file.unlink()
     whole = lines_of(run)
     seen = []
@@ -234,7 +233,6 @@ BAD = {
         "--games 62: expected a multiple of 4, because games are played in pairs against the"
     ),
     "optimize classic --options given.txt --match-games 3": "match_games is 3, expected an even",
-    "optimize classic --options given.txt --method clop": "invalid choice: 'clop'",
     "optimize classic --options given.txt --gain 0": "gain is 0, expected a positive number",
     "optimize classic --options given.txt --run full": "full: contains unrelated files",
     "optimize nobody --options given.txt": "nobody: no such file",
@@ -275,7 +273,7 @@ BAD = {
         "--into none.h: no number in looks.txt is a weight of a parameter file"
     ),
     "optimize --resume nowhere": "nowhere: no such folder",
-    "optimize --resume run --method spsa": "--method: a resumed run keeps its settings",
+    "optimize --resume run --seed 3": "--seed: a resumed run keeps its settings",
     "optimize --resume run --games 4": "--games 4: expected an even number of 8 or more",
     "optimize --resume damaged": "run.db: result 1: damaged, a is a list of 4, expected 3 numbers",
     "optimize --resume shorter": "run.db: result 2: damaged, records before it are missing",

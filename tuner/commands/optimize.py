@@ -36,12 +36,12 @@ EXAMPLE = """examples:
   tuner optimize uci:./myengine --options numbers.txt --tc 5+0.05 --games 40000
   tuner optimize classic --options numbers.txt --nodes 2000 --run margins
   tuner optimize --resume margins --games 60000
-  tuner optimize uci:./myengine --options spsa.json --method spsa --nodes 5000
+  tuner optimize uci:./myengine --options numbers.json --nodes 5000
   tuner report margins
 """
 TABLE: Table = (
     Option(("player",), "player whose values are tuned", metavar="PLAYER", nargs="?"),
-    *options_in(OptimizeOptions, "options games method"),
+    *options_in(OptimizeOptions, "options games"),
     OneOf(options_in(OptimizeOptions, "depth nodes movetime tc")),
     *options_in(OptimizeOptions, "openings run"),
     resume("the run", "; --games N sets a new total"),

@@ -28,9 +28,9 @@ from tuner.optimize.best import (
     unit_of,
     write_best,
 )
-from tuner.optimize.methods import METHODS
-from tuner.optimize.methods.base import GameMethod, Optimum
+from tuner.optimize.local import Local
 from tuner.optimize.numbers import NUMBERS, Number, read_numbers, rounded_apart
+from tuner.optimize.optimum import Optimum
 from tuner.options.optimize import SECTION, OptimizeSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import PairLine
@@ -259,7 +259,7 @@ class OptimizeRun(PlayersRun[Optimized]):
         assert settings.games is not None, "has a default"
         opponent = settings.opponent is not None
         pairs = settings.games // settings.each
-        method = METHODS[settings.method](self.numbers, settings.planned, settings.seed)
+        method = Local(self.numbers, settings.seed)
         so_far = SoFar(self, method, store)
         if self.more:
             change_settings(store, settings)
@@ -282,9 +282,7 @@ class OptimizeRun(PlayersRun[Optimized]):
             playing.end()
         return so_far.result(store.folder, interrupted.is_set())
 
-    def _tasks(
-        self, method: GameMethod, pairs: int, done: Mapping[int, object]
-    ) -> Iterator[TunedTask]:
+    def _tasks(self, method: Local, pairs: int, done: Mapping[int, object]) -> Iterator[TunedTask]:
         """Yield the pairs that are left, each proposed by what is known when its turn comes."""
         for number in range(pairs):
             if number not in done:
@@ -297,7 +295,7 @@ class OptimizeRun(PlayersRun[Optimized]):
 class SoFar:
     """What the pairs so far say."""
 
-    def __init__(self, owner: OptimizeRun, method: GameMethod, store: Store) -> None:
+    def __init__(self, owner: OptimizeRun, method: Local, store: Store) -> None:
         self._run, self._method, self._store = owner, method, store
         self._numbers, self._unit = owner.numbers, unit_of(owner.game)
         self._digits = {number.name: number.digits for number in owner.numbers}

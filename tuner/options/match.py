@@ -118,12 +118,6 @@ class GameOptions(Settings):
         "restart engines before every pair, so that a resumed match plays the same games",
         action="store_true",
     )
-    affinity: bool = option(
-        "bind the engines of each game to a core of their own",
-        default=False,
-        action="store_true",
-        seldom=True,
-    )
     seed: Count = seed()
     workers: PositiveCount | None = workers("games played at once", resume=True)
 
@@ -147,6 +141,12 @@ class PairsOptions(GameOptions):
         anew=True,
         metavar="OUT",
         resume=True,
+        seldom=True,
+    )
+    affinity: bool = option(
+        "bind the engines of each game to a core of their own",
+        default=False,
+        action="store_true",
         seldom=True,
     )
     luck: str | None = option(

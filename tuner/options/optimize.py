@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -37,11 +37,6 @@ class OptimizeOptions(GameOptions):
         f"number of games, even (default: {DEFAULT_GAMES:,}); with --resume a larger total",
         metavar="N",
         resume=True,
-    )
-    method: Literal["local", "spsa"] = option(
-        "local (default): a local model of strength, with intervals; spsa: SPSA as in fishtest and"
-        " OpenBench",
-        default="local",
     )
     opponent: str | None = option(
         "both sides of a pair play two games each against this player (default: one another)",

@@ -167,7 +167,6 @@ class Optimized(RunResult):
         """See `RunResult`."""
         plain = {
             **self.estimate.result,
-            "method": self.settings.method,
             "best": dict(self.best),
             "interrupted": self.interrupted,
             "run": self.run,

@@ -82,7 +82,7 @@ def optimised(method, kind, size, pairs, seed, marks):
     of optima and worths, and the gain."""
     elo, best = strength(kind, size, seed)
     generator, found = np.random.default_rng((9, seed)), {}
-    run, played = method(numbers_of(size), pairs, seed), 0
+    run, played = method(numbers_of(size), seed), 0
     for mark in sorted(marks):
         while played < mark:
             batch = min(max(16, played // 16), mark - played)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tuner.optimize.methods.base import GameMethod, Optimum
-from tuner.optimize.methods.neighbourhood import FEWEST_PAIRS, Neighbourhood
+from tuner.optimize.neighbourhood import FEWEST_PAIRS, Neighbourhood
 from tuner.optimize.numbers import Number
+from tuner.optimize.optimum import Optimum
 
 LEVEL, LEVEL_PAIRS, LEVEL_POWER = 20.0, 1000, 0.5  # Elo that all numbers lose / d^1/2, after pairs
 FIRST_LEVEL = 200  # pairs before it falls
@@ -25,12 +25,15 @@ PUT_BACK, PUT_BACK_FROM = 0.1, 200  # share of pairs that measure worth, and fro
 ALL = 0.5  # share of these that have all numbers put back
 
 
-class Local(GameMethod):
-    """A local model of strength."""
+class Local:
+    """A local model of strength. Its state depends on the pairs that were added, in their order,
+    and on nothing else."""
 
-    def __init__(self, numbers: Sequence[Number], pairs: int, seed: int) -> None:
-        super().__init__(numbers, pairs, seed)
-        self._near, self._fitted = Neighbourhood(numbers), 0
+    def __init__(self, numbers: Sequence[Number], seed: int) -> None:
+        self._near, self._fitted, self._seed = Neighbourhood(numbers), 0, seed
+
+    def _random(self, pair: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, pair))
 
     def _put_back(self, pair: int, generator: np.random.Generator) -> int | None:
         """Return which number side b of this pair has at its given value, `size`: all; None: it
@@ -41,8 +44,9 @@ class Local(GameMethod):
         return size if size == 1 or generator.random() < ALL else int(generator.integers(size))
 
     def proposal(self, pair: int) -> tuple[np.ndarray, np.ndarray]:
-        """See `GameMethod`."""
-        near, generator = self._near, self.random(pair)
+        """Return the values (d,) of both sides of a pair, by the number of the pair, from 0, and
+        the pairs added so far."""
+        near, generator = self._near, self._random(pair)
         if (back := self._put_back(pair, generator)) is not None:
             b = near.u.copy()
             b[... if back == near.size else back] = 0.0
@@ -53,8 +57,9 @@ class Local(GameMethod):
         return near.values(centre + away), near.values(centre - away)
 
     def add(self, pair: int, a: np.ndarray, b: np.ndarray, score: float) -> None:
-        """See `GameMethod`."""
-        self._near.add(a, b, score, self._put_back(pair, self.random(pair)))
+        """Add a pair that was played with values a and b (d,), as they were rounded; `score` is the
+        score of a, the mean of both games, from 0 to 1."""
+        self._near.add(a, b, score, self._put_back(pair, self._random(pair)))
         if self._near.pairs >= max(FEWEST_PAIRS, self._fitted * (1 + 1 / REFIT)):
             self._fit()
 
@@ -67,13 +72,13 @@ class Local(GameMethod):
         near.step = near.losing(LEVEL * falls**LEVEL_POWER / near.size**0.5)
 
     def best(self) -> np.ndarray:
-        """See `GameMethod`."""
+        """Return the values (d,) to take now."""
         return self._near.values(self._near.u)
 
     def estimate(self) -> Optimum:
-        """See `GameMethod`."""
+        """Return what the pairs say."""
         near = self._near.copy()  # what is proposed must not depend on who asks
         if near.pairs > max(self._fitted, FEWEST_PAIRS - 1):
             near.fit()
             near.move()
-        return near.estimate(self.seed)
+        return near.estimate(self._seed)

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tuner.core.estimates import ELO, estimate_of
-from tuner.optimize.methods.base import Optimum
 from tuner.optimize.numbers import Number
+from tuner.optimize.optimum import Optimum
 
 KNOTS = np.arange(-2.5, 2.51, 0.5)  # of kinks around the best values, in steps of play
 LOGIT = 1 / ELO  # of a score, for each Elo

@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 from tests.tuner.optimize.simulation import numbers_of, scores, strength
-from tuner.optimize.methods import METHODS
+from tuner.optimize.local import Local
 from tuner.optimize.numbers import Number
 
 NOISE = 400  # pairs
@@ -18,10 +17,9 @@ def play(method, pairs, elo=None, seed=0):
     return method
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_the_same_pairs_give_the_same_proposals(name):
+def test_the_same_pairs_give_the_same_proposals():
     numbers, generator = numbers_of(3), np.random.default_rng(1)
-    first, second = (METHODS[name](numbers, 500, 7) for _ in range(2))
+    first, second = (Local(numbers, 7) for _ in range(2))
     for pair in range(60):
         a, b = first.proposal(pair)
         score = generator.integers(5) / 4
@@ -34,13 +32,12 @@ def test_the_same_pairs_give_the_same_proposals(name):
     assert np.array_equal(first.best(), second.best())
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_values_stay_within_their_limits(name):
+def test_values_stay_within_their_limits():
     numbers = [
         Number("at the end", True, 10, 0, 10, 2, 0.05),
         Number("small", False, 0.1, 0.0, 0.2, 0.02, 0.05),
     ]
-    method = METHODS[name](numbers, 200, 1)
+    method = Local(numbers, 1)
 
     def elo(u):  # best beyond the limits
         return 50 * u[:, 0] - 300 * u[:, 1]
@@ -53,30 +50,8 @@ def test_values_stay_within_their_limits(name):
     assert (e.low <= e.best).all() and (e.best <= e.high).all()
 
 
-def test_spsa_has_the_schedule_of_fishtest():
-    pairs, numbers = (
-        50,
-        [Number("x", False, 0.0, -9, 9, 0.2, 0.1), Number("y", False, 1, -9, 9, 1, 0.02)],
-    )
-    method, theta = METHODS["spsa"](numbers, pairs, 3), np.array([0.0, 1.0])
-    c_end, r_end = np.array([0.2, 1.0]), np.array([0.1, 0.02])
-    a_end = r_end * c_end**2
-    for k in range(1, pairs + 11):
-        up, down = method.proposal(k - 1)
-        c_k = c_end * pairs**0.101 / k**0.101
-        r_k = a_end * (0.1 * pairs + pairs) ** 0.602 / (0.1 * pairs + k) ** 0.602 / c_k**2
-        assert np.allclose((up + down) / 2, theta) and np.allclose(abs(up - down) / 2, c_k)
-        if k == pairs:
-            assert np.allclose(c_k, c_end) and np.allclose(r_k, r_end)
-        wins, losses = [(2, 0), (1, 0), (1, 1), (0, 1), (0, 2)][k % 5]
-        method.add(k - 1, up, down, 0.5 + (wins - losses) / 4)
-        theta = theta + r_k * c_k * (wins - losses) * np.sign(up - down)
-        assert np.allclose(method.best(), theta)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_numbers_without_effect_are_said_to_have_none(name):
-    e = play(METHODS[name](numbers_of(2), NOISE, 5), NOISE).estimate()
+def test_numbers_without_effect_are_said_to_have_none():
+    e = play(Local(numbers_of(2), 5), NOISE).estimate()
     assert abs(e.gain.value) <= 2.6 * e.gain.standard_error
     assert (abs(e.worth) <= 2.6 * e.worth_error).all()
     assert (abs(e.cost) <= 2.6 * e.cost_error).all()
@@ -86,7 +61,7 @@ def test_what_matters_is_told_from_what_does_not():
     def elo(u):
         return -400 * (u[:, 0] - 0.4) ** 2
 
-    e = play(METHODS["local"](numbers_of(2), 2000, 2), 2000, elo).estimate()
+    e = play(Local(numbers_of(2), 2), 2000, elo).estimate()
     assert abs(e.best[0] - 0.4) < 0.15 and e.low[0] < 0.4 < e.high[0]
     assert e.worth[0] - 1.96 * e.worth_error[0] > 20
     assert e.cost[0] - 1.96 * e.cost_error[0] > 0 and e.cost[1] < e.cost[0] / 3
@@ -95,7 +70,7 @@ def test_what_matters_is_told_from_what_does_not():
 
 
 def test_few_pairs_are_not_trusted():
-    e = play(METHODS["local"](numbers_of(2), 100, 2), 10).estimate()
+    e = play(Local(numbers_of(2), 2), 10).estimate()
     assert e.doubt == "there are too few pairs" and np.array_equal(e.best, [0, 0])
 
 
