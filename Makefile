@@ -2,6 +2,7 @@
 # make check   set everything up, check style and types, pass the fast tests: within a minute once code is compiled
 # make test    set everything up, check style and types, pass the tests
 # make test-all  the same with the tests that are marked as long, and packages of 340 MB for a few more
+# make lowest  the fast tests with the lowest versions of the packages that are needed
 # make bench   measure speed; BENCH="perft search --params shogi/hand --json" says what
 # PYTHON=python3.12 chooses the interpreter; everything goes into .venv.
 
@@ -48,6 +49,14 @@ test-all: .venv/tested-all
 	$(BIN)/mypy
 	$(PYTEST) -m ""
 
+lowest:  # the fast tests, and a fit, with the lowest version of each package that setup.cfg allows
+	$(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tests/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint .venv-lowest/constraints.txt --editable ".[test]"
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q $(FAST)
+	.venv-lowest/bin/tuner tune classic samples --per-game 5 -o .venv-lowest/learned.yaml
+
 bench: .venv/installed
 	$(BIN)/python -m tests.benchmarks.speed $(BENCH)
 
@@ -67,6 +76,6 @@ bench: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache build *.egg-info learned.yaml
+	rm -rf .venv .venv-lowest .mypy_cache build *.egg-info learned.yaml
 
-.PHONY: tune check test test-all bench clean
+.PHONY: tune check test test-all lowest bench clean
