@@ -125,7 +125,8 @@ PATIENCE = 1.0  # seconds of compiling before the first message
 
 
 def note(text: str) -> None:
-    print(f"tuner: {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"tuner: {text}\n")  # at once: other threads print, too
+    sys.stderr.flush()
 
 
 class Compilation:

@@ -321,7 +321,9 @@ def best_prior(
     found, most = before, -np.inf
     for form in FORMS if block.related else FORMS[:1]:
         half = block.root_transposed(form, message)
-        values, vectors = eigh(block.root_transposed(form, half.T), overwrite_a=True, driver="evd")
+        both = block.root_transposed(form, half.T)
+        # SciPy 1.12 has too little room for one number with evd
+        values, vectors = eigh(both, overwrite_a=True, driver="evd" if len(both) > 1 else "ev")
         squares = (vectors.T @ block.root_transposed(form, pull)) ** 2
         added = np.outer(WIDTHS**2, np.maximum(values, 0.0)) + 1
         evidence = (WIDTHS[:, None] ** 2 * squares / added - np.log(added)).sum(axis=1) / 2

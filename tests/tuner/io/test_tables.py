@@ -20,7 +20,9 @@ def test_a_table_has_one_text_column_and_numbers_on_the_right():
     show_table(
         console, "pieces", ["", "value"], [["pawn", "1.0"], ["queen", Text("+12.0", "green")]]
     )
-    assert out.getvalue() == "pieces\n       value\npawn     1.0\nqueen  +12.0\n\n"
+    title, *lines, end = out.getvalue().split("\n")[:-1]  # spaces between columns differ by version
+    assert [title, end] == ["pieces", ""] and len({len(line) for line in lines}) == 1
+    assert [line.split() for line in lines] == [["value"], ["pawn", "1.0"], ["queen", "+12.0"]]
 
 
 def test_lines_are_not_wrapped_and_brackets_are_no_markup():
