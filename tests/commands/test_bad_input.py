@@ -246,7 +246,7 @@ CASES = {
     ),
     "tune classic good.ds -o out.yaml --terms syntax.py": "syntax.py:1: ",
     "tune classic good.ds -o out.yaml --held-out 1": (
-        "held_out is 1, expected a number from 0 to below 1, such as 0.1; see"
+        "held-out is 1, expected a number from 0 to below 1, such as 0.1; see"
     ),
     "tune classic good.ds -o out.yaml --prior -3": (
         'prior is "-3", expected centipawns from 0.001 to 1e+06, such as'
@@ -262,10 +262,10 @@ CASES = {
         "scale is Infinity, expected a number between"
     ),
     "tune classic good.ds -o out.yaml --learning-rate 0": (
-        "learning_rate is 0, expected a positive number; see"
+        "learning-rate is 0, expected a positive number; see"
     ),
     "tune classic good.ds -o out.yaml --learning-rate nan": (
-        "learning_rate is NaN, expected a positive number"
+        "learning-rate is NaN, expected a positive number"
     ),
     "tune classic good.ds -o out.yaml --iterations 0": (
         "iterations is 0, expected a whole number of 1 or more; see"
@@ -280,10 +280,10 @@ CASES = {
         f"seed is {10**30}, expected at most 1,000,000,000,000,000"
     ),
     f"tune classic good.pgn -o out.yaml --skip-start {10**30}": (
-        f"skip_start is {10**30}, expected at most"
+        f"skip-start is {10**30}, expected at most"
     ),
     f"tune classic good.pgn -o out.yaml --per-game {10**30}": (
-        f"per_game is {10**30}, expected at most"
+        f"per-game is {10**30}, expected at most"
     ),
     "tune classic good.ds -o out.yaml --learner magic": (
         "argument --learner: invalid choice: 'magic' (choose from "
@@ -339,7 +339,7 @@ CASES = {
         "--scale-to 100: a function is applied to the sum of king_danger, which does not"
     ),
     "export classic --format c --scale-to 0": (
-        "scale_to is 0, expected a number between 0 and 1e+06, such as 100;"
+        "scale-to is 0, expected a number between 0 and 1e+06, such as 100;"
     ),
     "export classic --format c --decimals 9": (
         "argument --decimals: invalid choice: 9 (choose from "

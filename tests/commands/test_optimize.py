@@ -232,7 +232,7 @@ BAD = {
     "optimize classic --options given.txt --opponent pesto --games 62": (
         "--games 62: expected a multiple of 4, because games are played in pairs against the"
     ),
-    "optimize classic --options given.txt --match-games 3": "match_games is 3, expected an even",
+    "optimize classic --options given.txt --match-games 3": "match-games is 3, expected an even",
     "optimize classic --options given.txt --gain 0": "gain is 0, expected a positive number",
     "optimize classic --options given.txt --run full": "full: contains unrelated files",
     "optimize nobody --options given.txt": "nobody: no such file",

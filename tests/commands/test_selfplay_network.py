@@ -202,7 +202,7 @@ def test_learning_goes_on_from_a_network(learned, tmp_path):
         ),
         (
             "selfplay backgammon --hidden 8 --measure random --measure-games 7",
-            "measure_games is 7, expected an even number of 6",
+            "measure-games is 7, expected an even number of 6",
         ),
         (
             "selfplay backgammon --hidden 8 --games 200 --learning-rate 1e30",

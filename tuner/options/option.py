@@ -104,7 +104,7 @@ class Option:
     def value_of(self, text: str) -> Any:
         """Return the value of a word of the command line; InputError for one that it cannot
         have."""
-        name, kind = self.names[-1].strip("-").replace("-", "_"), self.kind
+        name, kind = self.names[-1].strip("-"), self.kind
         if self.action == "append" or self.nargs is not None:  # one of several words
             kind = Number if has_numbers(kind) else str
         if self.read is None:

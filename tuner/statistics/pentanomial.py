@@ -50,7 +50,8 @@ def slopes_without_own(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     n, dx, dy = len(x), x - x.mean(), y - y.mean()
     share = n / (n - 1)
     over, under = dx @ dy - share * dx * dy, dx @ dx - share * dx * dx
-    return np.divide(over, under, out=np.zeros(n), where=under > 1e-12 * max(float(dx @ dx), 1e-300))
+    least = 1e-12 * max(float(dx @ dx), 1e-300)
+    return np.divide(over, under, out=np.zeros(n), where=under > least)
 
 
 def mean_points(

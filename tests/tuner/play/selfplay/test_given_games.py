@@ -120,13 +120,13 @@ def test_no_weight_moves_further_than_the_largest_step(tmp_path):
         ),
         (
             ["--from-ply", "20:10", "--openings", "x.pgn"],
-            'from_ply is "20:10", expected FIRST:LAST, two numbers of plies in order',
+            'from-ply is "20:10", expected FIRST:LAST, two numbers of plies in order',
         ),
         (
             ["--from-ply", "10:20", "--openings", "8/8/8/8/8/8/8/8 w - - 0 1"],
             "not a file; --from-ply expects a file of games",
         ),
-        (["--largest-step", "0"], "largest_step is 0, expected"),
+        (["--largest-step", "0"], "largest-step is 0, expected"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tmp_path, arguments, message):

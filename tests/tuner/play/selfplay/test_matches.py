@@ -107,7 +107,7 @@ def test_checkpoints_play_a_tournament_and_the_page_draws_two_runs(measured, tmp
         (("--measure-every", 5), "--measure-every: is for --measure PLAYER"),
         (("--measure", "uci:/no/such/engine"), "/no/such/engine"),
         (("--measure", "mine.yaml", "-o", "mine.yaml"), "mine.yaml"),
-        (("--measure", "random", "--measure-games", 7), "measure_games is 7, expected an even"),
+        (("--measure", "random", "--measure-games", 7), "measure-games is 7, expected an even"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, monkeypatch, words, said):
