@@ -61,13 +61,15 @@ class TerminalDisplay(Display):
         self._started = self._pass_started = self._said = self._updated = time.monotonic()
 
     def __enter__(self) -> TerminalDisplay:
-        self._progress.start()
+        if self._live:
+            self._progress.start()
         return self
 
     def __exit__(
         self, kind: type | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._live:  # before 14.3, Rich prints an empty line otherwise
+            self._progress.stop()
 
     def note(self, text: str) -> None:
         show_note(text, self._console)
