@@ -13,23 +13,25 @@ import chess.pgn
 from study import Study, mean_sd
 
 START = "1k6/8/2K5/3R4/8/8/8/8 w - - 0 1"
-COMMON = ("--hidden", 0, "--openings", START, "--depth", 2, "--explore", 0.3)
+COMMON = ("--openings", START, "--depth", 2, "--explore", 0.3)
+NEURON = ("chess", "--hidden", 0)
 OWN = ("--truncated", "draw", "--batch", 1, "--lag", 0, "--learning-rate", 0.1)
 METHODS = {
     "td": ("--games", 300, "--plies", 4, "--lambda", 1, "--average", 0),
     "td-leaf": ("--games", 600, "--plies", 12, "--lambda", 0.7, "--average", 0.9),
 }
-DOCUMENT = ("--as", "hui", "--games", 60)
+DOCUMENT = ("--as", "hui", "--noise", 1, "--games", 60)  # its 3.3.4: a table of men and squares
+FILES = "net.yaml", "params.yaml"  # of a network, of a parameter file
 WINDOW = 20  # games of a point of the picture
 
 
-def plies_to_mate(study: Study, network: Path, seed: int) -> int | None:
-    """Return the length of the first game that the network plays with itself, by the searches that
-    it learned with, which leave nothing out; None without a mate."""
+def plies_to_mate(study: Study, learned: Path, seed: int) -> int | None:
+    """Return the length of the first game that what was learned plays with itself, by the searches
+    that it learned with, which leave nothing out; None without a mate."""
     run = study.new("greedy")
     study.tuner(
         "selfplay",
-        network,
+        learned,
         "--method",
         "td",
         "--openings",
@@ -54,32 +56,42 @@ def plies_to_mate(study: Study, network: Path, seed: int) -> int | None:
 def main() -> None:
     study = Study(__doc__)
     rows, lines = [], {}
+    table = study.folder / "table.yaml"
+    table.unlink(missing_ok=True)
+    study.tuner("params", "--new", "piece_square", "--stages", "all", "-o", table)
     variants = [
-        *((method, method, (*COMMON, *OWN, *settings)) for method, settings in METHODS.items()),
-        *((f"{method}, as in the document", method, (*COMMON, *DOCUMENT)) for method in METHODS),
+        *((method, method, (*NEURON, *OWN, *settings)) for method, settings in METHODS.items()),
+        *((f"{method}, as in the document", method, (table, *DOCUMENT)) for method in METHODS),
     ]
     for name, method, settings in variants:
-        mated, losses, draws, runs = 0, [], [], []
+        plies, losses, draws, runs = [], [], [], []
         for seed in range(1, 3 if study.quick else 11):
             run = study.new(f"{name.replace(', ', '-')}-{seed}")
             study.tuner(
                 "selfplay",
-                "chess",
+                *settings,
+                *COMMON,
                 "--method",
                 method,
-                *settings,
                 "--seed",
                 seed,
                 "--run",
                 run,
             )
             history = study.history(run)
-            mated += plies_to_mate(study, run / "net.yaml", seed) == 3
+            (learned,) = (path for path in map(run.joinpath, FILES) if path.exists())
+            plies.append(plies_to_mate(study, learned, seed))
             losses.append(sum(line["squares"] for line in history[-60:]) / 60)
             draws.append(100 * sum(line["broken_off"] for line in history) / len(history))
             runs.append(history)
         rows.append(
-            (name, len(runs[0]), f"{mated} of {len(runs)}", mean_sd(losses, 4), mean_sd(draws))
+            (
+                name,
+                len(runs[0]),
+                *(f"{sum(n in range(most + 1) for n in plies)} of {len(runs)}" for most in (3, 13)),
+                mean_sd(losses, 4),
+                mean_sd(draws),
+            )
         )
         lines[name] = [
             (
@@ -95,6 +107,7 @@ def main() -> None:
             "method",
             "games",
             "seeds that mate in three plies",
+            "in thirteen",
             "squared error, last 60 games",
             "games without a mate, %",
         ),

@@ -1,6 +1,7 @@
 """A match that is killed or interrupted continues with the same games, and with the parameters that
 it began with."""
 
+import json
 import re
 import signal
 import sys
@@ -13,7 +14,7 @@ import yaml
 from tests.commands.match_support import PAIR, PATIENCE, games_of, pairs_in, play, start
 from tests.commands.support import done, refused, tuner
 from tests.games.support import REPOSITORY
-from tests.tuner.core.support import change_settings, keep_records
+from tests.tuner.core.support import change_settings, keep_records, read_records
 from tuner.core.store import Store
 from tuner.io.run_folder import SETTINGS, read_told
 
@@ -183,3 +184,46 @@ def test_a_match_begun_by_another_version_is_resumed_with_a_note(tmp_path):
         "the program or the machine is not the one that the match began with" in ran.err
         and "Games: 2," in ran.out
     )
+
+
+REMEMBERS = """import sys
+import chess
+board, games = chess.Board(), 0
+with open(sys.argv[1], "a") as started:
+    started.write("x")
+for line in sys.stdin:
+    words = line.split()
+    if words[:1] == ["uci"]:
+        print("id name remembers\\nuciok", flush=True)
+    elif words[:1] == ["isready"]:
+        print("readyok", flush=True)
+    elif words[:1] == ["ucinewgame"]:
+        games += 1
+    elif words[:1] == ["position"]:
+        at = words.index("moves") if "moves" in words else len(words)
+        board = chess.Board() if words[1] == "startpos" else chess.Board(" ".join(words[2:at]))
+        for move in words[at + 1 :]:
+            board.push_uci(move)
+    elif words[:1] == ["go"]:
+        moves = sorted(board.legal_moves, key=str)
+        print("info depth 1 score cp 1")
+        print("bestmove", moves[(7 * games + len(board.move_stack)) % len(moves)], flush=True)
+    elif words[:1] == ["quit"]:
+        break
+"""
+
+
+@pytest.mark.parametrize("kept", [1, 5, 7, 10, 12])
+def test_an_engine_that_remembers_games_plays_the_same_after_an_interruption(tmp_path, kept):
+    """Ten games in one process, then it is restarted; what was cut short is played again whole."""
+    program, starts = tmp_path / "remembers.py", tmp_path / "starts"
+    program.write_text(REMEMBERS)
+    player = f"uci:{sys.executable} {program} {starts}"
+    run = tmp_path / "run"
+    small = ("--games", 26, "--depth", 1, "--plies", 12, "--workers", 2, "--restart")
+    done("match", player, "random", *small, "--run", run)
+    whole = sorted(json.dumps(line) for line in read_records(run))
+    assert len(starts.read_text()) == 3 + 3  # for its name, to try it, and ready; three blocks
+    keep_records(run, kept)
+    done("match", "--resume", run)
+    assert sorted(json.dumps(line) for line in read_records(run)) == whole

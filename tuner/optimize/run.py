@@ -169,6 +169,8 @@ class TunedPlayers(MatchPlayers):
 def play_tuned(state: TunedPlayers, task: TunedTask) -> TunedPair | None:
     """Play a pair of games; None if the run was stopped."""
     lines, lost = [], []
+    if state.spec.rules.restart:
+        state.close()  # the next game starts them
     for values in (task.a, task.b) if state.opponent else (task.a,):
         state.set(0, values)
         if not state.opponent:

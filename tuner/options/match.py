@@ -115,7 +115,8 @@ class GameOptions(Settings):
         metavar="DIR",
     )
     restart: bool | None = option(
-        "restart engines before every pair, so that a resumed match plays the same games",
+        "restart engines before every ten games, in optimize every two, so that a resumed run plays"
+        " the same games",
         action="store_true",
     )
     seed: Count = seed()

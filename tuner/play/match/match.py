@@ -25,7 +25,14 @@ from tuner.io.terminal import Pace
 from tuner.options.match import SECTION, MatchSettings
 from tuner.parallel import Job, Running, run
 from tuner.play.match.journal import Journal, PairLine
-from tuner.play.match.pairs import MatchPlayers, MatchSpec, PairTask, pair_text, play_pair
+from tuner.play.match.pairs import (
+    BLOCK,
+    MatchPlayers,
+    MatchSpec,
+    PairTask,
+    block_text,
+    play_block,
+)
 from tuner.play.match.setup import (
     LUCK_COPY,
     AnySettings,
@@ -77,21 +84,25 @@ class Score:
         ]
 
 
-def pairs_left(
+def blocks_left(
     legs: int,
     pairs: int | None,
     done: Collection[tuple[int, int]],
     stop: Callable[[], bool],
+    size: int = 1,
     wanted: Callable[[int], bool] = lambda leg: True,
-) -> Iterator[tuple[int, int]]:
-    """Yield the pairs left to play as (leg, pair number), one of each leg in turn; none of a leg of
-    which no more are `wanted`."""
-    for pair in itertools.count() if pairs is None else range(pairs):
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield blocks of `size` pairs (leg, pair number) to play, one block of each leg in turn; none
+    of a leg of which no more are `wanted`. A block of which some pairs are done is played whole, so
+    that its games do not depend on interruptions."""
+    for first in itertools.count(0, size) if pairs is None else range(0, pairs, size):
+        last = first + size if pairs is None else min(pairs, first + size)
         for leg in range(legs):
             if stop():
                 return
-            if (leg, pair) not in done and wanted(leg):
-                yield leg, pair
+            block = [(leg, number) for number in range(first, last)]
+            if not all(pair in done for pair in block) and wanted(leg):
+                yield block
 
 
 class PlayersRun(Run[Found]):
@@ -163,7 +174,7 @@ class PlayersRun(Run[Found]):
         )
         return Job(
             MatchPlayers,
-            play_pair,
+            play_block,
             MatchSpec(
                 game=self.game.name,
                 rules=rules_of(settings, bool(settings.restart)),
@@ -174,7 +185,7 @@ class PlayersRun(Run[Found]):
                 affinity=settings.affinity,
                 event=f"tuner {self.command}",
             ),
-            pair_text,
+            block_text,
         )
 
     @contextlib.contextmanager
@@ -253,17 +264,17 @@ class PairsRun(PlayersRun[Found]):
             pace = Pace(None)
             pace.begin_at(len(score.done))
             with interrupts() as interrupted:
-                left = pairs_left(
-                    len(legs),
-                    pairs,
-                    frozenset(score.done),
-                    score.decided,
-                    self.wanted(score),
-                )
+                known = frozenset(score.done)
+                size = BLOCK if self.settings.restart else 1
+                left = blocks_left(len(legs), pairs, known, score.decided, size, self.wanted(score))
                 tasks = (
-                    PairTask(leg, number, self.openings.opening(number)) for leg, number in left
+                    [PairTask(leg, number, self.openings.opening(number)) for leg, number in block]
+                    for block in left
                 )
-                for pair in () if score.decided() else run(playing, tasks, interrupted):
+                played = iter(()) if score.decided() else run(playing, tasks, interrupted)
+                for pair in itertools.chain.from_iterable(played):
+                    if (pair.line.leg, pair.line.pair) in known:
+                        continue
                     journal.append(pair.line, pair.texts)
                     score.add(pair.line)
                     for forfeit in filter(None, pair.line.forfeits):

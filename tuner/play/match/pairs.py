@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ from tuner.play.rules import GameRules
 Item = TypeVar("Item")
 PAIRS_OF_LEG = 1 << 40  # more than a leg has
 LUCK_DIGITS = 9  # after the point
+BLOCK = 5  # pairs that engines play in one process where they are restarted
 THREADS = itertools.count()  # that have a core of their own
 MOST_OPEN = 16  # players of a thread: of more, the one that has waited the longest is closed
 
@@ -104,6 +105,11 @@ def pair_text(task: PairTask) -> str:
     return f"pair {task.number + 1} (rounds {task.number + 1}.1 and {task.number + 1}.2)"
 
 
+def block_text(tasks: Sequence[PairTask]) -> str:
+    """Name pairs that are played one after another."""
+    return ", ".join(map(pair_text, tasks))
+
+
 class Pair(NamedTuple):
     """Two games from one opening with colors swapped: their line of the journal, and their texts,
     if kept or if one was lost by a fault."""
@@ -112,10 +118,18 @@ class Pair(NamedTuple):
     texts: list[str]
 
 
-def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
-    """Play a pair of games; None if the match was stopped."""
+def play_block(state: MatchPlayers, tasks: Sequence[PairTask]) -> list[Pair] | None:
+    """Play pairs of games one after another, with engines that begin anew if they are restarted;
+    None if the match was stopped."""
     if state.bind() or state.spec.rules.restart:
         state.close()  # the next game starts them
+    found = [play_pair(state, task) for task in tasks]
+    whole = [pair for pair in found if pair is not None]
+    return whole if len(whole) == len(tasks) else None
+
+
+def play_pair(state: MatchPlayers, task: PairTask) -> Pair | None:
+    """Play a pair of games; None if the match was stopped."""
     try:
         first, second = (play_game(state, task, turn) for turn in (0, 1))
     except Stopped:
