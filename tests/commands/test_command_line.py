@@ -185,7 +185,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}\""""
         ("tuner tu", {"tune"}),
         ("tuner tune cl", {"classic"}),
         ("tuner params sh", {"shogi/classic", "shogi/hand", "shogi/zero", "shown.yaml"}),
-        ("tuner tune --learner ada", {"adam", "adagrad"}),
+        ("tuner tune --learner ada", {"adam"}),
     ],
 )
 def test_fish_completes_commands_choices_and_files(tmp_path, line, expected):

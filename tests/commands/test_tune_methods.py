@@ -202,7 +202,7 @@ def test_tic_tac_toe_learns_by_temporal_differences_of_its_positions(tmp_path):
         ),
         (
             "classic games.pgn -o out.yaml --method td --learner lbfgs",
-            "--learner lbfgs: --method td learns with newton, adam, adagrad, sgd",
+            "--learner lbfgs: --method td learns with newton, adam",
         ),
         (
             "classic games.pgn -o out.yaml --method td --per-game 5",

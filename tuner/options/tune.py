@@ -171,16 +171,15 @@ class TuneOptions(Reading):
         seldom=True,
     )
     learner: Annotated[str, KeysOf("tuner.fit.learners", "LEARNERS")] = option(
-        "default: newton; newton and lbfgs use all positions at once, the others go by steps",
+        "default: newton; newton and lbfgs use all positions at once, adam goes by steps",
         default="newton",
         seldom=True,
     )
     iterations: PositiveCount | None = option(
-        "at most N iterations; of learners that go by steps: epochs", metavar="N", seldom=True
+        "at most N iterations; of adam: epochs", metavar="N", seldom=True
     )
     learning_rate: Positive | None = option(
-        "of learners that go by steps: centipawns per step, of sgd a share of the largest stable"
-        " step",
+        "of adam: centipawns per step",
         metavar="N",
         seldom=True,
     )

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tuner.datasets.dataset import positions_at, size_of
-from tuner.fit.learners.base import Learn, LearnerOptions, Record, objective_gradient
-from tuner.fit.learners.solvers import column_scale
+from tuner.fit.learners.base import Learn, LearnerOptions, Record
 from tuner.fit.problem import Problem
 
 State = dict[str, np.ndarray]
@@ -98,17 +97,6 @@ def epochs_by(rule: UpdateRule) -> Learn:
     return learn
 
 
-def sgd(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-    """Return the best weights of some epochs of gradient descent on weights scaled by how often
-    each applies.
-
-    A learning rate of 1 corresponds to one over the largest curvature at the start, the largest
-    stable step there."""
-    scale = column_scale(problem)
-    largest = _largest_curvature(problem, scale)
-    return _minimise(problem, options, record, lambda gradient: -gradient * scale**2 / largest, 1.0)
-
-
 def equation_by(rule: UpdateRule) -> Learn:
     """Return a learner that solves the equation of TD(lambda) by epochs over its games with an
     update rule."""
@@ -140,23 +128,6 @@ def equation_by(rule: UpdateRule) -> Learn:
         return record.best  # these solve the equation; they minimize no objective
 
     return learn
-
-
-def _largest_curvature(problem: Problem, scale: np.ndarray, rounds: int = 12) -> float:
-    """Return the largest eigenvalue of the scaled Hessian, by power iteration on gradient
-    differences."""
-    random = np.random.default_rng(0)
-    direction = np.where(problem.free, random.normal(size=scale.shape), 0.0)
-    _, here = objective_gradient(problem, problem.start)
-    value = 0.0
-    for _ in range(rounds):
-        if not direction.any():
-            break
-        direction /= np.linalg.norm(direction)
-        _, there = objective_gradient(problem, problem.start + direction * scale)
-        direction = np.where(problem.free, (there - here) * scale, 0.0)
-        value = float(np.linalg.norm(direction))
-    return value or 1.0
 
 
 def _minimise(

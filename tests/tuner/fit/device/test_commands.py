@@ -30,7 +30,7 @@ def machine_with_a_gpu(tmp_path, monkeypatch):
         "--method logistic --loss ordered --held-out 0.3",
         pytest.param("--method logistic --loss mse --prior cv", marks=pytest.mark.long),
         "--method logistic --prior 20",
-        "--method td --learner sgd --iterations 2",
+        "--method td --learner adam --iterations 2",
     ],
 )
 def test_tune(tmp_path, method):
