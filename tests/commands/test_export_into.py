@@ -30,7 +30,7 @@ def test_check_lists_the_differences_and_exits_with_status_1(learned):
     assert (ran.status, ran.err) == (
         1,
         "",
-    ) and first == f"weights.h:7: material.pawn.mg is 82, learned.yaml has {p.weights[0, 0]:.0f}"
+    ) and first == f"weights.h:10: material.pawn.mg is 82, learned.yaml has {p.weights[0, 0]:.0f}"
     assert " of 1,230 numbers differ; rounded to whole numbers: errors of at most 0.5" in last
     ran = tuner(
         "export", learned, "--into", "weights.h", "--check", "--json", "--only", "material.*"
@@ -43,7 +43,7 @@ def test_check_lists_the_differences_and_exits_with_status_1(learned):
         == {
             "name": "material.pawn.mg",
             "file": "weights.h",
-            "line": 7,
+            "line": 10,
             "source": 82.0,
             "parameters": round(p.weights[0, 0]),
         }

@@ -498,7 +498,9 @@ def test_a_game_that_is_played_again_is_told_its_own_result(tmp_path):
 def test_there_is_a_report_from_the_first_moment_on(tmp_path):
     path, folder = mine(tmp_path), tmp_path / "mine-games"
     with engine(path, "--learn") as playing:
-        playing.ping()
+        deadline = time.monotonic() + 300
+        while not (folder / "params.yaml").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
         done("report", folder, "-o", tmp_path / "first.html")
         play(playing, 0, 12)
         play(playing, 1, 2)

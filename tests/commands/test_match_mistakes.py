@@ -127,10 +127,10 @@ CASES = {
     "games --resume used": "used: contains a run of `tuner match`, expected one of `tuner games`",
     "match --resume torn": "torn/run.db: cannot be used: file is not a database; restore it",
     "match classic --resume used": (
-        "classic: a resumed run keeps its settings; with --resume only --games, --pgn, --workers,"
+        "classic: a resumed run keeps its settings; with --resume only --games, --pgn, --log,"
     ),
     "match --resume used --depth 3": (
-        "--depth: a resumed run keeps its settings; with --resume only --games, --pgn, --workers,"
+        "--depth: a resumed run keeps its settings; with --resume only --games, --pgn, --log,"
     ),
     "match --resume used --pgn used/a.pgn": "used/a.pgn: is in the folder of a run",
     "match --resume moved": (

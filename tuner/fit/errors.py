@@ -369,7 +369,10 @@ class NullSpace:
         if basis.shape[1]:
             whole = np.zeros((problem.start.size, basis.shape[1]))
             whole[self.coordinates] = basis
-            basis = basis @ null_basis(whole.T @ (problem.precision @ whole))
+            decided = whole.T @ (problem.precision @ whole)
+            # directions that touch the prior by rounding alone are not decided by it
+            sure = np.diag(decided) > ROUNDING**2 * np.diag(decided).max(initial=0)
+            basis = basis @ null_basis(np.where(np.outer(sure, sure), decided, 0.0))
         unused = self.unused & (problem.precision.diagonal()[self.coordinates] == 0)
         return replace(
             self, basis=basis, unused=unused, loose=loose_weights(basis, self.means) | unused

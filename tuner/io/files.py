@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import games
-from games.process import LOG
 from games.system import split
 from tuner.core.records import InputError
 
@@ -169,6 +168,14 @@ LEARNED, GAMES, PAGE, EXPORT = (
     "a page of `tuner report`",
     "an export",
 )
+
+
+def _is_log(content: Content) -> bool:
+    from games.process import LOG  # not before it is needed: engines answer at once
+
+    return content[: len(LOG)] == LOG.encode()
+
+
 NETWORK, WEIGHTS = "a network", "the weights of a network"
 LOGFILE = "a log of engines"
 MADE_HERE: dict[str, Callable[[Content], bool]] = {
@@ -178,7 +185,7 @@ MADE_HERE: dict[str, Callable[[Content], bool]] = {
     EXPORT: _is_export,
     NETWORK: _is_network,
     WEIGHTS: _is_weights,
-    LOGFILE: lambda content: content[: len(LOG)] == LOG.encode(),
+    LOGFILE: _is_log,
 }
 
 

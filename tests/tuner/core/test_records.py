@@ -33,7 +33,8 @@ def test_the_same_sentence_wherever_a_value_comes_from(tmp_path):
         f"tuner games: {NONE}; see tuner games --help"
     )
     assert refused("games", "--resume", tmp_path / "run") == (
-        f"tuner: {tmp_path / 'run' / 'run.db'}: settings: {NONE}"
+        f"tuner: {tmp_path / 'run' / 'run.db'}: settings: {NONE}; if another version of tuner began"
+        " this run, start another with --run"
     )
     assert str(of_plan.value).startswith(f"{plan}:") and str(of_plan.value).endswith(NONE)
     assert str(of_function.value) == f"play_games: {NONE}"

@@ -452,23 +452,20 @@ def _with_stages(
     orders: Mapping[str, tuple[str, ...] | None],
     source: SourceText,
 ) -> Node:
-    """Return a value in which lists of two numbers have the names of their stages where the endgame
-    comes first: `orders` of calls and literals by their names, `order` of lists in braces."""
+    """Return a value in which pairs of a number for each stage are known as such, with names where
+    the endgame comes first: `orders` of calls and literals by their names, `order` of lists in
+    braces."""
     if not isinstance(node, Items):
         return node
     if name := NAME_BEFORE.search(source.text, max(0, node.start - LONGEST_NAME), node.start):
         order = orders.get(name[1]) or (order if source.text[node.start] == "{" else None)
     values = tuple(_with_stages(value, order, orders, source) for value in node.values)
-    of_stages = (
-        order is not None
-        and (source.text[node.start] == "{" or name)
-        and order[0] == "eg"
-        and len(values) == 2
-        and not any(node.labels)
-        and all(isinstance(value, Number) for value in values)
-    )
-    labels = order if of_stages and order else node.labels
-    return replace(node, values=values, labels=labels)
+    node, in_braces = replace(node, values=values), source.text[node.start] == "{"
+    is_pair = len(values) == 2 and all(isinstance(value, Number) for value in values)
+    if order is None or not is_pair or any(node.labels) or not (in_braces or name):
+        return node
+    # with the middlegame first they are read like the arguments of a call
+    return replace(node, labels=order) if order[0] == "eg" else replace(node, called=True)
 
 
 def _definitions_of(source: SourceText) -> list[Definition]:
