@@ -123,9 +123,35 @@ def _fields_of(node: SyntaxNode, source: SourceText) -> Iterator[Field]:
         for name, end in zip(names, ends, strict=True):
             after = source.text[name.end_byte : end].partition("=")[0]
             bits = BITS.match(after.lstrip())
-            words = (*types, *(":", bits[1]) * (bits is not None)) if bits else tuple(types)
+            words = (*types, ":", bits[1]) if bits else tuple(types)
             text = source.text[name.start_byte : name.end_byte]
             yield Field(text, words, (after + " ".join(types)).count("["))
+
+
+LISTS = {"initializer_list", "literal_value", "field_initializer_list"}
+# items with names, and literals with a type
+LABELED = {"initializer_pair", "keyed_element", "field_initializer"}
+TYPED = {"compound_literal_expression", "composite_literal", "struct_expression"}
+
+
+def _lists_around(
+    node: SyntaxNode, source: SourceText
+) -> tuple[list[tuple[SyntaxNode, SyntaxNode]], str, bool]:
+    """Return the lists around a node, from outside in, each with its item there; the text of the
+    type of the outermost one, with as many brackets as it is arrays; and whether a literal names
+    that type."""
+    found: list[tuple[SyntaxNode, SyntaxNode]] = []
+    while (around := node.parent) is not None:
+        if around.type in LISTS:
+            found.insert(0, (around, node))
+        kind = around.child_by_field_name("type") or around.child_by_field_name("name")
+        if around.type in TYPED and kind is not None:
+            return found, source.text[kind.start_byte : kind.end_byte], True
+        if around.type == "init_declarator":
+            declarator, whole = around.named_children[0], around.parent or around
+            return found, source.text[whole.start_byte : declarator.end_byte], False
+        node = around
+    return found, "", False
 
 
 def _words_of_field(
@@ -133,28 +159,12 @@ def _words_of_field(
 ) -> list[str]:
     """Return the words of the type of the field that a number of a list is; none if it is that of
     no known field."""
-    steps: list[tuple[int, str | None]] = []
-    words, lists, found = list[str](), 0, False
     node = source.root.named_descendant_for_byte_range(number.start, number.end)
-    while node is not None and (around := node.parent) is not None:
-        if around.type in ("initializer_list", "literal_value", "field_initializer_list"):
-            items = [child for child in around.named_children if "comment" not in child.type]
-            own = node.named_children[0] if node.type in LABELED else None
-            label = own and source.text[own.start_byte : own.end_byte].strip("[]. ")
-            steps.insert(0, (items.index(node), label))
-        kind = around.child_by_field_name("type") or around.child_by_field_name("name")
-        if around.type in TYPED and kind is not None:
-            text = source.text[kind.start_byte : kind.end_byte]
-            words, lists, found = WORD.findall(text), text.count("["), True
-            break
-        if around.type == "init_declarator":
-            declarator, whole = around.named_children[0], around.parent or around
-            lists = source.text[declarator.start_byte : declarator.end_byte].count("[")
-            words = WORD.findall(source.text[whole.start_byte : declarator.start_byte])
-            break
-        node = around
-    structs = structs_in(sources)
-    for k, label in steps:
+    if node is None:
+        return []
+    around, text, found = _lists_around(node, source)
+    words, lists, structs = WORD.findall(text), text.count("["), structs_in(sources)
+    for each, item in around:
         if lists:
             lists -= 1
             continue
@@ -162,16 +172,17 @@ def _words_of_field(
         fields = next((structs[word] for word in (*words, *meant) if word in structs), None)
         if fields is None or "<" in words:
             break
-        named = [field for field in fields if field.name == label] or fields[k : k + 1]
+        if item.type in LABELED:
+            name = item.named_children[0]
+            label = source.text[name.start_byte : name.end_byte].strip("[]. ")
+            named = [field for field in fields if field.name == label]
+        else:
+            items = [child for child in each.named_children if "comment" not in child.type]
+            named = fields[items.index(item) :]
         if not named:
             return []
         words, lists, found = list(named[0].words), named[0].lists, True
     return words if found else []
-
-
-# items with names, and literals with a type
-LABELED = {"initializer_pair", "keyed_element", "field_initializer"}
-TYPED = {"compound_literal_expression", "composite_literal", "struct_expression"}
 
 
 def words_beside(
