@@ -15,7 +15,7 @@ from typing import Any
 from games.system import ENDINGS, without_interrupts
 
 INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
-came = [int(signal.SIGINT)]  # the signal that came last
+last_signal = [int(signal.SIGINT)]
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
 # functions whose exceptions are printed and lost: those of llvmlite that LLVM calls while it
 # compiles, and what ends an object
@@ -26,7 +26,7 @@ Handler = Callable[[int, "FrameType | None"], Any]
 def status_of_interrupt() -> int:
     """Return the exit status of a program that was interrupted, as shells have it: 130 for Ctrl-C,
     143 for SIGTERM."""
-    return 128 + came[0]
+    return 128 + last_signal[0]
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def interrupts() -> Iterator[threading.Event]:
     interrupted = threading.Event()
 
     def handle(number: int, frame: object) -> None:
-        came[0] = number
+        last_signal[0] = number
         if interrupted.is_set():
             raise KeyboardInterrupt
         interrupted.set()
@@ -66,7 +66,7 @@ def prompt_interrupts() -> Iterator[None]:
     ended. The handlers before the block are restored after it."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        came[0] = number
+        last_signal[0] = number
         while frame is not None and not (
             frame.f_code.co_filename.startswith("<frozen importlib")
             or frame.f_code.co_name in LOST_IN

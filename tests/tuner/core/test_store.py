@@ -1,5 +1,6 @@
 """Databases: whole after any kill, shared, and refused in one line where they are not ours."""
 
+import contextlib
 import json
 import os
 import random
@@ -65,14 +66,21 @@ def test_processes_write_in_turn(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
 
 
+@contextlib.contextmanager
+def changing(path):
+    """A connection that is closed: one that is collected later writes to the file then."""
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        yield database
+
+
 def of_another_version(path):
     open_database(path, SCHEMA, 1, "").close()
-    with sqlite3.connect(path) as database:
+    with changing(path) as database:
         database.execute("PRAGMA user_version = 99")
 
 
 def foreign(path):
-    with sqlite3.connect(path) as database:
+    with changing(path) as database:
         database.execute("CREATE TABLE mine (a)")
 
 
@@ -151,11 +159,11 @@ def test_changed_texts_of_games_are_refused_and_those_of_an_earlier_version_are_
     with Store(tmp_path) as store:
         store.append({"number": 0}, ["1. e4 *", "1. d4 *"])
         assert store.texts(0) == ["1. e4 *", "1. d4 *"]
-    with sqlite3.connect(tmp_path / "run.db") as database:
+    with changing(tmp_path / "run.db") as database:
         database.execute("UPDATE games SET text = '1. c4 *' WHERE place = 1")
     with Store(tmp_path) as store, pytest.raises(InputError, match="a game of 0: damaged"):
         store.texts(0)
-    with sqlite3.connect(tmp_path / "run.db") as database:
+    with changing(tmp_path / "run.db") as database:
         database.execute("ALTER TABLE games DROP COLUMN crc")
         database.execute("PRAGMA user_version = 2")
     assert read_records(tmp_path) == [{"number": 0}]
@@ -183,7 +191,7 @@ def test_a_forged_store_is_one_line(tmp_path, change):
         if isinstance(FORGED[change], tuple):
             store.put(*FORGED[change])
     if isinstance(FORGED[change], str):
-        with sqlite3.connect(tmp_path / "run.db") as database:
+        with changing(tmp_path / "run.db") as database:
             database.execute(FORGED[change])
     try:
         begin_folder(tmp_path).__exit__()

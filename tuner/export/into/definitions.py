@@ -400,8 +400,8 @@ def definitions_of(sources: Sequence[SourceText]) -> list[Definition]:
     found = []
     for d in (d for source in sources for d in _definitions_of(source)):
         begin = d.node.start if isinstance(d.node, Items) else d.start
-        words = {*d.types, *WORD.findall(d.source.text[d.start : begin])}
-        words |= {target for word in words for target in target_of(word, every)}
+        words = [*d.types, *WORD.findall(d.source.text[d.start : begin])]
+        words += [target for word in words for target in target_of(word, every)]
         order = next((orders[word] for word in words if orders.get(word)), None)
         node = _with_stages(
             d.node, order, ChainMap({d.name: order, "new": order}, orders), d.source

@@ -128,7 +128,7 @@ def _fields_of(node: SyntaxNode, source: SourceText) -> Iterator[Field]:
             yield Field(text, words, (after + " ".join(types)).count("["))
 
 
-LISTS = {"initializer_list", "literal_value", "field_initializer_list"}
+INITIALIZERS = {"initializer_list", "literal_value", "field_initializer_list"}
 # items with names, and literals with a type
 LABELED = {"initializer_pair", "keyed_element", "field_initializer"}
 TYPED = {"compound_literal_expression", "composite_literal", "struct_expression"}
@@ -142,7 +142,7 @@ def _lists_around(
     that type."""
     found: list[tuple[SyntaxNode, SyntaxNode]] = []
     while (around := node.parent) is not None:
-        if around.type in LISTS:
+        if around.type in INITIALIZERS:
             found.insert(0, (around, node))
         kind = around.child_by_field_name("type") or around.child_by_field_name("name")
         if around.type in TYPED and kind is not None:
