@@ -10,15 +10,17 @@ import errno
 import importlib
 import io
 import json
+import math
 import os
 import re
 import shlex
 import sys
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tuner.commands.completion import SHELLS, completion_of
-from tuner.io.interrupt import INTERRUPTED, prompt_interrupts, status_of_interrupt
+from tuner.io.interrupt import INTERRUPTED, ended_after, prompt_interrupts, status_of_interrupt
 from tuner.options.parser import Help, Parser, nearest
 from tuner.version import __version__
 
@@ -328,12 +330,14 @@ def require_command(words: Sequence[str]) -> Any:
         raise InputError(said.getvalue().strip()) from None
 
 
-def perform(words: Sequence[str]) -> dict:
-    """Perform a command within another one, and return its result. InputError as the command itself
-    has; KeyboardInterrupt if it was interrupted."""
+def perform(words: Sequence[str], seconds: float = math.inf) -> dict:
+    """Perform a command within another one, and return its result; if it plays games, what it has
+    found after some `seconds`. InputError as the command itself has; KeyboardInterrupt if it was
+    interrupted."""
     parsed = require_command(words)
-    found: Found = parsed.perform(parsed)
-    if found.status == INTERRUPTED:
+    with ended_after(min(seconds, threading.TIMEOUT_MAX)) as over:
+        found: Found = parsed.perform(parsed)
+    if found.status == INTERRUPTED and not over.is_set():
         raise KeyboardInterrupt
     return found.result
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 NORMAL = 1.96  # standard errors to either side of a 95 % interval
 FEW_GAMES = 50
+TUNED = 300  # pairs of a match that decides early
 TENFOLD = 400  # Elo at which ten games are won for each that is lost
 ELO = TENFOLD / math.log(10)  # by which a score of 1/2 rises with each unit of its logit
 ESTIMATED, AT_LEAST, AT_MOST, UNKNOWN, GIVEN = (
@@ -106,6 +107,16 @@ def reach_of(games: float) -> float:
     """Return the standard errors to either side of a 95 % interval, for an error that was estimated
     from this many games: Student's t where they are few."""
     return NORMAL if games >= FEW_GAMES else student(max(games - 1, 1))
+
+
+def any_time_reach(observations: float) -> float:
+    """Return the standard errors to either side of a 95 % interval that holds at all times at once,
+    however often one looks and whenever one stops: a mixture over normal means (Robbins 1970; I.
+    Waudby-Smith et al., Time-uniform central limit theory, arXiv:2103.06476), narrowest near TUNED
+    observations."""
+    chance = 1 - CONFIDENCE
+    known = observations / TUNED * (math.log(1 / chance**2) + math.log(1 + math.log(1 / chance**2)))
+    return math.sqrt((1 + 1 / known) * (2 * math.log(1 / chance) + math.log(1 + known)))
 
 
 def student(freedom: float) -> float:

@@ -36,6 +36,7 @@ WITH_FLAGS = ("play", "read", "learn")  # whose values may be true and false, no
 Setting: TypeAlias = Scalar | bool
 ROUND_MINUTES = 20  # of a round, if the total is given: fewer games are mostly noise
 USUAL_LIMIT = {"nodes": 5000}
+MORE_NODES, MORE_PLIES = 4, 2  # of the final match: times the nodes, or plies deeper
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class SourceFiles:
 class Matches:
     """The matches of a round: at most `games` games against the previous version, until a
     sequential test between two differences of normalized Elo decides; games against the rest of the
-    pool; and those after the rounds, which decide whether the version rated highest is better."""
+    pool; and those after the rounds, which decide whether the version rated highest is better, with
+    a `limit` of their own."""
 
     games: EvenGames = 2000
     sprt: tuple[Number, Number] = (0.0, 10.0)
@@ -94,8 +96,13 @@ class LoopPlan:
 
     @property
     def match_limit(self) -> dict[str, float]:
-        """The limits of the searches of a match."""
-        return self.match.limit or self.limit
+        """The limit of the searches of the final match: deeper ones unless the plan says so, as
+        gains of short searches may not hold."""
+        deeper = {
+            name: MORE_NODES * number if name == "nodes" else number + MORE_PLIES
+            for name, number in self.limit.items()
+        }
+        return self.match.limit or deeper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +131,6 @@ def read_plan(path: Path) -> dict:
         if isinstance(part := found.get(name), dict):
             found[name] = {key: flag_of(value) for key, value in part.items()}
     place, base = str(path), Path(os.path.abspath(path)).parent
-    if isinstance(limit := found.get("limit"), dict) and isinstance(found.get("match"), dict):
-        found["match"].setdefault("limit", limit)
     require_one_length(found, place)
     if plan.results is not None:
         found["results"] = str(base / plan.results)

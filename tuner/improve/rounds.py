@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
+import math
 import shlex
 import shutil
 import time
@@ -24,6 +26,8 @@ from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.core.text import duration, plural
 from tuner.datasets.reader import open_dataset
 from tuner.evaluation.loading import load_parameters
+from tuner.improve.budget import LOOKS, PACE, Budget, Length
+from tuner.improve.judging import GAIN, RESULTS_GAIN, final_judgement, is_settled, judged
 from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
 from tuner.improve.versions import (
@@ -39,36 +43,33 @@ from tuner.improve.versions import (
     untouched,
 )
 from tuner.io.files import CONFIG, replace_file
-from tuner.io.run_folder import change_settings, kind_of
+from tuner.io.run_folder import change_settings, kind_of, read_told
 from tuner.io.terminal import Display
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
 from tuner.play.match.tally import require_few_faults
 from tuner.play.run import Run
-from tuner.results.improved import Improved, Judgement, LoopStep, judged
+from tuner.results.improved import FINAL_MATCH, TAKEN, Improved, Judgement, LoopStep
 from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
 from tuner.version import __version__
 
-Perform = Callable[[Sequence[str]], dict]  # performs a command of tuner, returns its result
-# likelihood of superiority over the previous version from which a loop continues with it
-LIKELY = 0.75
+Perform = Callable[..., dict]  # performs a command of tuner, returns its result
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
-PACE, ROWS, CHECK, FINAL, PROOF = "pace", "rows.ds", "check.ds", "final", "player"
-FINAL_MATCH = f"{FINAL} match first"
+ROWS, CHECK, FINAL, PROOF = "rows.ds", "check.ds", "final", "player"
 RESULT = ("games", "wins", "losses", "draws", "pentanomial")
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
-PACE_GAMES = 8, 40  # of own games and of a match; the second where it costs little
-PACE_SHARE, VERDICT_SHARE = 0.05, 0.37  # of the minutes, at most and at least
-GAMES_SHARE, MATCH_SHARE, POOL_SHARE = 0.5, 0.5, 0.25  # of what is left of the time of a round
-MIN_GAMES = (40, 20, 10)  # own games, games with the previous version and of the pool, at least
-FEWEST_JUDGED = 20  # games of the verdict
-FEWEST_TOLD = 100  # games of a match that tells a round's gain: a standard error of 30 Elo
-SHORTEST = 1e-3  # seconds of a game
+PACE_GAMES = 8  # of own games and of a match
+POOL_SHARE = 0.33  # of the time of a version's matches: those with the pool
 WHOLE, HALF = "whole", "half"
 LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
 FROM_RESULTS = {"method": "logistic", "prior": "play"}
+
+
+def _has_decided(found: dict, most: float) -> bool:
+    """Return whether the sequential test of a match has decided."""
+    return (found.get("sprt") or {}).get("decision") is not None
 
 
 class Part(NamedTuple):
@@ -240,10 +241,10 @@ class ImproveRun(Run[Improved]):
         takes its time."""
         version = Version("", folder or Path(), self.plan)
         words = {
-            "play or limit": self._games(1, version, Path("games"), self.plan.games),
+            "play or limit": self._games(1, version, Path("games")),
             "read": self._rows(version, Path("games"), Path("rows")),
             "learn": self._learn(version, [Path("rows")], Path("learn")),
-            "match": self._against(1, version, version.player, True, ["--games", "2"]),
+            "match": self._against(1, version, version.player, True, self.plan.match_limit),
         }
         require_players(version)
         for keys, each in words.items():
@@ -262,6 +263,8 @@ class ImproveRun(Run[Improved]):
     def play(self, store: Store, playing: Running | None) -> Improved:
         change_settings(store, self.settings)
         self.steps = Steps(store, self.plan.rounds, self.display, self._commands.perform)
+        seconds = math.inf if self.plan.minutes is None else 60 * self.plan.minutes
+        self.budget = Budget(seconds, self.plan.rounds, self.steps.done)
         self.root = store.folder.absolute()
         self.matches: list[CountedMatch] = []
         first = self._first()
@@ -285,6 +288,8 @@ class ImproveRun(Run[Improved]):
         """Play rounds; add the versions that are kept, and a line on each round."""
         rows: list[Path] = []  # of the games of the last version
         for number in range(1, self.plan.rounds + 1):
+            if not self.budget.has_round(number) and (number, "games") not in self.steps.done:
+                break
             rows.append(self.root / f"round-{number}" / ROWS)
             after, line = self._round(number, versions[-1], versions[0], rows)
             lines.append(line)
@@ -317,69 +322,44 @@ class ImproveRun(Run[Improved]):
         return first
 
     def _measure_pace(self, first: Version) -> None:
-        """Play a few games and a short match to measure how long games take."""
-        place, minutes = self.root / PACE, self.plan.minutes
-        few = PACE_GAMES if minutes else PACE_GAMES[-1:]
+        """Play a few games and a short match, which shows what an engine cannot do, and how long
+        games take."""
+        place = self.root / PACE
 
         def measure() -> dict:
-            for count in few:
-                shutil.rmtree(place, ignore_errors=True)
-                took = {"games": 0.0}
-                commands = {
-                    "games": self._games(0, first, place, count),
-                    "match": self._against(0, first, first.player, True, ["--games", str(count)]),
-                }
-                for kind, words in commands.items():
-                    if kind == "games" and self.plan.results:
-                        continue
-                    begun = time.monotonic()
-                    with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
-                        found = self._commands.perform(words)
-                    require_few_faults(found.get("forfeits", {}), found["games"], "ab")
-                    took[kind] = time.monotonic() - begun
-                more = sum(took.values()) * (1 + few[-1] / count)
-                if minutes and more > 60 * PACE_SHARE * minutes:
-                    break
-            return {kind: seconds / count for kind, seconds in took.items()}
+            shutil.rmtree(place, ignore_errors=True)
+            length = ["--games", str(PACE_GAMES)]
+            took = dict.fromkeys(("games", "match"), 0.0)
+            commands = {
+                "games": [*self._games(0, first, place), *length],
+                "match": self._against(0, first, first.player, True, self.plan.limit) + length,
+            }
+            for kind, words in commands.items():
+                if kind == "games" and self.plan.results:
+                    continue
+                begun = time.monotonic()
+                with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
+                    found = self._commands.perform(words)
+                require_few_faults(found.get("forfeits", {}), found["games"], "ab")
+                took[kind] = (time.monotonic() - begun) / PACE_GAMES
+            return took
 
         own = "" if self.plan.results else "games and "
-        shown = f"{own}a match of up to {few[-1]} games, to estimate run time"
-        pace = self.steps.once(0, PACE, shown, measure)
-        self.pace = {kind: max(float(pace[kind]), SHORTEST) for kind in ("games", "match")}
+        self.steps.once(0, PACE, f"{own}a match of {PACE_GAMES}, to estimate run time", measure)
         self.steps.left = self._seconds_left
 
     def _seconds_left(self, number: int) -> float | None:
-        """How long the run takes at most from a round on, without half steps."""
+        """How long the run takes at most from a round on, without half steps and, if the plan names
+        numbers of games, the final match."""
         plan = self.plan
         if plan.minutes is not None:
             return 60 * plan.minutes - self.steps.spent
         pool = len(plan.against) + (number > 1)
         matches = plan.match.games + plan.match.pool_games * pool
         own = 0 if plan.results else plan.games
-        a_round = own * self.pace["games"] + matches * self._seconds_a_game()
-        begun = sum(step.seconds for step in self.steps.done.values() if step.round == number)
-        rounds = max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
-        return rounds + plan.match.verdict_games * self._seconds_a_game()
-
-    def _seconds_a_game(self) -> float:
-        """How long a game of a match takes, as those so far did."""
-        steps = [step for step in self.steps.done.values() if "pentanomial" in step.found]
-        games = sum(step.found["games"] for step in steps)
-        return (
-            max(sum(step.seconds for step in steps) / games, SHORTEST)
-            if games
-            else self.pace["match"]
-        )
-
-    def _in_time(self, share: float, usual: int, number: int, each: float, fewest: int) -> int:
-        """Return how many games, of `each` seconds, take this share of the time that a round has
-        left; `usual` if the plan names numbers of games."""
-        plan = self.plan
-        if plan.minutes is None:
-            return usual
-        rounds = (1 - PACE_SHARE - VERDICT_SHARE) * number / plan.rounds
-        left = 60 * plan.minutes * (PACE_SHARE + rounds) - self.steps.spent
-        return max(fewest, 2 * int(share * left / each / 2))
+        a_round = own * self.budget.pace("games") + matches * self.budget.pace("match")
+        begun = self.budget.spent(number, number)
+        return max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
 
     def _round(
         self, number: int, before: Version, first: Version, rows: Sequence[Path]
@@ -394,10 +374,7 @@ class ImproveRun(Run[Improved]):
             Path(self.plan.results) if self.plan.results else self._own_games(number, before, place)
         )
         run = place / "learn"
-        played = any(
-            each == number and (" match " in step or step.endswith(" taken"))
-            for each, step in self.steps.done
-        )
+        played = any(each == number and " match " in step for each, step in self.steps.done)
         if self.steps.is_stale(number, "rows") and not played:
             for name in ("rows", "learn"):
                 self.steps.done.pop((number, name), None)
@@ -408,61 +385,56 @@ class ImproveRun(Run[Improved]):
         found = ("positions", "loss_before", "loss_after", "held_out", "noise")
         self.steps.command(number, "learn", words, found)
         steps = STEPS_OF_RESULTS if self.plan.results else STEPS_OF_GAMES
-        likely, differs = list[Version](), False
+        tried, differs = list[tuple[float, str, Version]](), False
         for i, (share, part) in enumerate(steps.items()):
             version = Version(f"round {number}{part.name}", place / share, self.plan)
             numbers = self._part(before, learned, share, part) if part.way else learned
             if not self._built(number, share, version, numbers, before, games):
                 continue
             differs = True
-            usual, each = self.plan.match.games, self._seconds_a_game()
-            time_share = 1 / (len(steps) - i) if self.plan.results else MATCH_SHARE
-            most = self._in_time(time_share, usual, number, each, MIN_GAMES[1])
-            if share == WHOLE and not self._tells(number, version, most):
-                text = (
-                    f"round {number}: {most} games would not tell its gain, so all of the step is"
-                    " taken, and the final match decides; more minutes let rounds be judged"
-                )
-                taken = {"version": version.name, "kept": True, "remark": text}
-                self.steps.once(number, f"{WHOLE} taken", "no match", taken.copy)
-                return version, text
-            verdict = self._judge(number, share, version, before, first, most)
-            said = f"{version.name}: {verdict} against the previous version by all matches"
-            if verdict.los < LIKELY:
-                self.display.note(f"{said}, so it is left")
-                continue
-            if not self.plan.results:
-                return version, f"{said}, so it is likely better"
-            likely.append(version)
-            self.display.note(f"{said}, so it is likely better")
-        if likely:
-            best = best_of(joint_ratings(self.matches), [before, *likely])
-            return best, f"{best.name} is rated highest of the steps"
+            time_share = 1 / (len(steps) - i) if self.plan.results else 1.0
+            seconds = self.budget.matches(number, time_share)
+            verdict = self._judge(number, share, version, before, first, seconds)
+            line = (
+                f"{version.name}: {verdict} against the previous version by all matches,"
+                f" {verdict.expected:+.0f} expected"
+            )
+            tried.append((verdict.expected, line, version))
+            if not self.plan.results and verdict.expected >= GAIN.mean / 2:
+                break  # of less, half of the step is expected to gain more
+            self.display.note(line)
+        if tried and (best := max(tried, key=lambda each: each[0]))[0] > 0:
+            gain, line, version = best
+            seconds = self.budget.spent(number, number)
+            taken = {"version": version.name, "elo_a_minute": 60 * gain / max(seconds, 1.0)}
+            self.steps.once(number, TAKEN, "the version with the highest expected gain", taken.copy)
+            return version, f"{line}, so it is kept; the round took {duration(seconds)}"
         if not differs:
             return None, f"round {number}: no weight changed, so no match was played"
-        return None, f"round {number}: no step wins"
+        return None, f"round {number}: no step is expected to gain"
 
     def _own_games(self, number: int, before: Version, place: Path) -> Path:
         """Play games of a version; return their folder."""
         games = place / "games"
-        count = self._in_time(
-            GAMES_SHARE, self.plan.games, number, self.pace["games"], MIN_GAMES[0]
+        found = self._play(
+            number,
+            "games",
+            games,
+            self._games(number, before, games),
+            ("games", "repeated", "unfinished", "outcomes"),
+            Length(self.plan.games, self.budget.own_games(number)),
         )
-        free = _numbers_to_learn(before)
-        if 2 * count < free and (number, "games") not in self.steps.done:
-            text = f"{count:,} games a round for {free:,} numbers: expect noise"
+        if 2 * found["games"] < (free := _numbers_to_learn(before)):
+            text = f"{found['games']:,} games for {free:,} numbers: expect noise"
             self.steps.once(number, "remark", f"{text}; a game for every two is better", dict)
-        words = self._games(number, before, games, count)
-        keep = ("games", "repeated", "unfinished", "outcomes")
-        self._resumable(number, "games", games, words, keep)
         return games
 
-    def _games(self, number: int, before: Version, games: Path, count: int) -> list[str]:
+    def _games(self, number: int, before: Version, games: Path) -> list[str]:
         """The command that plays the games of a round."""
         plan = self.plan
         options = {**plan.limit, "workers": plan.workers, **plan.play}
         return [
-            *("games", before.player, "--run", str(games), "--games", str(count)),
+            *("games", before.player, "--run", str(games)),
             *words_of({"seed": plan.seed + number - 1, **options}),
             *self._options("--option"),
         ]
@@ -484,13 +456,13 @@ class ImproveRun(Run[Improved]):
         ]
 
     def _against(
-        self, number: int, version: Version, player: str, ours: bool, length: list[str]
+        self, number: int, version: Version, player: str, ours: bool, limit: dict[str, float]
     ) -> list[str]:
         """The command of a match against another player, a version of `ours` or not."""
         plan = self.plan
         return [
-            *("match", version.player, player, "--restart", *length),
-            *words_of({"seed": plan.seed + 1000 * number, **plan.match_limit}),
+            *("match", version.player, player, "--restart"),
+            *words_of({"seed": plan.seed + 1000 * number, **limit}),
             *words_of({"openings": plan.match.openings, "workers": plan.workers}),
             *self._options("--option-a"),
             *(self._options("--option-b") if ours else []),
@@ -591,14 +563,6 @@ class ImproveRun(Run[Improved]):
                 self.steps.display.note(f"{version.name}: {found['remark']}")
         return True
 
-    def _tells(self, number: int, version: Version, most: int) -> bool:
-        """Return whether all of a step is judged by a match of at most `most` games: if the plan
-        names numbers of games, if they are enough, or if it has begun."""
-        begun = kind_of(version.folder / "match-before")
-        done = (number, f"{WHOLE} match before") in self.steps.done
-        told = self.plan.minutes is None or most >= FEWEST_TOLD or self.plan.results is not None
-        return told or begun is not None or done
-
     def _judge(
         self,
         number: int,
@@ -606,26 +570,28 @@ class ImproveRun(Run[Improved]):
         version: Version,
         before: Version,
         first: Version,
-        most: int,
+        seconds: float,
     ) -> Judgement:
-        """Play against the pool and judge by all matches so far; `most` games with the previous
-        version."""
+        """Play against the previous version and the pool, for some seconds unless the plan names
+        numbers of games, and judge by all matches so far."""
         match, pool = self.plan.match, [(first.name, first.player)] if before != first else []
-        test = ["--sprt", *(f"{bound:g}" for bound in match.sprt), "--games", str(most)]
-        self._match(number, f"{share} match before", version, before.name, before.player, test)
-        players = len(pool) + len(self.plan.against) * (2 if before == first else 1)
-        part = POOL_SHARE / max(players, 1)
-        games = self._in_time(part, match.pool_games, number, self._seconds_a_game(), MIN_GAMES[2])
-        fixed = ["--games", str(games)]
-        if pool and match.pool_games:
-            self._match(number, f"{share} match first", version, *pool[0], fixed)
-        for i, other in enumerate(self.plan.against, 1):
+        against, limit = self.plan.against, self.plan.limit
+        rivals = bool(match.pool_games) * (len(pool) + len(against) * (2 if before == first else 1))
+        own = Length(match.games, seconds * (1 - POOL_SHARE * bool(rivals)), decided=_has_decided)
+        test = ["--sprt", *(f"{bound:g}" for bound in match.sprt)]
+        name = f"{share} match before"
+        self._match(number, name, version, before.name, before.player, limit, own, test)
+        length = Length(match.pool_games, POOL_SHARE * seconds / max(rivals, 1))
+        if pool and rivals:
+            self._match(number, f"{share} match first", version, *pool[0], limit, length)
+        for i, other in enumerate(against if rivals else (), 1):
             # the previous version has played them, unless it is the first one
             if before == first:
-                self._match(1, f"first match {i}", first, other, other, fixed)
-            self._match(number, f"{share} match {i}", version, other, other, fixed)
+                self._match(1, f"first match {i}", first, other, other, limit, length)
+            self._match(number, f"{share} match {i}", version, other, other, limit, length)
         ratings = joint_ratings(self.matches)
-        verdict = judged(ratings, version.name, before.name)
+        gain = RESULTS_GAIN if self.plan.results else GAIN
+        verdict = judged(ratings, version.name, before.name, gain)
         self.steps.once(
             number,
             f"{share} verdict",
@@ -633,7 +599,6 @@ class ImproveRun(Run[Improved]):
             lambda: {
                 **verdict.plain,
                 "version": version.name,
-                "kept": verdict.los >= LIKELY,
                 "ratings": {
                     name: ratings.difference(name, first.name).plain for name in ratings.players
                 },
@@ -645,13 +610,11 @@ class ImproveRun(Run[Improved]):
         """Play the match that decides whether the version rated highest is better than the first
         one. It counts alone: that version was chosen because it did well in the earlier ones."""
         number, plan = max(round for round, _ in self.steps.done), self.plan
-        games = plan.match.verdict_games
-        if plan.minutes is not None:
-            left = 60 * plan.minutes - self.steps.spent
-            games = max(FEWEST_JUDGED, 2 * int(left / self._seconds_a_game() / 2))
-        length = ["--games", str(games)]
-        match = self._match(number, FINAL_MATCH, best, first.name, first.player, length)
-        verdict = judged(joint_ratings([match]), best.name, first.name)
+        length = Length(plan.match.verdict_games, self.budget.final, LOOKS, is_settled)
+        match = self._match(
+            number, FINAL_MATCH, best, first.name, first.player, plan.match_limit, length
+        )
+        verdict = final_judgement(match)
         self.steps.once(
             number,
             FINAL,
@@ -677,15 +640,22 @@ class ImproveRun(Run[Improved]):
         )
 
     def _match(
-        self, number: int, name: str, version: Version, other: str, player: str, length: list[str]
+        self,
+        number: int,
+        name: str,
+        version: Version,
+        other: str,
+        player: str,
+        limit: dict[str, float],
+        length: Length,
+        test: Sequence[str] = (),
     ) -> CountedMatch:
         """Play a match, and count its result."""
         final = name.startswith(FINAL)  # from different openings
         place = self.root / FINAL if final else version.folder / f"match-{name.split(' match ')[1]}"
         ours = other not in self.plan.against
-        words = self._against(
-            self.plan.rounds + 1 if final else number, version, player, ours, length
-        )
+        openings = self.plan.rounds + 1 if final else number
+        words = [*self._against(openings, version, player, ours, limit), *test]
 
         def require(found: dict) -> None:
             try:
@@ -697,31 +667,46 @@ class ImproveRun(Run[Improved]):
                 place.rename(aside)  # it is played again
                 raise
 
-        found = self._resumable(
-            number,
-            name,
-            place,
-            [*words, "--run", str(place)],
-            (*RESULT, "score", "elo", "los", "sprt", "forfeits"),
-            require,
-        )
+        keep = (*RESULT, "score", "elo", "los", "sprt", "forfeits")
+        words = [*words, "--run", str(place)]
+        found = self._play(number, name, place, words, keep, length, require)
         match = CountedMatch(version.name, other, found["pentanomial"])
         if not final:
             self.matches.append(match)
         return match
 
-    def _resumable(
+    def _play(
         self,
         number: int,
         name: str,
         folder: Path,
         words: list[str],
         keep: Sequence[str],
+        length: Length,
         require: Callable[[dict], None] = lambda found: None,
     ) -> dict:
-        """Perform a command whose run can be resumed in its folder."""
+        """Perform a command that plays games, and whose run can be resumed in its folder, as a
+        step."""
         words = self._resumed(number, name, folder, words)
-        return self.steps.command(number, name, [*words, *self._cluster], keep, require)
+        resume = [words[0], "--resume", str(folder)]
+        told = read_told(folder) if words == resume else None
+        before = told.settings["games"] if told else 0
+        parts = itertools.chain([words], itertools.repeat(resume))
+
+        def perform(count: int, left: float) -> dict:
+            whole = [*next(parts), "--games", str(count), *self._cluster]
+            found: dict = self._commands.perform(whole, left)
+            require(found)
+            return found
+
+        def do() -> dict:
+            pace = self.budget.pace("games" if name == "games" else "match")
+            found = length.play(perform, pace, before)
+            return {key: found[key] for key in keep if key in found}
+
+        shown = f"tuner {shlex.join(words)}{length}"
+        shown = shown.replace(str(self.root), str(self.steps.folder))
+        return self.steps.once(number, name, shown, do)
 
     def _resumed(self, number: int, name: str, folder: Path, words: list[str]) -> list[str]:
         """Return the command that goes on with a run in its folder; the given one if there is none,

@@ -16,6 +16,8 @@ from games.system import ENDINGS, without_interrupts
 
 INTERRUPTED = 130  # exit status, as shells have it for Ctrl-C
 last_signal = [int(signal.SIGINT)]
+_polled: list[threading.Event] = []  # the events that blocks under way poll
+_over: list[threading.Event] = []  # of the blocks that end after some time
 AGAIN_SECONDS = 0.02  # between two checks whether what must not be interrupted has ended
 # functions whose exceptions are printed and lost: those of llvmlite that LLVM calls while it
 # compiles, and what ends an object
@@ -40,10 +42,38 @@ def interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         interrupted.set()
 
-    with _handled(
-        handle, [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]
-    ):
-        yield interrupted
+    _polled.append(interrupted)
+    if any(over.is_set() for over in _over):
+        interrupted.set()
+    try:
+        with _handled(
+            handle, [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]
+        ):
+            yield interrupted
+    finally:
+        _polled.remove(interrupted)
+
+
+@contextlib.contextmanager
+def ended_after(seconds: float) -> Iterator[threading.Event]:
+    """End what polls `interrupts` within the block after this time, as Ctrl-C would; yield an event
+    that is set then."""
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        for interrupted in _polled:
+            interrupted.set()
+
+    timer = threading.Timer(max(seconds, 0.0), end)
+    timer.daemon = True
+    _over.append(over)
+    timer.start()
+    try:
+        yield over
+    finally:
+        timer.cancel()
+        _over.remove(over)
 
 
 @contextlib.contextmanager

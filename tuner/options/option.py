@@ -205,10 +205,11 @@ def add_to(parser: argparse.ArgumentParser, table: Table, everything: bool = Tru
 @dataclass(frozen=True)
 class OtherCommands:
     """All commands, for one that joins them: `require` raises InputError for words that no
-    command has, `perform` returns the result of a command."""
+    command has, `perform` returns the result of a command, of one that plays games after at most
+    some seconds."""
 
     require: Callable[[Sequence[str]], object]
-    perform: Callable[[Sequence[str]], dict]
+    perform: Callable[..., dict]  # (words, seconds)
 
 
 class Arguments(argparse.Namespace):

@@ -14,7 +14,7 @@ from tuner.report.charts import number, points_chart, shown, whole
 from tuner.report.run import run_of
 from tuner.report.sections import Page, Section, Tile, options_section
 from tuner.report.verdict import Verdict
-from tuner.results.improved import LoopStep, StepFindings
+from tuner.results.improved import TAKEN, LoopStep, StepFindings, spent_text
 from tuner.results.result import Interval
 
 IMPROVE = "improve"  # the section of config.yaml
@@ -59,9 +59,9 @@ def _verdicts_of(steps: list[ShownStep]) -> list[ShownStep]:
     return [step for step in steps if step.step.kind == "verdict"]
 
 
-def _taken(steps: list[ShownStep]) -> list[ShownStep]:
-    """The steps that say whether a version was taken: by matches, or without."""
-    return [step for step in steps if step.step.kind in ("verdict", "taken")]
+def _taken(steps: list[ShownStep]) -> dict[str, float | None]:
+    """The versions that were taken, each with the expected Elo a minute that its round brought."""
+    return {found.version: found.elo_a_minute for step, found in steps if step.step == TAKEN}
 
 
 def _verdict(folder: Path, steps: list[ShownStep]) -> Verdict:
@@ -94,7 +94,8 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
     """The rounds as a table: games, matches and versions kept."""
     by = {(shown.step.round, shown.step.step): shown.found for shown in steps}
     rows = []
-    for judged in _taken(steps):
+    taken = _taken(steps)
+    for judged in _verdicts_of(steps):
         number, share = judged.step.round, judged.step.step.partition(" ")[0]
         learned = by.get((number, "learn"), StepFindings())
         matches = [
@@ -110,11 +111,10 @@ def _rounds(steps: list[ShownStep]) -> Section | None:
                 "losses": (learned.loss_before, learned.loss_after),
                 "noise": learned.noise.elo if learned.noise else None,
                 "matches": [_match_text(rival, found) for rival, found in matches],
-                "rating": "not played"
-                if judged.found.rating is None
-                else shown(judged.found.rating.estimate, 0, "+,"),
-                "los": judged.found.los,
-                "kept": judged.found.kept,
+                "rating": shown((judged.found.rating or Interval()).estimate, 0, "+,"),
+                "expected": judged.found.expected,
+                "kept": judged.found.version in taken,
+                "pace": taken.get(judged.found.version),
             }
         )
     return Section("rounds", "Rounds", "improve", {"rows": rows}) if rows else None
@@ -189,11 +189,15 @@ def _steps(steps: list[ShownStep]) -> Section:
 
 
 def _tiles(steps: list[ShownStep]) -> list[Tile]:
-    judged = _taken(steps)
+    judged = _verdicts_of(steps)
     games = sum(found.games or 0 for step, found in steps if step.kind in ("games", "match"))
     return [
         Tile("Rounds", whole(max((each.step.round for each in judged), default=0))),
-        Tile("Versions taken", whole(sum(bool(each.found.kept) for each in judged))),
+        Tile("Versions taken", whole(len(_taken(steps)))),
         Tile("Games played", whole(games), "to learn from, and in matches"),
-        Tile("Time", f"{number(sum(each.step.seconds for each in steps) / 60, 0)} min"),
+        Tile(
+            "Time",
+            f"{number(sum(each.step.seconds for each in steps) / 60, 0)} min",
+            spent_text([each.step for each in steps]).removeprefix("time: "),
+        ),
     ]

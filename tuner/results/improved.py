@@ -7,35 +7,31 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from tuner.core.estimates import Estimate
 from tuner.core.records import Count, Number, Settings
+from tuner.core.text import duration
 from tuner.results.result import Interval, RunResult
-from tuner.statistics.ratings import JointRatings
+
+FINAL_MATCH, TAKEN = "final match first", "taken"  # steps
 
 
 class Judgement(NamedTuple):
-    """By how much a version is rated above another one, and the likelihood that it is the better
-    one."""
+    """By how much a version is rated above another one, the likelihood that it is the better one,
+    and the gain that is expected by this and by what such steps gained before."""
 
     rating: Estimate
     los: float
+    expected: float
 
     @property
     def plain(self) -> dict[str, Any]:
         """As plain data."""
-        return {"rating": self.rating.plain, "los": self.los}
+        return {"rating": self.rating.plain, "los": self.los, "expected": self.expected}
 
     def __str__(self) -> str:
         return f"{self.rating.text(0, '+')} Elo"
-
-
-def judged(ratings: JointRatings, version: str, other: str) -> Judgement:
-    """Judge a version by the ratings that all matches so far give."""
-    found = ratings.difference(version, other)
-    return Judgement(found, NormalDist().cdf(found.value / found.standard_error))
 
 
 @dataclass(frozen=True)
@@ -54,6 +50,25 @@ class LoopStep:
         """What was done, without the part of the round: `match`, `build`, ..."""
         words = self.step.split()
         return "match" if "match" in words else words[-1]
+
+
+SPENT_ON = {  # what steps are for, by their kinds
+    "measuring": ("copy", "pace"),
+    "games": ("games",),
+    "learning": ("rows", "learn"),
+    "building and checking": ("build", "numbers", "check", "player"),
+    "matches": ("match",),
+}
+
+
+def spent_text(steps: Sequence[LoopStep]) -> str:
+    """Return in words what the time of a loop was spent on."""
+    parts = []
+    for what, kinds in SPENT_ON.items():
+        seconds = sum(s.seconds for s in steps if s.kind in kinds and s.step != FINAL_MATCH)
+        parts.append(f"{what} {duration(seconds)}")
+    final = sum(step.seconds for step in steps if step.step == FINAL_MATCH)
+    return f"time: {', '.join(parts)}, final match {duration(final)}"
 
 
 @dataclass(frozen=True)
@@ -76,10 +91,11 @@ class StepFindings:
     elo: Interval | None = None
     rating: Interval | None = None
     los: Number | None = None
+    expected: Number | None = None
     version: str = ""
     text: str = ""
     remark: str = ""
-    kept: bool | None = None
+    elo_a_minute: Number | None = None
     ratings: dict[str, Interval] = field(default_factory=dict)
 
 
@@ -119,8 +135,9 @@ class Improved(RunResult):
             said = (
                 "no version is rated above the first one" if self.judged else "no version differs"
             )
-            return [*self.rounds, f"{said}: the numbers of {self.source} stay as they are"]
-        lines = list(self.rounds)
+            stay = f"{said}: the numbers of {self.source} stay as they are"
+            return [*self.rounds, spent_text(self.steps), stay]
+        lines = [*self.rounds, spent_text(self.steps)]
         if self.verdict is None:
             lines.append(f"{self.best} is rated highest; the final match has not been played")
         else:

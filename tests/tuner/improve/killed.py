@@ -41,7 +41,7 @@ def ended(plan: str, folder: Path, seconds: float | None) -> str:
 def run_all(plan: str, folder: Path, moments: list[float]) -> None:
     """Kill at all moments unless the loop ends before."""
     assert dataset_actions and games and match and tune and run and matches  # imported once
-    rounds.PACE_GAMES = (4,)
+    rounds.PACE_GAMES = 4
     for seconds in (*moments, None):
         how = ended(plan, folder, seconds)
         steps = len(read_records(folder))

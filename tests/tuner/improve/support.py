@@ -98,18 +98,24 @@ class Commands:
     ) -> None:
         self.learn, self.interrupt, self.bias = learn, interrupt, bias
         self.words: list[list[str]] = []
+        self.runs: dict[str, list[str]] = {}  # the commands of runs, by their folders
 
     def require(self, words: Sequence[str]) -> None:
         assert words[0] in ("games", "dataset", "tune", "match")
 
-    def perform(self, words: Sequence[str]) -> dict:
+    def perform(self, words: Sequence[str], seconds: float = math.inf) -> dict:
         self.interrupt()
         self.words.append(list(words))
         option = dict(zip(words, words[1:], strict=False))
+        if words[1] == "--resume":
+            words = self.runs[words[2]]
+            option = dict(zip(words, words[1:], strict=False)) | {"--games": option["--games"]}
+        elif "--run" in option:
+            self.runs[option["--run"]] = list(words)
         if words[0] == "export":
             return perform(words)
         if words[0] == "games":
-            Path(option["--run"]).mkdir()
+            Path(option["--run"]).mkdir(exist_ok=True)
             return {"games": int(option["--games"])}
         if words[0] == "dataset":
             numbers = numbers_of(option["--engine"])
@@ -127,8 +133,14 @@ class Commands:
         a, b = numbers_of(words[1]), words[2]
         elo = strength(a) - (strength(numbers_of(b)) if "/" in b else 0) - self.bias
         if "--run" in option:
-            Path(option["--run"]).mkdir()
+            Path(option["--run"]).mkdir(exist_ok=True)
         return {"games": int(option["--games"]), "pentanomial": pairs_of(elo, 200)}
+
+
+def run_of(words: Sequence[str]) -> str:
+    """The folder of the run that a command begins or resumes; none for a match without one."""
+    option = dict(zip(words, words[1:], strict=False))
+    return option.get("--resume", option.get("--run", ""))
 
 
 def improve(plan: Path | None, run: Path, commands: Commands, write: bool = False) -> Improved:

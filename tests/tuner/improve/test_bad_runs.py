@@ -1,6 +1,7 @@
 """Runs that were damaged or begun by mistake, and folders that are odd but no mistake."""
 
 import json
+import math
 import os
 import resource
 import shutil
@@ -159,10 +160,10 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
     run = tmp_path / "run"
 
     class Broken(Commands):
-        def perform(self, words):
+        def perform(self, words, seconds=math.inf):
             if words[0] == "tune":
                 raise InputError("no room for it")
-            return super().perform(words)
+            return super().perform(words, seconds)
 
     with pytest.raises(InputError) as problem:
         improve(plan, run, Broken())

@@ -429,7 +429,7 @@ def state(folder: Path) -> dict[str, tuple]:
 @pytest.fixture
 def hasty(monkeypatch):
     """Patience of a second or two."""
-    monkeypatch.setattr(rounds, "PACE_GAMES", (2,))
+    monkeypatch.setattr(rounds, "PACE_GAMES", 2)
     monkeypatch.setattr(versions, "BUILD_SECONDS", 2.0)
     monkeypatch.setattr(versions, "LARGEST_LOG", 1 << 20)
     monkeypatch.setattr(versions, "LOOK_SECONDS", 0.1)

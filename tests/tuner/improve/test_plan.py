@@ -21,15 +21,22 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     assert found.params == str(mine / "start.yaml")
     assert found.source.folder == str(mine / "engine")
     assert found.source.map == str(mine / "names.yaml")
-    assert found.rounds == 4 and found.match_limit == {"nodes": 5000}
+    assert found.rounds == 4 and found.match_limit == {"nodes": 20000}
 
 
-def test_a_match_has_the_limit_of_the_games_unless_it_has_its_own(tmp_path):
-    both = convert(read_plan(write_engine(tmp_path / "a", limit={"nodes": 900})), LoopPlan, "plan")
-    assert both.match_limit == both.limit == {"nodes": 900}
-    plan = write_engine(tmp_path / "b", limit={"nodes": 900}, match={"limit": {"depth": 3}})
-    own = convert(read_plan(plan), LoopPlan, "plan")
-    assert own.match_limit == {"depth": 3} and own.limit == {"nodes": 900}
+@pytest.mark.parametrize(
+    ("limit", "own", "final"),
+    [
+        ({"nodes": 900}, None, {"nodes": 3600}),
+        ({"depth": 6}, None, {"depth": 8}),
+        ({"nodes": 900}, {"depth": 3}, {"depth": 3}),
+        ({"nodes": 900}, {"movetime": 0.5}, {"movetime": 0.5}),
+    ],
+)
+def test_the_final_match_searches_deeper_unless_the_plan_says_so(tmp_path, limit, own, final):
+    match = {} if own is None else {"limit": own}
+    plan = convert(read_plan(write_engine(tmp_path, limit=limit, match=match)), LoopPlan, "plan")
+    assert plan.match_limit == final and plan.limit == limit
 
 
 @pytest.mark.parametrize("word", ["true", "True", "yes", "on", "false", "FALSE", "no", "off"])

@@ -26,7 +26,11 @@ def test_every_version_is_on_the_page_with_its_matches(loop):
     judged = [step for step in result.result["steps"] if step["step"].endswith(" verdict")]
     (rounds,) = (section for section in sections if section.name == "rounds")
     assert len(rounds.data["rows"]) == len(judged) >= 2
-    assert [row["kept"] for row in rounds.data["rows"]] == [s["found"]["kept"] for s in judged]
+    taken = {s["found"]["version"] for s in result.result["steps"] if s["step"] == "taken"}
+    assert taken and [row["kept"] for row in rounds.data["rows"]] == [
+        step["found"]["version"] in taken for step in judged
+    ]
+    assert all(row["pace"] > 0 for row in rounds.data["rows"] if row["kept"])
     first = rounds.data["rows"][0]["matches"]
     assert any(text.startswith("the previous version:") for text in first)
     assert any(text.startswith("player 1 of the pool:") for text in first)

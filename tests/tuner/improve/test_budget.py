@@ -1,0 +1,74 @@
+"""Games that are played for some seconds, and the time that a command is given."""
+
+import json
+import math
+import threading
+
+import pytest
+
+from games.streams import InputError
+from tuner.cli import perform
+from tuner.improve.budget import LOOKS, Length
+from tuner.io.interrupt import ended_after, interrupts
+
+
+def played(length: Length, pace, limit: float = math.inf, before: int = 0):
+    """The totals that are asked for, and what is found, where a game takes `pace` seconds."""
+    now, asked, done = [0.0], [], [before]
+
+    def run(games: int, seconds: float) -> dict:
+        each = pace(now[0])
+        fit = min(games - done[0], int(seconds / each)) if math.isfinite(seconds) else games
+        asked.append(games)
+        now[0] += fit * each
+        done[0] += fit
+        return {"games": done[0]}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tuner.improve.budget.time.monotonic", lambda: now[0])
+        return asked, length.play(run, pace(0.0), before)["games"], now[0]
+
+
+def test_games_take_the_seconds_that_they_have():
+    asked, games, seconds = played(Length(7, 100.0), lambda now: 0.1)
+    assert len(asked) == 2 and asked == sorted(asked) and 990 <= games <= 1000
+    assert seconds <= 100
+    # a load that begins later
+    asked, games, seconds = played(Length(7, 100.0), lambda now: 0.1 if now < 50 else 0.4)
+    assert 95 <= seconds <= 100
+    # ten games would take longer than there is time
+    assert played(Length(7, 100.0), lambda now: 30.0)[1:] == (3, 90.0)
+
+
+def test_numbers_of_games_are_played_as_they_are():
+    assert played(Length(70, math.inf), lambda now: 1.0)[0] == [70]
+    asked = played(Length(700, math.inf, LOOKS), lambda now: 1.0)[0]
+    assert asked[-1] == 700 and len(asked) == len(LOOKS) and asked == sorted(asked)
+    # games of an earlier part of the run are not asked for again
+    assert played(Length(700, math.inf, LOOKS), lambda now: 1.0, before=500)[0] == [560, 630, 700]
+
+
+def test_without_any_game_there_is_one_line():
+    with pytest.raises(InputError, match="no game ended in 60 s; give more minutes or a smaller"):
+        played(Length(7, 60.0), lambda now: 100.0)
+
+
+def test_time_that_is_over_ends_what_is_polled_now_and_later():
+    with ended_after(0.05) as over:
+        with interrupts() as early:
+            assert early.wait(10) and over.is_set()
+        with interrupts() as late:
+            assert late.is_set()
+    with interrupts() as after:
+        assert not after.is_set()
+
+
+def test_a_match_ends_after_its_seconds_and_goes_on_later(tmp_path):
+    run = str(tmp_path / "run")
+    words = ["match", "classic", "zero", "--depth", "2", "--run", run, "--games", "100000"]
+    found = perform(words, 3.0)
+    assert 0 < found["games"] < 100000 and found["interrupted"]
+    before = found["games"]
+    assert perform(["match", "--resume", run], 1.0)["games"] >= before
+    assert threading.active_count() < 20
+    assert json.dumps(found)
