@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from games.record import EngineFault, EngineSilent
@@ -36,6 +36,7 @@ GUARD_SECONDS = 10.0
 alive: set[EngineProcess] = set()
 BEGUN = time.monotonic()
 LOG = "# seconds, the engine with the number of its process, > to it, < from it\n"
+RECENT = 6  # lines that are kept to explain a fault
 _logs: list[IO[str]] = []  # the file of `logged`, if there is one
 
 
@@ -159,6 +160,7 @@ class EngineProcess:
         self._rest = b""  # the line that is not complete
         self._ended = False
         self._complaints = b""
+        self._recent: deque[tuple[str, bytes]] = deque(maxlen=RECENT)
 
     def say(self, text: bytes) -> None:
         """Write whole lines, without waiting for the engine."""
@@ -284,8 +286,15 @@ class EngineProcess:
         # some engines begin lines with blanks
         self._lines.extend(line.lstrip(b" \t").removesuffix(b"\r") for line in whole)
 
-    def _log(self, way: str, lines: Iterable[bytes]) -> None:
-        """Write lines to the log, if there is one."""
+    @property
+    def exchange(self) -> str:
+        """The lines that passed last, as part of a message."""
+        shown = (f"{way} {one_line(text.decode('utf-8', 'replace'))}" for way, text in self._recent)
+        return "; ".join(line[:LONGEST_COMPLAINT] for line in shown)
+
+    def _log(self, way: str, lines: Sequence[bytes]) -> None:
+        """Keep the last lines, and write all to the log, if there is one."""
+        self._recent.extend((way, line) for line in lines[-RECENT:])
         for out in _logs:
             named = f"{time.monotonic() - BEGUN:.3f} {self.command} ({self._process.pid}) {way}"
             out.writelines(

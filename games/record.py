@@ -461,11 +461,11 @@ class Choice(NamedTuple):
 
 class Forfeit(Exception):
     """The player loses this game; `kind` is RESIGNS or one of FAULTS, `detail` the circumstances in
-    words."""
+    words, `exchange` the lines that passed last between tuner and an engine."""
 
-    def __init__(self, kind: str, detail: str = "") -> None:
-        super().__init__(kind, detail)
-        self.kind, self.detail = kind, detail
+    def __init__(self, kind: str, detail: str = "", exchange: str = "") -> None:
+        super().__init__(kind, detail, exchange)
+        self.kind, self.detail, self.exchange = kind, detail, exchange
 
 
 @runtime_checkable
@@ -541,7 +541,7 @@ class PlayedGame:
     the opening. There is one choice for each remaining move, or none at all, and one number of
     seconds for each choice, or none. `outcome` is the reward of the first player, see
     `Game.result`, None for an unfinished game; `loser` is the player, 0 or 1, who lost or
-    forfeited."""
+    forfeited, by a fault with this `exchange`."""
 
     line: np.ndarray
     moves: list[int]
@@ -559,6 +559,7 @@ class PlayedGame:
     date: str = "????.??.??"
     event: str = "tuner match"
     luck: float | None = None  # points that the dice gave the first player, None if not measured
+    exchange: str = ""
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,11 @@ class Engine(ABC):
         """Choose a move, see `games.record.Player.choose`. Forfeit for an illegal one, EngineFault
         if none comes within `seconds`."""
 
+    @property
+    def exchange(self) -> str:
+        """The lines that passed last between tuner (>) and the engine (<)."""
+        return self._process.exchange
+
     def abort(self) -> None:
         """Kill the engine, from any thread: what waits for it raises EngineFault."""
         self._process.kill()
@@ -198,6 +203,7 @@ class EnginePlayer:
             self._forfeit(problem, f"no move within {patience:g} s")
         except Forfeit as fault:
             if fault.kind != RESIGNS:
+                fault.exchange = self._engine.exchange
                 self._end()
             raise
 
@@ -213,10 +219,11 @@ class EnginePlayer:
             self._engine = None
 
     def _forfeit(self, problem: EngineFault, silence: str) -> NoReturn:
+        exchange = self._engine.exchange if self._engine else ""
         self._end()
         if isinstance(problem, EngineSilent):
-            raise Forfeit(STALL, silence) from None
-        raise Forfeit(CRASH, problem.what) from None
+            raise Forfeit(STALL, silence, exchange) from None
+        raise Forfeit(CRASH, problem.what, exchange) from None
 
     def _end(self) -> None:
         """Kill the engine, and release what belongs to it."""

@@ -143,6 +143,7 @@ def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Tota
         "rows": totals.rows,
         "without_result": totals.without_result,
         "row_check": check.as_dict() if check else None,
+        "remainder": totals.remainder,
     }
 
 

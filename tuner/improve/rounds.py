@@ -11,6 +11,7 @@ import functools
 import io
 import itertools
 import math
+import re
 import shlex
 import shutil
 import time
@@ -62,6 +63,9 @@ RESULT = ("games", "wins", "losses", "draws", "pentanomial")
 PATIENCE = 2  # rounds with the games of one version, none of which wins, after which a loop ends
 PACE_GAMES = 8  # of own games and of a match
 POOL_SHARE = 0.33  # of the time of a version's matches: those with the pool
+# what commands advise in their own words
+BETTER_LIMIT = re.compile(r"--(depth|nodes) (\d+)( or --movetime 1)?")
+MOST_GROWN = 1.5  # times what rows lacked before, that they may lack of a version
 WHOLE, HALF = "whole", "half"
 LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
 FROM_RESULTS = {"method": "logistic", "prior": "play"}
@@ -70,6 +74,16 @@ FROM_RESULTS = {"method": "logistic", "prior": "play"}
 def _has_decided(found: dict, most: float) -> bool:
     """Return whether the sequential test of a match has decided."""
     return (found.get("sprt") or {}).get("decision") is not None
+
+
+def _require_remainder(after: float, before: float) -> None:
+    """InputError if the part of evaluations that rows do not have grew with the numbers."""
+    if after > MOST_GROWN * before + 1:
+        raise InputError(
+            f"what the rows lack (`not_linear`) grew from {before:.1f} to {after:.1f} centipawns"
+            " with the learned numbers, so the engine does not evaluate as was learned; fix the"
+            " macros of the numbers that changed"
+        )
 
 
 class Part(NamedTuple):
@@ -128,7 +142,8 @@ class Steps:
                 found = do()
             except InputError as problem:
                 place, again = f"{self._place(number)}, {name}", self._again(number)
-                raise InputError(f"{place}: {problem}; {again}") from None
+                said = BETTER_LIMIT.sub(r"`limit: {\1: \2}` in the plan", str(problem))
+                raise InputError(f"{place}: {said}; {again}") from None
             found |= {"source": self.source} if self.source else {}
             step = LoopStep(number, name, round(time.monotonic() - begun, 1), command, found)
             self._store.append(asdict(step))
@@ -330,9 +345,11 @@ class ImproveRun(Run[Improved]):
             shutil.rmtree(place, ignore_errors=True)
             length = ["--games", str(PACE_GAMES)]
             took = dict.fromkeys(("games", "match"), 0.0)
+            place.mkdir()
+            match = self._against(0, first, first.player, True, self.plan.limit)
             commands = {
-                "games": [*self._games(0, first, place), *length],
-                "match": self._against(0, first, first.player, True, self.plan.limit) + length,
+                "games": [*self._games(0, first, place / "games"), *length],
+                "match": [*match, "--run", str(place / "match"), *length],
             }
             for kind, words in commands.items():
                 if kind == "games" and self.plan.results:
@@ -340,7 +357,7 @@ class ImproveRun(Run[Improved]):
                 begun = time.monotonic()
                 with contextlib.redirect_stderr(io.StringIO()):  # a rating of a few games
                     found = self._commands.perform(words)
-                require_few_faults(found.get("forfeits", {}), found["games"], "ab")
+                require_few_faults(found.get("forfeits", {}), found["games"], "ab", place / kind)
                 took[kind] = (time.monotonic() - begun) / PACE_GAMES
             return took
 
@@ -380,7 +397,8 @@ class ImproveRun(Run[Improved]):
                 self.steps.done.pop((number, name), None)
             shutil.rmtree(run, ignore_errors=True)
         words = self._rows(before, games, rows[-1])
-        self.steps.command(number, "rows", words, ("games", "positions", "row_check"))
+        keep = ("games", "positions", "row_check", "remainder")
+        self.steps.command(number, "rows", words, keep)
         words = self._resumed(number, "learn", run, self._learn(before, rows, run))
         found = ("positions", "loss_before", "loss_after", "held_out", "noise")
         self.steps.command(number, "learn", words, found)
@@ -536,7 +554,11 @@ class ImproveRun(Run[Improved]):
         check = version.folder / CHECK
 
         def require_rows(found: dict) -> None:
-            if not (found["row_check"] and found["row_check"]["fits"]):
+            if "not_linear" in plan.read:
+                if before is not None:
+                    known = self.steps.done[number, "rows"].found["remainder"]
+                    _require_remainder(found["remainder"]["rms"], known["rms"])
+            elif not (found["row_check"] and found["row_check"]["fits"]):
                 raise InputError(
                     f"the rows of {version.name} are not its evaluation: {version.rows} prints rows"
                     " with the faults listed above; fix the macros, or name under"
@@ -549,8 +571,8 @@ class ImproveRun(Run[Improved]):
             ["dataset", str(games or "samples"), "--per-game", str(CHECKED), "--engine"]
             + [version.rows, "--params", str(version.params), "-o", str(check)]
             + words_of({"not_linear": plan.read.get("not_linear")}),
-            ("row_check",),
-            require_rows if "not_linear" not in plan.read else lambda found: None,
+            ("row_check", "remainder"),
+            require_rows,
         )
         if before is not None:
             found = self.steps.once(
@@ -658,14 +680,14 @@ class ImproveRun(Run[Improved]):
         words = [*self._against(openings, version, player, ours, limit), *test]
 
         def require(found: dict) -> None:
+            sides = "ab" if ours else "a"
             try:
-                sides = "ab" if ours else "a"
-                require_few_faults(found.get("forfeits", {}), found["games"], sides)
-            except InputError:
+                require_few_faults(found.get("forfeits", {}), found["games"], sides, place)
+            except InputError as problem:
                 aside = place.with_name(f"{place.name}-faults")
                 shutil.rmtree(aside, ignore_errors=True)
                 place.rename(aside)  # it is played again
-                raise
+                raise InputError(str(problem).replace(str(place), str(aside))) from None
 
         keep = (*RESULT, "score", "elo", "los", "sprt", "forfeits")
         words = [*words, "--run", str(place)]

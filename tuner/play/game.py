@@ -43,6 +43,7 @@ class Ending(NamedTuple):
     outcome: float | None
     loser: int | None = None
     detail: str = ""
+    exchange: str = ""
 
 
 class Course:
@@ -112,6 +113,7 @@ class Course:
             ending.end,
             ending.loser,
             ending.detail,
+            exchange=ending.exchange,
         )
 
     def _place(self, words: np.ndarray) -> None:
@@ -181,7 +183,7 @@ def play_out(
     except Forfeit as fault:
         if stopped():
             raise Stopped from None
-        return course.forfeited(turn, fault.kind, fault.detail)
+        return course.forfeited(turn, fault.kind, fault.detail)._replace(exchange=fault.exchange)
     finally:
         UNDER_WAY.pop(thread, None)
 

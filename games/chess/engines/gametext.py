@@ -128,6 +128,7 @@ def text(game: PlayedGame) -> str:
         ("TimeControl", game.control),
     ]
     lines = [f'[{name} "{_quoted(value)}"]' for name, value in tags]
+    why = "; ".join(filter(None, (why, game.exchange)))
     return "\n".join([*lines, "", *_wrapped(_words(game, why), result), "", ""])
 
 

@@ -45,8 +45,8 @@ RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 MATE = 100_000  # the score of a mate at once
 # the command of a limit, what it limits, and the options that work without it
 LIMITS = {
-    "sd": ("plies", "--movetime or --tc"),
-    "nps": ("nodes", "--movetime or --tc"),
+    "sd": ("plies", "--nodes 5000 or --movetime 1"),
+    "nps": ("nodes", "--depth 4 or --movetime 1"),
     "st": ("seconds a move", "--tc"),
     "level": ("seconds a game", "--movetime"),
     "time": ("seconds a game", "--movetime"),

@@ -121,7 +121,12 @@ class Commands:
             numbers = numbers_of(option["--engine"])
             wanted = load_parameters(option["--params"])
             fits = list(numbers.values()) == wanted.weights.ravel().tolist()
-            return {"games": 100, "positions": 1000, "row_check": {"fits": fits}}
+            return {
+                "games": 100,
+                "positions": 1000,
+                "row_check": {"fits": fits},
+                "remainder": {"share": 0.1, "rms": 4.0},
+            }
         if words[0] == "tune":
             start = load_parameters(words[1])
             share = self.learn(int(Path(option["--run"]).parent.name.partition("-")[2]))

@@ -158,11 +158,13 @@ ENGINES = {
     ),
     "has scores that are no numbers": Way("score", how="garbage", long=True),
     "has scores beyond all bounds": Way("score", how="infinite", plan={"learn": {}}, long=True),
-    "ignores the depth": Way("where 1 were allowed", how="ignores"),
+    "ignores the depth": Way("try `limit: {nodes: ", how="ignores"),
     "ignores the nodes": Way(
-        "where 100 were allowed", how="ignores", plan={"limit": {"nodes": 100}}
+        "try `limit: {depth: 1}` in the plan", how="ignores", plan={"limit": {"nodes": 100}}
     ),
-    "crashes in the match only": Way("crash", how="late crash:go", long=True),
+    "crashes in the match only": Way(
+        "of the games there ends with the position", how="late crash:go", long=True
+    ),
     "plays illegal moves in the match only": Way("illegal", how="late illegal", long=True),
     "does not start in the match only": Way("exited", how="late crash", long=True),
     "has no such option": Way("Hsah", plan={"options": {"Hsah": 8}}),

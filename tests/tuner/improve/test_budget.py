@@ -2,14 +2,18 @@
 
 import json
 import math
+import re
+import subprocess
 import threading
 
 import pytest
 
 from games.streams import InputError
+from tests.tuner.improve.small import write_small
 from tuner.cli import perform
 from tuner.improve.budget import LOOKS, Length
 from tuner.io.interrupt import ended_after, interrupts
+from tuner.play.match.tally import require_few_faults
 
 
 def played(length: Length, pace, limit: float = math.inf, before: int = 0):
@@ -61,6 +65,20 @@ def test_time_that_is_over_ends_what_is_polled_now_and_later():
             assert late.is_set()
     with interrupts() as after:
         assert not after.is_set()
+
+
+def test_games_that_are_lost_by_faults_are_named_with_what_passed_before(tmp_path):
+    write_small(tmp_path)
+    subprocess.run(["sh", "build.sh"], cwd=tmp_path / "engine", check=True)
+    engine, run = f"uci:{tmp_path}/engine/myengine play", tmp_path / "run"
+    words = ["match", f"{engine} crash:10", engine, "--depth", "1", "--games", "4"]
+    found = perform([*words, "--run", str(run)])
+    with pytest.raises(InputError) as problem:
+        require_few_faults(found["forfeits"], found["games"], "a", run)
+    assert f"; {run}: round 1.1 of the games there ends with" in str(problem.value)
+    game = " ".join((run / "games.pgn").read_text().split("[Event ")[1].split())
+    assert re.search(r"> position .* moves .*; > go depth 1", game), game
+    require_few_faults(found["forfeits"], found["games"], "b", run)
 
 
 def test_a_match_ends_after_its_seconds_and_goes_on_later(tmp_path):

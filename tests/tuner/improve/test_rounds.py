@@ -354,6 +354,25 @@ def test_rows_that_are_not_the_evaluation_end_the_loop(tmp_path):
         improve(write_engine(tmp_path), tmp_path / "run", Wrong())
 
 
+@pytest.mark.parametrize(("rms", "fits"), [(6.9, True), (7.1, False)])
+def test_what_rows_lack_must_not_grow_with_the_numbers(tmp_path, rms, fits):
+    """Where a part is not linear, its size tells whether the engine evaluates as was learned."""
+
+    class Grows(Commands):
+        def perform(self, words, seconds=math.inf):
+            found = super().perform(words, seconds)
+            if words[0] == "dataset" and "round-1/whole" in " ".join(words):
+                found["remainder"]["rms"] = rms
+            return found
+
+    plan = write_engine(tmp_path, read={"not_linear": "king safety"}, rounds=1)
+    if fits:
+        assert improve(plan, tmp_path / "run", Grows()).result["kept"] == "round 1"
+    else:
+        with pytest.raises(InputError, match="grew from 4.0 to 7.1 centipawns with the learned"):
+            improve(plan, tmp_path / "run", Grows())
+
+
 def test_a_program_may_be_a_folder_of_classes(tmp_path):
     plan = write_engine(tmp_path, plays="sh -cp ./build Main")
     version = Version("", tmp_path, convert(read_plan(plan), LoopPlan, "plan"))

@@ -31,13 +31,23 @@ Note = Callable[[str], None]
 @dataclass
 class Totals:
     """Numbers of what was read: rows, those without a result, those with more steps of the phase
-    than there are and the largest of these steps, and games that were written."""
+    than there are and the largest of these steps, and games that were written; and of the part that
+    is not linear, if one was named: rows that have it, and the sum of its squares in centipawns."""
 
     rows: int = 0
     without_result: int = 0
     above: int = 0
     largest: int = 0
     games: int = 0
+    not_linear: int = 0
+    squares: float = 0.0
+
+    @property
+    def remainder(self) -> dict[str, float]:
+        """The part that is not linear: the share of the rows that have it, and how large it is in
+        all of them, root mean square in centipawns."""
+        rows = max(self.rows, 1)
+        return {"share": self.not_linear / rows, "rms": (self.squares / rows) ** 0.5}
 
 
 def of_rows(path: str | Path) -> bool:
@@ -75,7 +85,10 @@ def build_rows(
                     totals.largest = max(totals.largest, int(batch.phase.max()))
                     batch = only(batch, ~above)
                 if not_linear is not None:
-                    batch = _with_remainder(batch, parameters)
+                    remainder = _remainder(batch, parameters)
+                    totals.not_linear += int(np.count_nonzero(remainder))
+                    totals.squares += float(remainder @ remainder)
+                    batch = batch._replace(rest=(batch.rest + remainder).astype(np.float32))
                 yield batch
                 known = ~np.isnan(batch.outcome)
                 totals.without_result += int((~known).sum())
@@ -205,7 +218,11 @@ def built_lines(check: RowCheck | None, totals: Totals, not_linear: str | None) 
         first, *more = check.lines()
         lines += [f"row check: {first}", *(f"  {line}" for line in more)]
     if not_linear is not None:
-        lines.append(f"what the rows lack goes into a part that is not tuned: {not_linear}")
+        found = totals.remainder
+        lines.append(
+            f"not tuned: {not_linear}, what the rows lack: in {found['share']:.0%} of the rows,"
+            f" {found['rms']:.1f} centipawns root mean square"
+        )
     return lines
 
 
@@ -254,13 +271,13 @@ def matching(data: Dataset, parameters: Parameters) -> Dataset:
     return data
 
 
-def _with_remainder(batch: RowBatch, parameters: Parameters) -> RowBatch:
-    """Return the batch with a `rest` that makes its evaluations equal to the engine's, beyond
-    rounding."""
+def _remainder(batch: RowBatch, parameters: Parameters) -> np.ndarray:
+    """Return what the rows lack beyond rounding, so that with it their evaluations are equal to the
+    engine's."""
     sample = sample_of(batch, parameters.layout.size, parameters.staging)
     lacking = sample.evaluation - sample.predicted(parameters.weights)
     beyond = ~(np.abs(lacking) <= tolerance(sample.evaluation, sample.scale)) & ~np.isnan(lacking)
-    return batch._replace(rest=(batch.rest + np.where(beyond, lacking, 0.0)).astype(np.float32))
+    return np.where(beyond, lacking, 0.0).astype(np.float64)
 
 
 def _plain(check: RowCheck) -> dict:

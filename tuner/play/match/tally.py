@@ -148,16 +148,32 @@ def first_forfeit_text(forfeit: str, players: tuple[PlayerSpec, PlayerSpec]) -> 
     return f"{player.name} lost a game by {kind}; the match continues{_forfeit_hint(kind, player)}"
 
 
-def require_few_faults(forfeits: Mapping[str, Mapping[str, int]], games: float, sides: str) -> None:
-    """InputError if players of these sides, "a" or "ab", lost more than 5 % of the games by
-    faults."""
+def require_few_faults(
+    forfeits: Mapping[str, Mapping[str, int]], games: float, sides: str, folder: Path | None = None
+) -> None:
+    """InputError if players of these sides, "a" or "ab", lost more than 5 % of the games by faults;
+    the `folder` of a match has its games."""
     faults = [fault for side, kinds in forfeits.items() if side in sides for fault in kinds.items()]
     if (lost := sum(number for _, number in faults)) > MOST_FAULTS * games:
         kinds = ", ".join(sorted({kind for kind, _ in faults}))
+        where = f"; {folder}: {_first_fault(folder, sides)}" if folder else ""
         raise InputError(
             f"{lost} of {games} games were lost by faults of the engine ({kinds}), expected at most"
-            f" {100 * MOST_FAULTS:.0f} %"
+            f" {100 * MOST_FAULTS:.0f} %{where}"
         )
+
+
+def _first_fault(folder: Path, sides: str) -> str:
+    """Return in words which game a player of these sides lost first by a fault."""
+    points = game_of_folder(read_settings(folder, SECTION, MatchSettings), folder).points
+    for line in read_pairs(folder, points):
+        for turn, forfeit in enumerate(line.forfeits):
+            if forfeit and forfeit[0] in sides:
+                return (
+                    f"round {line.pair + 1}.{turn + 1} of the games there ends with the position"
+                    " and the lines that passed last"
+                )
+    return "no game there was lost by a fault"
 
 
 def _forfeit_hint(kind: str, player: PlayerSpec) -> str:

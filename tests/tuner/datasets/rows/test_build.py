@@ -104,14 +104,21 @@ def test_what_is_not_linear_becomes_a_part_that_is_not_tuned(tmp_path):
     write_rows(
         str(tmp_path / "rows.jsonl"), [rows._replace(evaluation=rows.evaluation + safety)], ENGINE
     )
+    said: list[str] = []
     data = rows_of_sources(
-        [str(tmp_path / "rows.jsonl")], tmp_path / "1", own(weights), "king safety", quiet
+        [str(tmp_path / "rows.jsonl")], tmp_path / "1", own(weights), "king safety", said.append
     )
     assert data.manifest["row_check"]["fits"] and data.manifest["options"] == {
         "not_linear": "king safety"
     }
-    beyond = safety > 2.5
-    np.testing.assert_allclose(data.rest[beyond], (rows.rest + safety)[beyond], atol=0.01)
+    beyond = np.abs(data.rest - rows.rest) > 0
+    rms = np.sqrt(np.mean(safety[beyond] ** 2 * beyond.mean()))
+    assert said[-1] == (
+        f"not tuned: king safety, what the rows lack: in {beyond.mean():.0%} of the rows,"
+        f" {rms:.1f} centipawns root mean square"
+    )
+    large = safety > 2.5
+    np.testing.assert_allclose(data.rest[large], (rows.rest + safety)[large], atol=0.01)
     assert np.array_equal(data.rest[safety == 0], rows.rest[safety == 0])
 
 

@@ -479,8 +479,8 @@ def test_xboard_engines_may_claim_and_resign(tmp_path, answer, kind, detail):
 @pytest.mark.parametrize(
     ("control", "said"),
     [
-        (Control(nodes=100), "knows no `nps`, the limit of nodes; use --movetime or --tc"),
-        (Control(depth=3), "knows no `sd`, the limit of plies; use --movetime or --tc"),
+        (Control(nodes=100), "knows no `nps`, the limit of nodes; use --depth 4 or --movetime 1"),
+        (Control(depth=3), "knows no `sd`, the limit of plies; use --nodes 5000 or --movetime 1"),
     ],
 )
 def test_limits_that_an_xboard_engine_lacks_are_refused_at_its_start(tmp_path, control, said):
