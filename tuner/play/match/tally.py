@@ -166,7 +166,7 @@ def require_few_faults(
 def _first_fault(folder: Path, sides: str) -> str:
     """Return in words which game a player of these sides lost first by a fault."""
     points = game_of_folder(read_settings(folder, SECTION, MatchSettings), folder).points
-    for line in read_pairs(folder, points):
+    for line in sorted(read_pairs(folder, points), key=lambda line: line.pair):
         for turn, forfeit in enumerate(line.forfeits):
             if forfeit and forfeit[0] in sides:
                 return (
