@@ -28,7 +28,7 @@ from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tre
 
 LIMITS = ("depth", "nodes", "movetime")
 OWN = {  # options of the commands that a loop sets itself
-    "play": "o output run resume games seed option depth nodes json",
+    "play": "o output run resume games seed option json",
     "read": "o output engine params json",
     "learn": "o output run resume json",
 }
@@ -224,7 +224,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
         if value is not False and value is not None:
-            number = f"{value:g}" if isinstance(value, float) else str(value)
+            number = f"{value:.15g}" if isinstance(value, float) else str(value)
             words += [f"--{name.replace('_', '-')}", *([] if value is True else [number])]
     return words
 

@@ -67,8 +67,14 @@ POOL_SHARE = 0.33  # of the time of a version's matches: those with the pool
 BETTER_LIMIT = re.compile(r"--(depth|nodes) (\d+)( or --movetime 1)?")
 MOST_GROWN = 1.5  # times what rows lacked before, that they may lack of a version
 WHOLE, HALF = "whole", "half"
-LEARN = {"method": "scores", "blend": "later"}  # by matches, see docs/improve.md
+# see docs/measurements.md
+LEARN = {"method": "scores", "blend": "later", "lambda": 0.9, "prior": 20}
 FROM_RESULTS = {"method": "logistic", "prior": "play"}
+
+
+def _limit_text(limit: dict[str, float]) -> str:
+    """Return a limit in words."""
+    return ", ".join(f"{name} {value:,g}" for name, value in limit.items())
 
 
 def _has_decided(found: dict, most: float) -> bool:
@@ -645,20 +651,23 @@ class ImproveRun(Run[Improved]):
                 **verdict.plain,
                 "version": best.name,
                 "kept": verdict.rating.low > 0,
-                "text": self._final_text(),
+                "text": self._final_text(best, first),
             },
         )
         return verdict
 
-    def _final_text(self) -> str:
-        """Return the result of the final match, its limits and its openings."""
+    def _final_text(self, best: Version, first: Version) -> str:
+        """Return the result of the final match, its limits and its openings, and that of the
+        matches that chose the version."""
         found = [step.found for name, step in self.steps.done.items() if name[1] == FINAL_MATCH][-1]
         games, won, lost, drawn, pairs = (found.get(key, "?") for key in RESULT)
-        limit = ", ".join(f"{name} {value:g}" for name, value in self.plan.match_limit.items())
         openings = self.plan.match.openings or "random openings"
+        rating = joint_ratings(self.matches).difference(best.name, first.name)
         return (
             f"final match: {plural(games, 'game')}, {won} won, {lost} lost, {drawn} drawn; Ptnml"
-            f" {pairs}; {limit}; {openings}"
+            f" {pairs}; {_limit_text(self.plan.match_limit)}; {openings}; the interval holds at any"
+            f" time. The matches that chose it, {_limit_text(self.plan.limit)}:"
+            f" {rating.text(0, '+')} Elo"
         )
 
     def _match(
@@ -786,7 +795,7 @@ class ImproveRun(Run[Improved]):
             source=self.plan.source.folder,
             repository=str(self._repository()),
             verdict=verdict,
-            final="" if verdict is None else self._final_text(),
+            final="" if verdict is None else self._final_text(best, first),
             patch=self.root / PATCH if written else None,
             learned=LEARNED,
             run=str(self.root),

@@ -27,7 +27,7 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("limit", "own", "final"),
     [
-        ({"nodes": 900}, None, {"nodes": 3600}),
+        ({"nodes": 5e6}, None, {"nodes": 2e7}),
         ({"depth": 6}, None, {"depth": 8}),
         ({"nodes": 900}, {"depth": 3}, {"depth": 3}),
         ({"nodes": 900}, {"movetime": 0.5}, {"movetime": 0.5}),
@@ -35,7 +35,8 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
 )
 def test_the_final_match_searches_deeper_unless_the_plan_says_so(tmp_path, limit, own, final):
     match = {} if own is None else {"limit": own}
-    plan = convert(read_plan(write_engine(tmp_path, limit=limit, match=match)), LoopPlan, "plan")
+    path = write_engine(tmp_path, limit=limit, match=match)
+    plan = convert(read_plan(path), LoopPlan, "plan")
     assert plan.match_limit == final and plan.limit == limit
 
 
@@ -118,6 +119,7 @@ def test_what_every_loop_needs_is_asked_for(tmp_path, key):
 
 def test_options_are_words_of_a_command():
     options = {"prior": 20, "max-difference": 50.5, "flip": True, "strict": False, "map": None}
+    assert words_of({"nodes": 2e7}) == ["--nodes", "20000000"]
     assert words_of(options) == ["--prior", "20", "--max-difference", "50.5", "--flip"]
 
 
