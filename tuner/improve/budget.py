@@ -20,7 +20,7 @@ FINAL_LEAST = 0.1  # the same, however long the rounds took
 FEWEST_JUDGED = 100  # games of a match that judges a round; fewer rounds are played where it takes
 PASSES = 0.6, 1.0  # of a share: the games of the last pass follow from the pace of the first
 LOOKS = 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0  # the same of a match that may end
-FEW = 10  # games at least of a pass: an engine that is restarted plays ten
+FEW = 20  # games at least of a pass: as many as are a file of own games, or two blocks of a match
 SHORTEST = 1e-3  # seconds of a game
 PACE = "pace"  # the step that measures the pace first
 

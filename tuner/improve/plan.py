@@ -55,8 +55,8 @@ class SourceFiles:
 class Matches:
     """The matches of a round: at most `games` games against the previous version, until a
     sequential test between two differences of normalized Elo decides; games against the rest of the
-    pool; and those after the rounds, which decide whether the version rated highest is better, with
-    a `limit` of their own."""
+    pool; and those after the rounds, which decide whether the last version is better, with a
+    `limit` of their own."""
 
     games: EvenGames = 2000
     sprt: tuple[Number, Number] = (0.0, 10.0)

@@ -52,7 +52,7 @@ from tuner.parameters.writer import write_parameters
 from tuner.play.match.tally import require_few_faults
 from tuner.play.run import Run
 from tuner.results.improved import FINAL_MATCH, TAKEN, Improved, Judgement, LoopStep
-from tuner.statistics.ratings import CountedMatch, JointRatings, joint_ratings
+from tuner.statistics.ratings import CountedMatch, joint_ratings
 from tuner.version import __version__
 
 Perform = Callable[..., dict]  # performs a command of tuner, returns its result
@@ -206,12 +206,6 @@ class Steps:
         return f" ({duration(self.spent)} so far{said})" if self.spent >= 1 else ""
 
 
-def best_of(ratings: JointRatings, versions: Sequence[Version]) -> Version:
-    """Return the version that is rated highest; the first of the versions is the author's."""
-    first = versions[0].name
-    return max(versions, key=lambda version: ratings.difference(version.name, first).value)
-
-
 def _numbers_to_learn(version: Version) -> int:
     """Return how many numbers of a version are free, and occur in the rows of its check."""
     p, rows = load_parameters(version.params), version.folder / CHECK
@@ -293,11 +287,10 @@ class ImproveRun(Run[Improved]):
         versions, lines = [first], list[str]()
         try:
             self._rounds(versions, lines)
-            best = self._best(versions)
-            verdict = None if best == first else self._final(best, first)
-            return self._end(first, best, verdict, lines)
+            verdict = None if versions[-1] == first else self._final(versions[-1], first)
+            return self._end(first, versions[-1], verdict, lines)
         except KeyboardInterrupt:
-            found = self._end(first, self._best(versions), None, lines)
+            found = self._end(first, versions[-1], None, lines)
             return replace(found, interrupted=True, advice=self.advice(store.folder))
         except (FileNotFoundError, NotADirectoryError, PermissionError) as problem:
             raise InputError(
@@ -320,12 +313,6 @@ class ImproveRun(Run[Improved]):
             self.display.note(line)
             if len(rows) == PATIENCE or self.plan.results and after is None:
                 break
-
-    def _best(self, versions: list[Version]) -> Version:
-        """Return the version that is rated highest, or one since then that no match has judged."""
-        if not any(versions[-1].name in (match.a, match.b) for match in self.matches):
-            return versions[-1]
-        return best_of(joint_ratings(self.matches), versions)
 
     def _first(self) -> Version:
         """Copy, build and check the engine as it is."""
@@ -635,8 +622,8 @@ class ImproveRun(Run[Improved]):
         return verdict
 
     def _final(self, best: Version, first: Version) -> Judgement:
-        """Play the match that decides whether the version rated highest is better than the first
-        one. It counts alone: that version was chosen because it did well in the earlier ones."""
+        """Play the match that decides whether the last version is better than the first one. It
+        counts alone: that version was kept because it did well in the earlier ones."""
         number, plan = max(round for round, _ in self.steps.done), self.plan
         length = Length(plan.match.verdict_games, self.budget.final, LOOKS, is_settled)
         match = self._match(

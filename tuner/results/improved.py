@@ -101,8 +101,8 @@ class StepFindings:
 
 @dataclass(frozen=True, kw_only=True)
 class Improved(RunResult):
-    """What a loop found. `first` and `best` name the author's version and the one that is rated
-    highest, the same if no other is, where `judged` says whether matches said so. `verdict` is that
+    """What a loop found. `first` and `best` name the author's version and the last one that was
+    kept, the same if none was, where `judged` says whether matches said so. `verdict` is that
     of the final match, described by `final`; `rounds` has a sentence on each round. `patch` is the
     file that was written, None if nothing was, for the `repository` of the `source` folder."""
 
@@ -132,14 +132,12 @@ class Improved(RunResult):
         """See `RunResult`."""
         run = shlex.quote(str(self.run))
         if self.best == self.first:
-            said = (
-                "no version is rated above the first one" if self.judged else "no version differs"
-            )
+            said = "no version is expected to gain" if self.judged else "no version differs"
             stay = f"{said}: the numbers of {self.source} stay as they are"
             return [*self.rounds, spent_text(self.steps), stay]
         lines = [*self.rounds, spent_text(self.steps)]
         if self.verdict is None:
-            lines.append(f"{self.best} is rated highest; the final match has not been played")
+            lines.append(f"{self.best} is kept so far; the final match has not been played")
         else:
             lines += [
                 f"{self.best}: {self.verdict} against {self.first} in the final match",

@@ -72,7 +72,7 @@ def test_nothing_is_written_where_nothing_wins(tmp_path):
     result = improve(write_engine(tmp_path), tmp_path / "run", Commands(lambda number: -1.0))
     assert result.result["kept"] == "the first version"
     assert not (tmp_path / "run" / "improve.patch").exists()
-    assert "no version is rated above the first one" in result.lines[-1]
+    assert "no version is expected to gain" in result.lines[-1]
 
 
 def test_a_round_after_one_that_does_not_win_learns_from_the_games_of_both(tmp_path):
@@ -233,7 +233,7 @@ def test_an_interruption_writes_nothing_that_no_match_has_decided(tmp_path):
 
     result = improve(write_engine(tmp_path), tmp_path / "run", Interrupted())
     assert result.interrupted and "--resume" in result.lines[-1]
-    assert "round 1 is rated highest" in "\n".join(result.lines)
+    assert "round 1 is kept so far" in "\n".join(result.lines)
     assert result.result["kept"] == "the first version"
     assert not (tmp_path / "run" / "improve.patch").exists()
 
