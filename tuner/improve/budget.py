@@ -20,6 +20,7 @@ FINAL_LEAST = 0.1  # the same, however long the rounds took
 FEWEST_JUDGED = 100  # games of a match that judges a round; fewer rounds are played where it takes
 PASSES = 0.6, 1.0  # of a share: the games of the last pass follow from the pace of the first
 LOOKS = 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0  # the same of a match that may end
+SHORTER = 0.5  # of the time of a planned round, that another one has at least
 FEW = 20  # games at least of a pass: as many as are a file of own games, or two blocks of a match
 SHORTEST = 1e-3  # seconds of a game
 PACE = "pace"  # the step that measures the pace first
@@ -27,8 +28,8 @@ PACE = "pace"  # the step that measures the pace first
 
 @dataclass
 class Budget:
-    """The seconds of a loop, without end if the plan names numbers of games, and the steps so
-    far."""
+    """The seconds of a loop, without end if the plan names numbers of games, the rounds that have
+    them, and the steps so far."""
 
     seconds: float
     rounds: int
@@ -53,10 +54,11 @@ class Budget:
         return left / max(min(self.rounds - number + 1, int(min(fit, self.rounds))), 1)
 
     def has_round(self, number: int) -> bool:
-        """Return whether there is time for a round whose match can judge it; for the first one
-        there is."""
-        least = FEWEST_JUDGED * self.pace("match")
-        return number == 1 or MATCH_SHARE * self.round(number) >= least
+        """Return whether there is time for a round that is not much shorter than planned, and whose
+        match can judge it; for the first one there is."""
+        least = FEWEST_JUDGED * self.pace("match") / MATCH_SHARE
+        planned = (1 - FINAL_SHARE) * self.seconds / self.rounds
+        return number == 1 or self.round(number) >= max(least, SHORTER * planned)
 
     def own_games(self, number: int) -> float:
         """Return for how long own games are played."""

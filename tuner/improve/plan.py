@@ -95,6 +95,14 @@ class LoopPlan:
     seed: Count = 1
 
     @property
+    def planned_rounds(self) -> int:
+        """The rounds that have the time; more are played in time that these leave."""
+        most = self.rounds
+        return (
+            most if self.minutes is None else min(max(int(self.minutes / ROUND_MINUTES), 1), most)
+        )
+
+    @property
     def match_limit(self) -> dict[str, float]:
         """The limit of the searches of the final match: deeper ones unless the plan says so, as
         gains of short searches may not hold."""
@@ -135,8 +143,6 @@ def read_plan(path: Path) -> dict:
     if plan.results is not None:
         found["results"] = str(base / plan.results)
         found.setdefault("rounds", 1)
-    if plan.minutes is not None and "rounds" not in found:
-        found["rounds"] = min(max(int(plan.minutes / ROUND_MINUTES), 1), plan.rounds)
     folder = base / plan.source.folder
     source = found["source"] | {"folder": os.path.normpath(folder)}
     if plan.source.map is not None:

@@ -127,8 +127,8 @@ def _step_of(plain: dict) -> LoopStep:
 class Steps:
     """The steps of a run so far, in its store."""
 
-    def __init__(self, store: Store, rounds: int, display: Display, perform: Perform) -> None:
-        self.rounds, self.display, self.perform = rounds, display, perform
+    def __init__(self, store: Store, display: Display, perform: Perform) -> None:
+        self.display, self.perform = display, perform
         self.folder, self._store = store.folder, store
         self.done: dict[tuple[int, str], LoopStep] = {}
         self.left: Callable[[int], float | None] = lambda number: None  # seconds, from a round on
@@ -192,7 +192,7 @@ class Steps:
         )
 
     def _place(self, number: int) -> str:
-        return f"round {number} of {self.rounds}" if number else "before the rounds"
+        return f"round {number}" if number else "before the rounds"
 
     @property
     def spent(self) -> float:
@@ -277,9 +277,9 @@ class ImproveRun(Run[Improved]):
 
     def play(self, store: Store, playing: Running | None) -> Improved:
         change_settings(store, self.settings)
-        self.steps = Steps(store, self.plan.rounds, self.display, self._commands.perform)
+        self.steps = Steps(store, self.display, self._commands.perform)
         seconds = math.inf if self.plan.minutes is None else 60 * self.plan.minutes
-        self.budget = Budget(seconds, self.plan.rounds, self.steps.done)
+        self.budget = Budget(seconds, self.plan.planned_rounds, self.steps.done)
         self.root = store.folder.absolute()
         self.matches: list[CountedMatch] = []
         first = self._first()

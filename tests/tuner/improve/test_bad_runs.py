@@ -168,7 +168,7 @@ def test_a_step_that_fails_in_a_round_is_done_again_by_the_plan_of_the_run(tmp_p
     with pytest.raises(InputError) as problem:
         improve(plan, run, Broken())
     said = str(problem.value)
-    assert said.startswith("round 1 of 4, learn: no room for it; tuner improve --resume ")
+    assert said.startswith("round 1, learn: no room for it; tuner improve --resume ")
     assert "does this step again; tuner improve PLAN --resume" in said
     assert improve(None, run, Commands()).result["kept"] != "the first version"
 

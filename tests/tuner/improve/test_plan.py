@@ -150,4 +150,4 @@ def test_true_and_false_are_flags_of_commands_and_texts_of_engines(tmp_path):
 @pytest.mark.parametrize(("minutes", "rounds"), [(3, 1), (39, 1), (40, 2), (60, 3), (600, 4)])
 def test_short_loops_have_few_rounds(tmp_path, minutes, rounds):
     plan = write_engine(tmp_path, minutes=minutes, games=None, match={})
-    assert read_plan(plan)["rounds"] == rounds
+    assert convert(read_plan(plan), LoopPlan, "plan").planned_rounds == rounds

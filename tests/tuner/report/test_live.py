@@ -78,12 +78,12 @@ def test_a_run_that_is_not_under_way_says_what_it_is(folder, found, wait, said, 
 
 def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
     write_settings(tmp_path, "improve", {})
-    write(tmp_path, now(began=1.0, note="round 1 of 4, whole build (2 s so far): `make`"))
+    write(tmp_path, now(began=1.0, note="round 1, whole build (2 s so far): `make`"))
     match = tmp_path / "round-1" / "whole" / "match-before"
     match.mkdir(parents=True)
     write(match, now("ended", began=2.0, step="playing"))
-    assert "Round 1 of 4, whole build (2 s so far)." in LivePage(tmp_path).now().html
-    own = {"step": "round 1 of 4, whole match before", "note": "at most about 12 min left"}
+    assert "Round 1, whole build (2 s so far)." in LivePage(tmp_path).now().html
+    own = {"step": "round 1, whole match before", "note": "at most about 12 min left"}
     write(tmp_path, now(began=1.0, **own))
     write(match, now(began=2.0, step="playing", games=[CHESS]))
     html = LivePage(tmp_path).now().html
