@@ -87,7 +87,7 @@ def test_a_loop_shows_the_step_that_plays_and_else_its_own(tmp_path):
     write(tmp_path, now(began=1.0, **own))
     write(match, now(began=2.0, step="playing", games=[CHESS]))
     html = LivePage(tmp_path).now().html
-    assert "Round 1 of 4, whole match before: playing." in html and "<svg" in html
+    assert "Round 1, whole match before: playing." in html and "<svg" in html
     assert own["note"] in html
     write(match, now(began=2.0, written=time.time() - 100, step="playing"))
     assert "whole match before." in LivePage(tmp_path).now().html
