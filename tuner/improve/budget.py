@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tuner.core.records import InputError
@@ -33,14 +33,15 @@ class Budget:
 
     seconds: float
     rounds: int
-    steps: Mapping[tuple[int, str], LoopStep] = field(default_factory=dict)
+    steps: Mapping[tuple[int, str], LoopStep]
 
     def spent(self, first: int = 0, last: float = math.inf) -> float:
         """Return the seconds that the steps of these rounds took."""
         return sum(step.seconds for step in self.steps.values() if first <= step.round <= last)
 
     def pace(self, kind: str) -> float:
-        """Return how long a game of a round takes, one to learn from ("games") or of a match."""
+        """Return the seconds that a game of a round takes: one to learn from ("games"), or one of a
+        match ("match")."""
         played = [step for step in self.steps.values() if step.kind == kind and step.round]
         games = sum(step.found["games"] for step in played)
         if not games:
@@ -48,7 +49,7 @@ class Budget:
         return max(sum(step.seconds for step in played) / games, SHORTEST)
 
     def round(self, number: int) -> float:
-        """Return how long a round takes, from its begin."""
+        """Return how long a round takes, in seconds from its begin."""
         left = max((1 - FINAL_SHARE) * self.seconds - self.spent(0, number - 1), 0.0)
         fit = MATCH_SHARE * left / (FEWEST_JUDGED * self.pace("match"))
         return left / max(min(self.rounds - number + 1, int(min(fit, self.rounds))), 1)
@@ -101,10 +102,10 @@ class Length(NamedTuple):
         begun, games, took = time.monotonic(), before, 0.0
         found: dict = {}
         if math.isinf(self.seconds):
-            for share in self.looks or (1.0,):
-                games = min(FEW * max(round(share * self.games / FEW), 1), self.games)
-                if games >= before:
-                    found = perform(self.games if share == 1 else games, self.seconds)
+            totals = {FEW * max(round(share * self.games / FEW), 1) for share in self.looks}
+            for total in sorted({min(total, self.games) for total in totals} | {self.games}):
+                if total >= before:
+                    found = perform(total, self.seconds)
                     if self.decided(found, self.games):
                         break
             return found
@@ -115,7 +116,7 @@ class Length(NamedTuple):
             found = perform(games + max(more, FEW), self.seconds - took)
             games, took = found["games"], time.monotonic() - begun
             pace = max(took / max(games - before, 1), SHORTEST)
-            if self.decided(found, games + max(self.seconds - took, 0.0) / pace):
+            if games and self.decided(found, games + max(self.seconds - took, 0.0) / pace):
                 break
         if not games:
             raise InputError(

@@ -28,15 +28,13 @@ def judged(ratings: JointRatings, version: str, other: str, gain: Gain) -> Judge
     """Judge a version by the ratings that all matches so far give, and by what such steps gain."""
     found = ratings.difference(version, other)
     error = found.standard_error
-    if not error > 0:
-        return Judgement(found, math.nan, found.value)
     seen, known = 1 / error**2, 1 / gain.sd**2
     expected = (found.value * seen + gain.mean * known) / (seen + known)
     return Judgement(found, NormalDist().cdf(found.value / error), expected)
 
 
 def final_judgement(match: CountedMatch) -> Judgement:
-    """Judge by one match with an interval that holds whenever the match ends."""
+    """Judge by one match alone, with an interval that holds whenever the match ends."""
     found = joint_ratings([match]).difference(match.a, match.b)
     reach = any_time_reach(sum(match.pairs))
     rating = estimate_of(found.value, found.standard_error, reach)
@@ -49,8 +47,6 @@ def is_settled(found: dict, most: float) -> bool:
     the rest shows a gain that is larger by HOPE standard errors."""
     pairs = found["pentanomial"]
     rating = final_judgement(CountedMatch("a", "b", pairs)).rating
-    if not rating.standard_error > 0:
-        return False
     share = min(found["games"] / most, 1.0)
     hoped = rating.value + HOPE * rating.standard_error * (1 - share)
     needed = any_time_reach(sum(pairs) / share) * rating.standard_error * math.sqrt(share)

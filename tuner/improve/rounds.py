@@ -29,7 +29,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.evaluation.loading import load_parameters
 from tuner.improve.budget import LOOKS, PACE, Budget, Length
 from tuner.improve.judging import GAIN, RESULTS_GAIN, final_judgement, is_settled, judged
-from tuner.improve.plan import ImproveSettings, LoopPlan, words_of
+from tuner.improve.plan import MORE_NODES, ImproveSettings, LoopPlan, words_of
 from tuner.improve.proof import require_weights
 from tuner.improve.versions import (
     Version,
@@ -359,8 +359,7 @@ class ImproveRun(Run[Improved]):
         self.steps.left = self._seconds_left
 
     def _seconds_left(self, number: int) -> float | None:
-        """How long the run takes at most from a round on, without half steps and, if the plan names
-        numbers of games, the final match."""
+        """How long the run takes at most from a round on, without half steps."""
         plan = self.plan
         if plan.minutes is not None:
             return 60 * plan.minutes - self.steps.spent
@@ -368,8 +367,9 @@ class ImproveRun(Run[Improved]):
         matches = plan.match.games + plan.match.pool_games * pool
         own = 0 if plan.results else plan.games
         a_round = own * self.budget.pace("games") + matches * self.budget.pace("match")
-        begun = self.budget.spent(number, number)
-        return max(a_round - begun, 0.0) + (plan.rounds - number) * a_round
+        rounds = max(a_round - self.budget.spent(number, number), 0.0)
+        rounds += (plan.rounds - number) * a_round
+        return rounds + MORE_NODES * plan.match.verdict_games * self.budget.pace("match")
 
     def _round(
         self, number: int, before: Version, first: Version, rows: Sequence[Path]
@@ -460,6 +460,8 @@ class ImproveRun(Run[Improved]):
     def _learn(self, before: Version, rows: Sequence[Path], run: Path) -> list[str]:
         """The command that learns from them."""
         usual = FROM_RESULTS if self.plan.results else LEARN
+        if {"method", "blend"} & set(self.plan.learn):  # whose `lambda` means something else
+            usual = {key: value for key, value in usual.items() if key != "lambda"}
         options = {**usual, "workers": self.plan.workers, **self.plan.learn}
         return [
             *("tune", str(before.params), *map(str, rows), "-o", str(run.with_name(LEARNED))),

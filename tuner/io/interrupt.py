@@ -62,7 +62,7 @@ def ended_after(seconds: float) -> Iterator[threading.Event]:
 
     def end() -> None:
         over.set()
-        for interrupted in _polled:
+        for interrupted in tuple(_polled):
             interrupted.set()
 
     timer = threading.Timer(max(seconds, 0.0), end)

@@ -11,12 +11,13 @@ import pytest
 from games.streams import InputError
 from tests.tuner.improve.small import write_small
 from tuner.cli import perform
-from tuner.improve.budget import LOOKS, Length
+from tuner.improve.budget import LOOKS, Length, undecided
+from tuner.improve.judging import is_settled
 from tuner.io.interrupt import ended_after, interrupts
 from tuner.play.match.tally import require_few_faults
 
 
-def played(length: Length, pace, limit: float = math.inf, before: int = 0):
+def played(length: Length, pace, before: int = 0):
     """The totals that are asked for, and what is found, where a game takes `pace` seconds."""
     now, asked, done = [0.0], [], [before]
 
@@ -40,7 +41,7 @@ def test_games_take_the_seconds_that_they_have():
     # a load that begins later
     asked, games, seconds = played(Length(7, 100.0), lambda now: 0.1 if now < 50 else 0.4)
     assert 95 <= seconds <= 100
-    # ten games would take longer than there is time
+    # twenty games would take longer than there is time
     assert played(Length(7, 100.0), lambda now: 30.0)[1:] == (3, 90.0)
 
 
@@ -50,11 +51,15 @@ def test_numbers_of_games_are_played_as_they_are():
     assert asked[-1] == 700 and len(asked) == len(LOOKS) and asked == sorted(asked)
     # games of an earlier part of the run are not asked for again
     assert played(Length(700, math.inf, LOOKS), lambda now: 1.0, before=500)[0] == [560, 640, 700]
+    # few games are looked at once, and a number that is no multiple of these ends with the rest
+    assert played(Length(30, math.inf, LOOKS), lambda now: 1.0)[0] == [20, 30]
+    assert played(Length(410, math.inf, LOOKS), lambda now: 1.0, before=410)[0] == [410]
 
 
-def test_without_any_game_there_is_one_line():
+@pytest.mark.parametrize("decided", [undecided, is_settled])
+def test_without_any_game_there_is_one_line(decided):
     with pytest.raises(InputError, match="no game ended in 60 s; give more minutes or a smaller"):
-        played(Length(7, 60.0), lambda now: 100.0)
+        played(Length(7, 60.0, LOOKS, decided), lambda now: 100.0)
 
 
 def test_time_that_is_over_ends_what_is_polled_now_and_later():
@@ -75,7 +80,7 @@ def test_games_that_are_lost_by_faults_are_named_with_what_passed_before(tmp_pat
     found = perform([*words, "--run", str(run)])
     with pytest.raises(InputError) as problem:
         require_few_faults(found["forfeits"], found["games"], "a", run)
-    assert f"; {run}: round 1.1 of the games there ends with" in str(problem.value)
+    assert f"; {run}: round 1.1 of the games there is the first" in str(problem.value)
     games = (run / "games.pgn").read_text().split("[Event ")
     (game,) = (" ".join(each.split()) for each in games if '"1.1"' in each)
     assert re.search(r"> position .* moves .*; > go depth 1", game), game

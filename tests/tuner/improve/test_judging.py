@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from tests.games.support import REPOSITORY
 from tuner.core.estimates import any_time_reach
 from tuner.improve.budget import FEW, LOOKS
-from tuner.improve.judging import GAIN, Gain, final_judgement, is_settled, judged
+from tuner.improve.judging import GAIN, RESULTS_GAIN, Gain, final_judgement, is_settled, judged
 from tuner.statistics.pentanomial import score_of
 from tuner.statistics.ratings import CountedMatch, joint_ratings
 
@@ -25,7 +26,7 @@ def test_the_expected_gain_is_that_of_two_normal_distributions():
 
 
 def test_the_interval_of_all_times_is_that_of_its_source():
-    """The first figure of the source: with a deviation of 1 and rho as tuned for 300."""
+    """As the source prints it, for a deviation of 1, with its rho for 300 observations."""
     rho2 = (-2 * math.log(0.05) + math.log(-2 * math.log(0.05) + 1)) / 300
     for n in (20, 300, 5000):
         half = math.sqrt(
@@ -60,6 +61,8 @@ def test_final_matches_end_early_and_announce_what_is_there(elo, announced, shar
     assert found[:, 1].mean() >= 0.95 and found[:, 2].mean() <= share
 
 
-def test_what_steps_gain_is_positive_on_average():
-    """The rule is that of docs/improve.md."""
-    assert GAIN == (15.0, 15.0)
+def test_the_page_has_the_gain_that_is_expected():
+    page = " ".join((REPOSITORY / "docs" / "improve.md").read_text(encoding="utf-8").split())
+    assert f"gained {GAIN.mean:g} ± {GAIN.sd:g} Elo (mean, standard deviation;" in page
+    assert f"for `results` {RESULTS_GAIN.mean:g} ± {RESULTS_GAIN.sd:g} is assumed" in page
+    assert f"If less than {GAIN.mean / 2:g} Elo are expected, half the step" in page

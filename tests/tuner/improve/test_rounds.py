@@ -68,6 +68,19 @@ def test_the_rows_of_both_steps_are_checked_on_the_games_of_the_round(tmp_path):
     assert checked == ["samples", *3 * [str(tmp_path / "run" / "round-1" / "games")]]
 
 
+@pytest.mark.parametrize(
+    ("learn", "weight"),
+    [({}, "0.9"), ({"lambda": 0.5}, "0.5"), ({"blend": "result"}, None), ({"prior": 7}, "0.9")],
+)
+def test_the_weight_of_later_scores_is_that_of_their_blend(tmp_path, learn, weight):
+    commands = Commands()
+    improve(write_engine(tmp_path, learn=learn, rounds=1), tmp_path / "run", commands)
+    (words,) = (words for words in commands.words if words[0] == "tune")
+    option = dict(zip(words, words[1:], strict=False))
+    assert option.get("--lambda") == weight
+    assert option["--prior"] == str(learn.get("prior", 20))
+
+
 def test_nothing_is_written_where_nothing_wins(tmp_path):
     result = improve(write_engine(tmp_path), tmp_path / "run", Commands(lambda number: -1.0))
     assert result.result["kept"] == "the first version"
@@ -243,7 +256,7 @@ def test_an_interruption_writes_nothing_that_no_match_has_decided(tmp_path):
 @pytest.mark.parametrize("pace", [0.05, 0.4, 1.0, 6.0])
 def test_the_minutes_are_kept_and_every_step_is_judged(tmp_path, monkeypatch, minutes, pace, busy):
     """Though learning and builds take time, and though everything takes three times as long once a
-    third of the minutes has passed. The final match takes a tenth at least."""
+    third of the minutes has passed."""
     now, played, final = [0.0], dict[str, int](), [0.0]
     monkeypatch.setattr("tuner.improve.rounds.time.monotonic", lambda: now[0])
 

@@ -169,10 +169,7 @@ def _first_fault(folder: Path, sides: str) -> str:
     for line in sorted(read_pairs(folder, points), key=lambda line: line.pair):
         for turn, forfeit in enumerate(line.forfeits):
             if forfeit and forfeit[0] in sides:
-                return (
-                    f"round {line.pair + 1}.{turn + 1} of the games there ends with the position"
-                    " and the lines that passed last"
-                )
+                return f"round {line.pair + 1}.{turn + 1} of the games there is the first"
     return "no game there was lost by a fault"
 
 
