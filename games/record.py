@@ -281,6 +281,8 @@ class Game:
     chance: Chance | None = None  # None: no dice
     # points of a reward of 1: rewards are whole numbers of points divided by it
     points: int = 1
+    # the text of a position with the colors exchanged; None: nobody asks
+    exchanged: Callable[[str], str] | None = None
     stock: Stock | None = None  # None: nothing leaves the board for good, or nobody asks
     # of new parameter files: the value of an evaluation is v = tanh(scale * evaluation)
     scale: float = USUAL_SCALE

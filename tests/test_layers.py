@@ -26,7 +26,7 @@ ROOMS = [
     ["tuner.play"],
     ["tuner.findings"],
     ["tuner.learn"],
-    ["tuner.report"],
+    ["tuner.measured", "tuner.report"],
     ["tuner.network", "tuner.improve", "tuner.optimize"],
     ["tuner.commands"],
     ["tuner.cli"],

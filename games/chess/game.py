@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
+import chess
 import numpy as np
 
 from games.chess.engines.endings import drawn_ending, is_bare, tablebase
@@ -164,6 +165,11 @@ def read(
     yield from reader.read(source, chain([start], stream), options, report, note)
 
 
+def exchanged(text: str) -> str:
+    """Return a position with the colors exchanged."""
+    return chess.Board(text).mirror().fen(en_passant="fen")
+
+
 GAME = Game(
     name="chess",
     words=WORDS,
@@ -203,6 +209,7 @@ GAME = Game(
         cannot_win=is_bare,
         tablebase=tablebase,
     ),
+    exchanged=exchanged,
     stock=STOCK,
     # measured: docs/measurements.md, "TD-Leaf"
     usual=UsualSettings(td_leaf={"learning_rate": 1.5, "largest_error": 0.15, "plies": 400}),

@@ -4,6 +4,8 @@ export datasets.
 tuner dataset GAMES... -o DIR           build a dataset
 tuner dataset GAMES... --engine COMMAND --params FILE -o DIR
                                         build one of rows that your engine prints
+tuner dataset GAMES... --source PLAN -o DIR
+                                        build one of what your numbers count
 tuner dataset ROWS... -o DIR            build one of files of rows (docs/files.md)
 tuner dataset export DIR -o ROWS        write a dataset as rows
 tuner dataset inspect DIR               its games, results, phases and parameters
@@ -67,8 +69,14 @@ TABLE: Table = (
         metavar="COMMAND",
     ),
     Option(
+        ("--source",),
+        "plan with the sources of your evaluation (docs/your-own-engine.md): what their numbers"
+        " count is measured, and those that are weights are written beside the dataset",
+        metavar="PLAN",
+    ),
+    Option(
         ("--teacher",),
-        "with --engine: take the scores of rows from searches of this engine, such as"
+        "with --engine or --source: take the scores of rows from searches of this engine, such as"
         " uci:./myengine",
         metavar="ENGINE",
     ),
@@ -109,17 +117,21 @@ def run(arguments: Arguments) -> CommandResult:
             f"dataset{'' if action == 'build' else ' ' + action}: -o names {len(arguments.output)}"
             f" datasets to write, expected {outputs}; see tuner dataset --help"
         )
+    rows = next((name for name in ("engine", "source") if getattr(arguments, name)), None)
     refuse(
         (
+            (f"dataset {action}: --{rows}", rows and action != "build", "has no use here"),
+            ("--engine", arguments.engine and arguments.source, "--source has its own program"),
             (
-                f"dataset {action}: --engine",
-                arguments.engine is not None and action != "build",
-                "has no use here",
+                "--params",
+                arguments.params and arguments.source,
+                "--source writes the parameter file",
             ),
             (
                 f"--teacher {arguments.teacher}",
-                arguments.teacher is not None and arguments.engine is None,
-                "it scores the rows of --engine COMMAND; `tuner tune --teacher` has one for games",
+                arguments.teacher is not None and not (arguments.engine or arguments.source),
+                "it scores the rows of --engine or --source; `tuner tune --teacher` has one for"
+                " games",
             ),
             *(
                 (
@@ -131,8 +143,8 @@ def run(arguments: Arguments) -> CommandResult:
             ),
         )
     )
-    if arguments.cluster is not None and (action != "build" or arguments.engine is not None):
-        what = "--engine" if arguments.engine is not None else action
+    if arguments.cluster is not None and (action != "build" or rows):
+        what = f"--{rows}" if rows else action
         raise InputError(
             f"dataset: --cluster {arguments.cluster} has no use with {what}; it is for reading"
             " files of games"

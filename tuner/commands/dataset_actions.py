@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import shlex
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
-from games.record import SearchLimits, wording_of
+from games.record import Game, SearchLimits, find, wording_of
 from games.streams import InputError
+from games.system import available_cpus
 from tuner.commands.display import TerminalDisplay, executor_of, show_note
 from tuner.core.text import plural
 from tuner.datasets.dataset import Dataset
@@ -33,14 +37,18 @@ from tuner.evaluation.evaluation import WeightsEvaluation, quiescence_of
 from tuner.evaluation.loading import load_engine, load_parameters, parameter_path
 from tuner.io.files import EXPORT, require_writable
 from tuner.io.terminal import show_table
+from tuner.learn.build import Scores, recorded_scores
 from tuner.learn.build import build as build_dataset
-from tuner.learn.build import recorded_scores
 from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
+from tuner.measured.measure import measurement_in
+from tuner.measured.plan import read_evals_plan
+from tuner.measured.rows import NAMES, PER_GAME, START, measure_rows, read_positions
 from tuner.options.option import Arguments, Reading, options_in, refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Place
+from tuner.parameters.writer import write_parameters
 from tuner.results.result import CommandResult
 
 
@@ -87,6 +95,19 @@ def rows_of_files(sources: list[str], target: Path, arguments: Arguments) -> Com
     return CommandResult(plain_rows(target, data, check, totals), lines)
 
 
+@contextlib.contextmanager
+def _teacher(arguments: Arguments, game: Game) -> Iterator[tuple[Teacher | None, Scores]]:
+    """Yield the teacher of rows, if there is one, and the scores of positions."""
+    if arguments.teacher is None:
+        yield None, recorded_scores
+        return
+    limits = SearchLimits(arguments.depth, arguments.nodes)
+    if limits == SearchLimits():
+        limits = SearchLimits(nodes=TEACHER_NODES)
+    with Teacher(game, arguments.teacher, limits) as teacher:
+        yield teacher, teacher.scores
+
+
 def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
     """Build a dataset of rows that an engine prints for the positions of games."""
     if arguments.params is None:
@@ -104,14 +125,7 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> Co
     game = game_for(parameters)
     reading = Reading(**arguments.given_for(Reading))
     quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
-    with TerminalDisplay() as display, contextlib.ExitStack() as stack:
-        teacher, scores = None, recorded_scores
-        if arguments.teacher is not None:
-            limits = SearchLimits(arguments.depth, arguments.nodes)
-            if limits == SearchLimits():
-                limits = SearchLimits(nodes=TEACHER_NODES)
-            teacher = stack.enter_context(Teacher(game, arguments.teacher, limits))
-            scores = teacher.scores
+    with TerminalDisplay() as display, _teacher(arguments, game) as (teacher, scores):
         display.begin("rows of the engine")
         data, check, totals, report = build_engine_rows(
             arguments.engine,
@@ -132,6 +146,48 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> Co
             display.note(line)
     plain = {**plain_rows(target, data, check, totals), "read": asdict(report)}
     return CommandResult(plain, (written_line(data),))
+
+
+def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
+    """Build a dataset of what the numbers of an evaluation's sources count."""
+    plan = read_evals_plan(Path(arguments.source))
+    game, folder = find(plan.game), target.with_name(f"{target.name}.measured")
+    reading = Reading(**{"per_game": PER_GAME, **arguments.given_for(Reading)})
+    quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
+    workers = plan.workers or available_cpus()
+    with TerminalDisplay() as display, _teacher(arguments, game) as (teacher, scores):
+        display.begin("reading")
+        positions = read_positions(game, sources, reading.reading, quiescence, scores, display.note)
+        if teacher is not None:
+            display.note(teacher.text)
+        display.note(report_line(positions.report))
+        display.begin("building")
+        measurement = measurement_in(folder, plan, positions.texts, workers, display.note)
+        display.begin("measuring", len(measurement.numbers.sites))
+        data, found = measure_rows(
+            measurement, positions, target, math.inf, display.note, display.counting
+        )
+        for line in found.lines:
+            display.note(line)
+    start, names = (shlex.quote(str(folder / name)) for name in (START, NAMES))
+    write_parameters(folder / START, found.weights.parameters)
+    into = " ".join(f"--into {shlex.quote(name)}" for name in plan.source.files)
+    plain = {
+        **plain_games(data),
+        "params": str(folder / START),
+        "map": str(folder / NAMES),
+        "weights": len(found.weights.sites) - len(found.weights.parameters.fixed),
+        "left_out": dict(found.reasons),
+        "together": found.together,
+        "read": asdict(positions.report),
+    }
+    lines = (
+        written_line(data),
+        f"wrote {start}, the weights, and {names}, their places and why others are none",
+        f"next: `tuner tune {start} {shlex.quote(str(target))} -o learned.yaml`, and in"
+        f" {shlex.quote(plan.source.folder)} `tuner export learned.yaml {into} --map {names}`",
+    )
+    return CommandResult(plain, lines)
 
 
 def plain_rows(target: Path, data: Dataset, check: RowCheck | None, totals: Totals) -> dict:
@@ -181,6 +237,12 @@ def build(sources: list[str], arguments: Arguments) -> CommandResult:
     if rows and len(rows) < len(sources):
         other = next(source for source in sources if source not in rows)
         raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one kind only")
+    if arguments.source is not None:
+        refuse(
+            (f"--source {arguments.source}", True, f"has no use for {path}, which are rows")
+            for path in rows
+        )
+        return rows_of_sources(sources, target, arguments)
     if arguments.engine is not None:
         refuse(
             (f"--engine {arguments.engine}", True, f"has no use for {path}, which are rows already")

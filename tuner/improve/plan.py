@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from tuner.core.records import (
     Settings,
     convert,
 )
-from tuner.export.into.source import language_of, load_parser
+from tuner.measured.plan import SourceFiles, require_sources
 from tuner.options.match import EvenGames
 from tuner.options.optimize import EvenOrNone
 from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tree
@@ -37,18 +36,6 @@ Setting: TypeAlias = Scalar | bool
 ROUND_MINUTES = 20  # of a round, if the total is given: fewer games are mostly noise
 USUAL_LIMIT = {"nodes": 5000}
 MORE_NODES, MORE_PLIES = 4, 2  # of the final match: times the nodes, or plies deeper
-
-
-@dataclass(frozen=True)
-class SourceFiles:
-    """The sources with the numbers: the folder that is copied and built, the files in it, and what
-    `tuner export --into` is told about them."""
-
-    files: list[str]
-    folder: str = "."
-    map: str | None = None
-    flip: bool = False
-    decimals: Count = 0
 
 
 @dataclass(frozen=True)
@@ -192,33 +179,15 @@ def require_possible(plan: LoopPlan, place: str) -> None:
             short = str(name).strip("-").replace("-", "_")
             if any(each.startswith(short) for each in own.split()):
                 raise InputError(f"{place}: {key}: the loop itself sets {name}; leave it out")
-    if not plan.source.files:
-        raise InputError(f"{place}: source.files is empty, expected the files with the numbers")
-    folder = Path(plan.source.folder)
-    if not os.path.isdir(folder):  # which takes names of any length
-        raise InputError(f"{place}: source.folder is {folder}, which is no folder")
-    if re.search(rf"{re.escape(str(folder))}(?![\w.-])", plan.build):
-        raise InputError(
-            f"{place}: build names {folder} itself, expected names relative to the folder: versions"
-            " are built in copies of it"
-        )
-    if len(set(plan.source.files)) < len(plan.source.files):
-        raise InputError(f"{place}: source.files names a file twice")
-    for name in plan.source.files:
-        inside = Path(os.path.normpath(folder / name))
-        if folder not in inside.parents:
-            raise InputError(f"{place}: source.files: {name} is not in {folder}, which is copied")
-        if not os.path.isfile(inside):
-            raise InputError(f"{place}: source.files: {name}: no such file in {folder}")
-        load_parser(language_of(inside))
-    named = {"params": plan.params, "source.map": plan.source.map, "results": plan.results}
+    require_sources(plan.source, plan.build, place)
+    named = {"params": plan.params, "results": plan.results}
     for name, file in {**named, "match.openings": plan.match.openings}.items():
         if file is not None and not os.path.exists(file):
             raise InputError(f"{place}: {name}: {file}: no such file")
-    for name in ("plays", "rows", "build"):
+    for name in ("plays", "rows"):
         text = getattr(plan, name)
         try:
-            empty = not (text.strip() if name == "build" else split(player_of(text)[1]))
+            empty = not split(player_of(text)[1])
         except ValueError as problem:
             raise InputError(f"{place}: {name}: {text}: {str(problem).lower()}") from None
         if empty:

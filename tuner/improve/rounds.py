@@ -34,18 +34,15 @@ from tuner.improve.proof import require_weights
 from tuner.improve.versions import (
     Version,
     build,
-    copy_folder,
     patch_of,
     require_new_program,
     require_own,
     require_players,
-    state_of,
-    touch_sources,
-    untouched,
 )
 from tuner.io.files import CONFIG, replace_file
 from tuner.io.run_folder import change_settings, kind_of, read_told
 from tuner.io.terminal import Display
+from tuner.measured.copies import copy_folder, state_of, touch_sources, untouched
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters

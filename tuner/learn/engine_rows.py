@@ -119,7 +119,7 @@ def _rows(
         for rows, places in engine.rows(texts, progress):
             if not answers:
                 answers.update(_answers([(rows, places)], AGAIN))
-            yield _with_results(rows, batch, places, scores(batch))
+            yield with_results(rows, batch, places, scores(batch))
 
     for batch in positions:
         texts = game.texts(batch.positions)
@@ -194,7 +194,7 @@ def _require_same(
     )
 
 
-def _with_results(
+def with_results(
     rows: RowBatch, batch: PositionBatch, places: np.ndarray, scores: np.ndarray
 ) -> RowBatch:
     """Return rows with results and game of their positions, of a batch at `places`, and

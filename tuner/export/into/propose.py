@@ -355,3 +355,62 @@ def shapes_of(
         for name in names
         if found.get(name)
     ]
+
+
+ONE = ("all",)  # the stage of parameters whose counts say all
+
+
+def apart(
+    proposed: Sequence[Proposal], definitions: Sequence[Definition], stages: Sequence[str]
+) -> list[Proposal]:
+    """Return the proposals with a parameter for each stage, `name_mg` and `name_eg`, where the
+    source has a number for each: for counts that say what a number does, whatever it means."""
+    named, found = by_name(definitions), dict[str, Proposal]()
+    for each in proposed:
+        whole = each.references.get(None)
+        own = dict(each.references) if whole is None else _stage_steps(whole, stages, named)
+        for stage, reference in own.items():
+            if reference and (stage is None or _fault({None: reference}, ONE, named) is None):
+                name = each.name if stage is None else f"{each.name}_{stage}"
+                if name in found:
+                    name = next(n for k in count(2) if (n := f"{name}_{k}") not in found)
+                found[name] = Proposal(name, {None: reference}, each.shown, each.path)
+    return list(found.values())
+
+
+def _stage_steps(
+    reference: str, stages: Sequence[str], definitions: Named
+) -> dict[str | None, str]:
+    """Return references to the numbers of each stage of a value; one to the whole value if all
+    stages have the same numbers, or if no steps lead to those of one stage."""
+    part = part_named(reference, definitions)
+    shape = _shape_of({None: part}, stages)
+    rows = part.numbers(stages, shape)
+    if rows[0] == rows[-1]:
+        return {None: reference}
+    own: dict[str | None, str] = {}
+    for k, (stage, row) in enumerate(zip(stages, rows, strict=True)):
+        labels = (f"[{k}]", *(f"[{word}]" for word in sorted(_labels(part.node))))
+        steps = ("[*]" * depth + label for depth in range(len(shape) + 2) for label in labels)
+        for step in steps:
+            if _has_numbers(reference + step, row, definitions):
+                own[stage] = reference + step
+                break
+    return own if len(own) == len(stages) else {None: reference}
+
+
+def _labels(node: Node) -> set[str]:
+    """Return the names of the items of a value, at any depth."""
+    if not isinstance(node, Items):
+        return set()
+    inner = (_labels(value) for value in node.values)
+    return set().union({label for label in node.labels if label}, *inner)
+
+
+def _has_numbers(reference: str, row: Sequence[Number | None], definitions: Named) -> bool:
+    """Return whether a reference leads to these numbers."""
+    try:
+        part = part_named(reference, definitions)
+        return part.numbers(ONE, _shape_of({None: part}, ONE)) == [list(row)]
+    except (MatchError, ShapeError):
+        return False

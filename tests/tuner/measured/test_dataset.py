@@ -1,0 +1,71 @@
+"""`tuner dataset --source`: what is measured teaches, and the engine evaluates as predicted."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.commands.support import done, tuner
+from tests.tuner.measured.support import small_plan
+from tuner.datasets.reader import open_dataset
+from tuner.evaluation.loading import load_parameters
+from tuner.measured.evals import Evals, evaluate
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch, small_pgn):
+    """A folder with an engine, its plan and games."""
+    plan = small_plan(tmp_path / "engine")
+    source = {"folder": "engine", "files": ["small.c"]}
+    text = {"evals": plan.evals, "source": source, "build": plan.build, "workers": 2}
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump({**text, "plays": "./small"}))
+    shutil.copy(small_pgn, tmp_path / "games.pgn")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_dataset_of_measured_counts_teaches_what_the_engine_then_evaluates(at):
+    ran = done("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds")
+    assert "99 numbers to measure: 97 in one build, 2 by a build for each" in ran.err
+    data, start = open_dataset("rows.ds"), load_parameters("rows.ds.measured/start.yaml")
+    known = {place.path for place in start.layout.places}
+    assert {"piece.value_mg", "piece.value_eg", "tempo.tempo", "bishop.pair"} <= known
+    assert not {"few.pawns", "most.phase"} & known
+    names = (at / "rows.ds.measured" / "map.yaml").read_text()
+    assert "#   few.pawns: " in names and "#   unused.unused: changes no evaluation" in names
+    done("tune", "rows.ds.measured/start.yaml", "rows.ds", "--prior", 100, "-o", "learned.yaml")
+    shutil.copytree("engine", "learned")
+    into = ("--into", "learned/small.c", "--map", "rows.ds.measured/map.yaml")
+    done("export", "learned.yaml", *into)
+    subprocess.run(["gcc", "small.c", "-o", "small"], cwd="learned", check=True)
+    moved = load_parameters("learned.yaml").weights[0] - start.weights[0]
+    counts = data.rows(0, data.positions).matrix(data.columns)
+    predicted = np.asarray(data.evaluation) + counts @ np.round(moved)
+    texts = data.texts(np.arange(data.positions))
+    real = evaluate(Evals("learned/small evals"), texts)
+    assert np.abs(moved).max() > 3
+    assert np.mean(np.abs(real - predicted) <= 2) > 0.95
+
+
+def test_a_second_run_takes_what_was_measured(at):
+    words = ("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds", "--json")
+    first = json.loads(done(*words).out)
+    kept = sorted((at / "rows.ds.measured").glob("counts-*/*.npz"))
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    (at / "rows.ds.measured" / "map.yaml").unlink()
+    assert json.loads(done(*words).out) == first
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    (at / "engine" / "small.c").write_text((at / "engine" / "small.c").read_text() + "\n")
+    done(*words)  # a source that changed is measured again
+    assert {path: path.stat().st_mtime_ns for path in before} != before
+
+
+def test_no_folder_of_others_is_taken(at):
+    (at / "rows.ds.measured").mkdir()
+    (at / "rows.ds.measured" / "mine").write_text("mine")
+    ran = tuner("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds")
+    assert ran.status == 2 and "was not made by this command" in ran.err
+    assert (at / "rows.ds.measured" / "mine").read_text() == "mine"

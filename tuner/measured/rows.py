@@ -1,0 +1,238 @@
+"""Rows of measured counts: a dataset of games, with the part of each evaluation that no weight
+explains as `rest`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from games.record import Game, PositionBatch, ReadOptions, ReadReport
+from games.streams import InputError
+from tuner.core.text import duration, plural
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.files import only
+from tuner.datasets.rows.build import build_rows
+from tuner.datasets.rows.values import RowBatch
+from tuner.evaluation.evaluation import WeightsEvaluation
+from tuner.learn.build import NothingLeft, Scores, batches, nothing_left, prepared, sha256
+from tuner.learn.engine_rows import with_results
+from tuner.measured.counts import Count, Sample, steps_of
+from tuner.measured.evals import EvalsFault
+from tuner.measured.measure import CHECKED, Measurement
+from tuner.measured.numbers import Numbers, narrowed
+from tuner.parameters.parameters import Parameters
+
+MOST_POSITIONS, PER_GAME = 20_000, 12
+TOGETHER, NEAR = 20, 2.0  # numbers that change at once, centipawns
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured in the positions of games: `weights`, the numbers whose counts are those of
+    weights; `reasons` of the others, by their names; and the share of the positions whose
+    evaluation is as predicted, within NEAR centipawns, when TOGETHER weights change at once."""
+
+    weights: Numbers
+    reasons: Mapping[str, str]
+    together: float
+
+    @property
+    def lines(self) -> list[str]:
+        """What was found, as text."""
+        kinds = Counter(self.reasons.values())
+        found = [f"{plural(len(self.weights.sites), 'number')} count as weights do"]
+        found += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
+        lines = ["; ".join(found)]
+        lines.append(
+            f"{TOGETHER} weights changed at once: {self.together:.1%} of the"
+            f" evaluations are within {NEAR:g} centipawns of what the counts say"
+        )
+        return lines
+
+
+MOST_KINDS = 5  # of reasons that are shown
+
+
+def weights_of(
+    measurement: Measurement, counts: Mapping[int, Count]
+) -> tuple[Numbers, dict[str, str]]:
+    """Return the numbers that are weights, with their map and their parameters in the folder of the
+    measurement, and the reasons of the others. What is in a table with weights, but is none, is
+    fixed."""
+    numbers, labels = measurement.numbers, measurement.numbers.labels
+    reasons = {labels[k]: found.reason for k, found in counts.items() if found.reason}
+    is_weight = np.array([not counts[k].reason for k in range(len(labels))])
+    if not is_weight.any():
+        shown = "; ".join(f"{n:,} {why}" for why, n in Counter(reasons.values()).most_common(3))
+        raise InputError(f"no number of {plural(len(labels), 'number')} is a weight: {shown}")
+    return narrowed(numbers, is_weight, measurement.folder / NAMES, reasons), reasons
+
+
+NAMES, START = "map.yaml", "start.yaml"
+
+
+class Positions(NamedTuple):
+    """Positions of games, at most about MOST_POSITIONS, with the scores (n,) of each batch, their
+    sources, and how they were read."""
+
+    batches: list[PositionBatch]
+    scores: list[np.ndarray]
+    texts: list[str]
+    sources: list[dict]
+    options: ReadOptions
+    report: ReadReport
+
+
+def read_positions(
+    game: Game,
+    sources: Sequence[str],
+    reading: ReadOptions,
+    quiescence: WeightsEvaluation,
+    scores: Scores,
+    note: Callable[[str], None],
+) -> Positions:
+    """Read the positions that are measured. NothingLeft if there are none."""
+    report, options = ReadReport(), prepared(reading, quiescence)
+    read, names = list[PositionBatch](), list[dict]()
+    for source, found in batches(game, sources, options, report, note):
+        read += list(found)
+        names.append({"file": Path(source).name, "sha256": sha256(source)})
+    if report.positions == 0:
+        raise NothingLeft(nothing_left(sources, report, game.files.suffixes))
+    read = _some(read, MOST_POSITIONS, reading.seed)
+    texts = [text for batch in read for text in game.texts(batch.positions)]
+    return Positions(read, [scores(batch) for batch in read], texts, names, options, report)
+
+
+def measure_rows(
+    measurement: Measurement,
+    positions: Positions,
+    target: Path,
+    seconds: float,
+    note: Callable[[str], None],
+    progress: Callable[[int], None],
+) -> tuple[Dataset, Measured]:
+    """Measure all numbers in positions, and write the counts of those that are weights as a
+    dataset. InputError if that takes more than some seconds."""
+    sample = measurement.sample(positions.texts)
+    expected = measurement.seconds(sample)
+    numbers = plural(len(measurement.numbers.sites), "number")
+    at = f"{numbers} in {plural(len(sample.texts), 'position')}"
+    took = f"about {duration(expected)} on {plural(measurement.workers, 'core')}"
+    if expected > seconds:
+        raise InputError(
+            f"{at}: {took}, more than the {duration(seconds)} that there are; name fewer numbers"
+            " (`only` of the source), or read fewer positions of each game (--per-game)"
+        )
+    note(f"{at}: {took}")
+    counts = measurement.counts(sample, range(len(measurement.numbers.sites)), progress)
+    weights, reasons = weights_of(measurement, counts)
+    data = write_rows(measurement, weights, counts, sample, positions, target)
+    return data, Measured(weights, reasons, changed_together(measurement, counts, sample))
+
+
+def write_rows(
+    measurement: Measurement,
+    weights: Numbers,
+    counts: Mapping[int, Count],
+    sample: Sample,
+    positions: Positions,
+    target: Path,
+) -> Dataset:
+    """Write the counts of weights in positions as a dataset."""
+    rows = _rows(weights.parameters, by_column(measurement.numbers, weights, counts), sample)
+    sizes = [len(batch.positions) for batch in positions.batches]
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    parts = [
+        with_results(only(rows, of == k), batch, np.arange(size), scores)
+        for k, (batch, size, scores) in enumerate(
+            zip(positions.batches, sizes, positions.scores, strict=True)
+        )
+        if size
+    ]
+    read = {name: value for name, value in asdict(positions.options).items()}
+    read.pop("evaluation")
+    options = {"evals": measurement.base.evals.command, **read}
+    data, _, _ = build_rows(parts, target, weights.parameters, positions.sources, None, options)
+    return data
+
+
+def _some(read: Sequence[PositionBatch], most: int, seed: int) -> list[PositionBatch]:
+    """Return random games with about `most` positions."""
+    total = sum(len(batch.positions) for batch in read)
+    if total <= most:
+        return list(read)
+    random, found = np.random.default_rng(seed), []
+    for batch in read:
+        sizes = np.diff(batch.first, append=len(batch.positions))
+        kept = random.random(len(sizes)) < most / total
+        found.append(batch.only(np.repeat(kept, sizes)))
+    return found
+
+
+def by_column(numbers: Numbers, weights: Numbers, counts: Mapping[int, Count]) -> dict[int, Count]:
+    """Return the counts of weights by their columns."""
+    at = {(s.source.path, s.number.start): k for k, s in enumerate(numbers.sites)}
+    columns = zip(weights.columns.tolist(), weights.sites, strict=True)
+    found = {column: counts[at[s.source.path, s.number.start]] for column, s in columns}
+    return {column: each for column, each in found.items() if not each.reason}
+
+
+def _rows(parameters: Parameters, counts: Mapping[int, Count], sample: Sample) -> RowBatch:
+    """Return rows (n) of counts by column; what they lack of the evaluations is `rest`."""
+    n, size = len(sample.texts), parameters.layout.size
+    places = [np.zeros(0, np.int64), *(each.places for each in counts.values())]
+    values = [np.zeros(0), *(each.counts for each in counts.values())]
+    columns = np.repeat(list(counts), [len(each.places) for each in counts.values()])
+    shape = (n, size)
+    matrix = csr_array(
+        (np.concatenate(values), (np.concatenate(places), columns.astype(np.int64))), shape=shape
+    )
+    matrix.sort_indices()
+    explained = matrix @ parameters.weights[0]
+    return RowBatch(
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float32),
+        matrix.indptr.astype(np.int64),
+        np.zeros(n, np.int64),
+        np.full(n, np.nan, np.float32),
+        (sample.base - explained).astype(np.float32),
+        np.ones(n, np.float32),
+        sample.base.astype(np.float32),
+        np.full(n, np.nan, np.float32),
+        np.zeros(n, np.uint64),
+        list(sample.texts),
+    )
+
+
+def changed_together(
+    measurement: Measurement, counts: Mapping[int, Count], sample: Sample
+) -> float:
+    """Return the share of evaluations that are as predicted when random weights change at once."""
+    usable: dict[int, list[int]] = {}
+    for k, found in counts.items():
+        if not found.reason:
+            usable.setdefault(id(measurement.programs[k]), []).append(k)
+    own = max(usable.values(), key=len)
+    random = np.random.default_rng(3)
+    some = random.choice(own, min(TOGETHER, len(own)), replace=False).tolist()
+    n = min(len(sample.texts), CHECKED)
+    at = np.sort(random.choice(len(sample.texts), n, replace=False))
+    predicted, values = sample.base.copy(), {}
+    for k in some:
+        site = measurement.numbers.sites[k]
+        step = steps_of(site, measurement.numbers.sources)[1] / 3
+        values[k] = site.number.value + step
+        predicted[counts[k].places] += step * counts[k].counts
+    try:
+        texts = [sample.texts[i] for i in at.tolist()]
+        real = measurement.programs[own[0]].evaluate(values, texts, sample.seconds)
+    except EvalsFault:
+        return 0.0
+    return float(np.mean(np.abs(sample.signs[at] * real - predicted[at]) <= NEAR))
