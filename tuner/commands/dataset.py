@@ -15,7 +15,7 @@ tuner dataset split DIR -o DIR HELD     two datasets without a common opening
 
 from __future__ import annotations
 
-from tuner.core.records import InputError, PositiveCount
+from tuner.core.records import InputError, Positive, PositiveCount
 from tuner.options.option import (
     READING,
     TERMS,
@@ -71,8 +71,15 @@ TABLE: Table = (
     Option(
         ("--source",),
         "plan with the sources of your evaluation (docs/your-own-engine.md): what their numbers"
-        " count is measured, and those that are weights are written beside the dataset",
+        " count is measured, and those that are weights are written beside the dataset; with"
+        " --params those of such a file are measured",
         metavar="PLAN",
+    ),
+    Option(
+        ("--minutes",),
+        "with --source: refuse to measure if it would take longer",
+        kind=Positive,
+        metavar="MINUTES",
     ),
     Option(
         ("--teacher",),
@@ -122,11 +129,7 @@ def run(arguments: Arguments) -> CommandResult:
         (
             (f"dataset {action}: --{rows}", rows and action != "build", "has no use here"),
             ("--engine", arguments.engine and arguments.source, "--source has its own program"),
-            (
-                "--params",
-                arguments.params and arguments.source,
-                "--source writes the parameter file",
-            ),
+            ("--minutes", arguments.minutes and not arguments.source, "is of --source alone"),
             (
                 f"--teacher {arguments.teacher}",
                 arguments.teacher is not None and not (arguments.engine or arguments.source),

@@ -45,7 +45,15 @@ from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
 from tuner.measured.measure import measurement_in
 from tuner.measured.plan import read_evals_plan
-from tuner.measured.rows import NAMES, PER_GAME, START, measure_rows, read_positions
+from tuner.measured.rows import (
+    MEASURED,
+    NAMES,
+    PER_GAME,
+    START,
+    measure_known,
+    measure_rows,
+    read_positions,
+)
 from tuner.options.option import Arguments, Reading, options_in, refuse
 from tuner.parameters.parameters import DEFAULT_GAME, Place
 from tuner.parameters.writer import write_parameters
@@ -151,7 +159,7 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> Co
 def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
     """Build a dataset of what the numbers of an evaluation's sources count."""
     plan = read_evals_plan(Path(arguments.source))
-    game, folder = find(plan.game), target.with_name(f"{target.name}.measured")
+    game, folder = find(plan.game), target.with_name(f"{target.name}{MEASURED}")
     reading = Reading(**{"per_game": PER_GAME, **arguments.given_for(Reading)})
     quiescence = WeightsEvaluation(*load_engine(parameter_path(reading.judge, game.name)))
     workers = plan.workers or available_cpus()
@@ -164,8 +172,14 @@ def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> C
         display.begin("building")
         measurement = measurement_in(folder, plan, positions.texts, workers, display.note)
         display.begin("measuring", len(measurement.numbers.sites))
+        if arguments.params is not None:
+            known = load_parameters(arguments.params)
+            data = measure_known(measurement, positions, known, target, display.counting)
+            plain = {**plain_games(data), "read": asdict(positions.report)}
+            return CommandResult(plain, (written_line(data),))
+        seconds = 60 * arguments.minutes if arguments.minutes else math.inf
         data, found = measure_rows(
-            measurement, positions, target, math.inf, display.note, display.counting
+            measurement, positions, target, seconds, display.note, display.counting
         )
         for line in found.lines:
             display.note(line)

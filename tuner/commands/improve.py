@@ -28,8 +28,7 @@ EXAMPLE = """examples:
 
 improve.yaml:
   plays: ./myengine
-  rows: ./myengine-rows trace
-  params: start.yaml
+  evals: ./myengine evals
   source: {folder: ., files: [src/eval.c]}
   build: make
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from tuner.core.records import (
     Settings,
     convert,
 )
-from tuner.measured.plan import SourceFiles, require_sources
+from tuner.measured.plan import EvalsPlan, SourceFiles, require_evals, require_sources
 from tuner.options.match import EvenGames
 from tuner.options.optimize import EvenOrNone
 from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tree
@@ -55,18 +55,22 @@ class Matches:
 
 @dataclass(frozen=True, kw_only=True)
 class LoopPlan:
-    """A loop. `plays` is the command of the engine that plays and `rows` of the one that prints
-    rows, in the folder once `build` has run there; `minutes` is about how long all rounds take,
+    """A loop. `plays` is the command of the engine that plays, and either `evals` of a program that
+    evaluates, see `EvalsPlan`, or `rows` of one that prints rows of the `params`, in the folder
+    once `build` has run there; `minutes` is about how long all rounds take,
     from which the numbers of games follow; `workers` games are played at once; `against` are more
     players of the pool; `results` is a file or folder of games of others, whose results teach in
     place of scores of own games; `options` belong to the engine; `read`, `learn` and `play` are
     more options of `tuner dataset`, `tuner tune` and `tuner games`."""
 
     plays: str
-    rows: str
-    params: str
     source: SourceFiles
     build: str
+    evals: str | None = None
+    eval_line: str | None = None
+    game: str = "chess"
+    rows: str | None = None
+    params: str | None = None
     minutes: Positive | None = None
     games: PositiveCount = 4000
     workers: PositiveCount | None = None
@@ -80,6 +84,14 @@ class LoopPlan:
     read: dict[str, Setting] = field(default_factory=dict)
     learn: dict[str, Setting] = field(default_factory=dict)
     seed: Count = 1
+
+    @property
+    def measured(self) -> EvalsPlan | None:
+        """What is measured, in place of rows that the engine prints."""
+        if self.evals is None:
+            return None
+        own = {each.name: getattr(self, each.name) for each in fields(EvalsPlan)}
+        return EvalsPlan(**own)
 
     @property
     def planned_rounds(self) -> int:
@@ -134,7 +146,9 @@ def read_plan(path: Path) -> dict:
     source = found["source"] | {"folder": os.path.normpath(folder)}
     if plan.source.map is not None:
         source["map"] = str(base / plan.source.map)
-    found |= {"params": str(base / plan.params), "source": source}
+    found["source"] = source
+    if plan.params is not None:
+        found["params"] = str(base / plan.params)
     if plan.match.openings is not None:
         found["match"]["openings"] = str(base / plan.match.openings)
     require_possible(convert(found, LoopPlan, place), place)
@@ -180,12 +194,29 @@ def require_possible(plan: LoopPlan, place: str) -> None:
             if any(each.startswith(short) for each in own.split()):
                 raise InputError(f"{place}: {key}: the loop itself sets {name}; leave it out")
     require_sources(plan.source, plan.build, place)
+    if plan.measured is not None:
+        for name in ("rows", "params"):
+            if getattr(plan, name) is not None:
+                raise InputError(
+                    f"{place}: evals and {name}: counts are measured, or printed as rows; leave out"
+                    " one of the two"
+                )
+        if plan.source.flip or "not_linear" in plan.read:
+            raise InputError(f"{place}: flip and not_linear have no use with evals; leave them out")
+        require_evals(plan.measured, place)
+    elif plan.rows is None or plan.params is None:
+        raise InputError(
+            f"{place}: expected evals, a program that evaluates, or rows and params, a program that"
+            " prints rows and what they count"
+        )
     named = {"params": plan.params, "results": plan.results}
     for name, file in {**named, "match.openings": plan.match.openings}.items():
         if file is not None and not os.path.exists(file):
             raise InputError(f"{place}: {name}: {file}: no such file")
     for name in ("plays", "rows"):
         text = getattr(plan, name)
+        if text is None:
+            continue
         try:
             empty = not split(player_of(text)[1])
         except ValueError as problem:

@@ -6,21 +6,32 @@ different amounts, so only scores that do not change at all show a program that 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from games.record import EngineFault, ReadOptions, ReadReport, SearchLimits, find
 from games.streams import InputError
+from games.system import split
 from tuner.core.estimates import Estimate, estimate_of
+from tuner.datasets.dataset import Dataset
+from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.row_engine import RowEngine
 from tuner.datasets.rows.values import ExpectedRows
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.loading import bundled_games, load_parameters
-from tuner.improve.versions import Version
+from tuner.improve.versions import EVALS, Version
 from tuner.io.files import QUIESCENCE
 from tuner.learn.build import prepared
+from tuner.learn.scores import Unscored, fit_score_scale
+from tuner.measured.measure import Base, evals_in
+from tuner.measured.plan import read_evals_plan
+from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.play.players import understood
 
 POSITIONS, EACH, FEWEST = 200, 2, 30  # positions in all, of each game, and at least
@@ -83,11 +94,11 @@ def require_weights(version: Version, before: Version) -> dict:
     weights."""
     parameters, named = load_parameters(version.params), understood(version.player)
     game = find(parameters.game)
-    if version.programs("plays") == version.programs("rows"):
-        return {"remark": "player and rows are one program, whose rows are checked"}
+    if version.programs("plays") == version.programs(version.counts):
+        return {"remark": "one program plays and evaluates, and its evaluations are checked"}
     if game.contest.evaluator is None or named.kind != game.contest.evaluating:
         return {"remark": f"engines of {named.kind} print no scores to compare"}
-    positions = _quiet_positions(parameters.game)
+    positions = _quiet_positions(parameters.game, POSITIONS)
     texts = game.texts(positions)
     new, old = (_evaluations(each, texts) for each in (version, before))
     depth, before_scores = _first_scores(before, positions)
@@ -104,7 +115,51 @@ def require_weights(version: Version, before: Version) -> dict:
     return found
 
 
-def _quiet_positions(game_name: str) -> np.ndarray:
+def bundled_texts(game_name: str, most: int) -> list[str]:
+    """Return positions of the bundled games as texts."""
+    return find(game_name).texts(_quiet_positions(game_name, most))
+
+
+def compare_evaluations(version: Version, before: Version, rows: Path) -> dict:
+    """Return how the loss of the evaluations of a version compares with what its numbers predict,
+    by the dataset `rows` of the positions of the previous one: the losses, and which share of the
+    predicted fall is `real`; and which share of the evaluations is `near` their predictions."""
+    data, parameters = open_dataset(rows, check=False), load_parameters(version.params)
+    moved = parameters.weights[0] - load_parameters(before.params).weights[0]
+    known = np.asarray(data.evaluation, np.float64)
+    predicted = known + data.rows(0, data.positions).matrix(data.columns) @ moved
+    every = data.texts(np.arange(data.positions))
+    real = _evaluated(version, every)
+    losses = {
+        name: _loss(data, parameters.scale, each)
+        for name, each in (("before", known), ("predicted", predicted), ("after", real))
+    }
+    fall = losses["before"] - losses["predicted"]
+    share = (losses["before"] - losses["after"]) / fall if fall > 0 else 1.0
+    near = float(np.mean(np.abs(real - predicted) <= MOVED))
+    return {"losses": losses, "real": round(share, 4), "near": round(near, 4)}
+
+
+def _loss(data: Dataset, scale: float, evaluations: np.ndarray) -> float:
+    """Return the cross-entropy of evaluations (n,), their scale fitted, where scores of searches
+    are known with what these predict, else with the results."""
+    outcome = np.asarray(data.outcome, np.float64)
+    if len(data.score):
+        games = np.repeat(data.game, np.diff(data.first))
+        with contextlib.suppress(Unscored):
+            unit = fit_score_scale(np.asarray(data.score), outcome, games).value
+            found = np.tanh(unit * np.asarray(data.score, np.float64))
+            outcome = np.where(np.isnan(found), outcome, found)
+
+    def loss(log_scale: float) -> float:
+        own = np.exp(log_scale)
+        return float(CROSS_ENTROPY.loss(own, evaluations, 0.0, outcome).mean())
+
+    bounds = np.log(scale) - 2, np.log(scale) + 2
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded").fun)
+
+
+def _quiet_positions(game_name: str, most: int) -> np.ndarray:
     """Return quiet positions (n, words) of the bundled games with a choice of moves: engines may
     answer a single move without a search."""
     game = find(game_name)
@@ -113,13 +168,22 @@ def _quiet_positions(game_name: str) -> np.ndarray:
     quiescence = quiescence_of(game, QUIESCENCE)  # whose weights the options point to
     options = prepared(ReadOptions(per_game=EACH), quiescence)
     batches = game.files.read(str(source), options, ReadReport(), lambda text: None)
-    some = itertools.islice((batch.positions for batch in batches), 1 + POSITIONS // EACH)
-    positions = np.concatenate(list(some))[:POSITIONS]
+    some = itertools.islice((batch.positions for batch in batches), 1 + most // EACH)
+    positions = np.concatenate(list(some))[:most]
     return positions[[len(game.legal_moves(words)) > 1 for words in positions]]
+
+
+def _evaluated(version: Version, texts: list[str]) -> np.ndarray:
+    """Return the evaluations (n,) that the program of a version prints, first player's view."""
+    plan = read_evals_plan(version.folder / EVALS)
+    evals = replace(evals_in(plan), words=tuple(split(version.rows)))
+    return Base(plan.game, evals, texts).evaluations(texts)
 
 
 def _evaluations(version: Version, texts: list[str]) -> np.ndarray:
     """Return the static evaluations (n,) that the rows of a version have; NaN without a row."""
+    if version.plan.measured is not None:
+        return _evaluated(version, texts)
     parameters, found = load_parameters(version.params), np.full(len(texts), np.nan)
     with RowEngine(version.rows, ExpectedRows(parameters.layout, len(parameters.stages))) as engine:
         engine.ask(texts)

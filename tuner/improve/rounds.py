@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
+from games.system import available_cpus
 from tuner.core.records import Amount, InputError, convert
 from tuner.core.store import Store, lock, naming, read_records, remove_store
 from tuner.core.text import duration, plural
@@ -30,8 +32,11 @@ from tuner.evaluation.loading import load_parameters
 from tuner.improve.budget import LOOKS, PACE, Budget, Length
 from tuner.improve.judging import GAIN, RESULTS_GAIN, final_judgement, is_settled, judged
 from tuner.improve.plan import MORE_NODES, ImproveSettings, LoopPlan, words_of
-from tuner.improve.proof import require_weights
+from tuner.improve.proof import bundled_texts, compare_evaluations, require_weights
 from tuner.improve.versions import (
+    EVALS,
+    PARAMS,
+    TREE,
     Version,
     build,
     patch_of,
@@ -43,6 +48,9 @@ from tuner.io.files import CONFIG, replace_file
 from tuner.io.run_folder import change_settings, kind_of, read_told
 from tuner.io.terminal import Display
 from tuner.measured.copies import copy_folder, state_of, touch_sources, untouched
+from tuner.measured.measure import measurement_in
+from tuner.measured.plan import read_evals_plan
+from tuner.measured.rows import MEASURED, MOST_POSITIONS, NAMES, START
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters
@@ -53,6 +61,7 @@ from tuner.statistics.ratings import CountedMatch, joint_ratings
 from tuner.version import __version__
 
 Perform = Callable[..., dict]  # performs a command of tuner, returns its result
+CHECKED_EVALS = 500  # positions that are evaluated before the first round
 CHECKED = 1  # positions of each game whose rows are checked after a build
 FIRST, PATCH, LEARNED, SOURCE = "first", "improve.patch", "learned.yaml", "source"
 ROWS, CHECK, FINAL, PROOF = "rows.ds", "check.ds", "final", "player"
@@ -63,7 +72,9 @@ POOL_SHARE = 0.33  # of the time of a version's matches: those with the pool
 # what commands advise in their own words
 BETTER_LIMIT = re.compile(r"--(depth|nodes) (\d+)( or --movetime 1)?")
 MOST_GROWN = 1.5  # times what rows lacked before, that they may lack of a version
-WHOLE, HALF = "whole", "half"
+WHOLE, HALF, QUARTER = "whole", "half", "quarter"
+MEASURE_SHARE = 0.3  # of the minutes: what the first measurement may take at most
+REAL = 0.5  # share of the predicted fall of the loss that evaluations have to show
 # see docs/measurements.md
 LEARN = {"method": "scores", "blend": "later", "lambda": 0.9, "prior": 20}
 FROM_RESULTS = {"method": "logistic", "prior": "play"}
@@ -98,6 +109,7 @@ class Part(NamedTuple):
 
 
 STEPS_OF_GAMES = {WHOLE: Part("", 0.0), HALF: Part(" by half", 0.5)}
+STEPS_OF_GAMES[QUARTER] = Part(" by a quarter", 0.25)  # where a half does not act as predicted
 # beside the step of `--prior play`
 STEPS_OF_RESULTS = {
     WHOLE: Part("", 0.0),
@@ -205,6 +217,8 @@ class Steps:
 
 def _numbers_to_learn(version: Version) -> int:
     """Return how many numbers of a version are free, and occur in the rows of its check."""
+    if not version.params.exists():  # what its numbers are is measured in these games
+        return 0
     p, rows = load_parameters(version.params), version.folder / CHECK
     free = ~p.mask(p.fixed)
     free[1:] &= ~p.mask(p.tied)[1:]
@@ -387,8 +401,9 @@ class ImproveRun(Run[Improved]):
                 self.steps.done.pop((number, name), None)
             shutil.rmtree(run, ignore_errors=True)
         words = self._rows(before, games, rows[-1])
-        keep = ("games", "positions", "row_check", "remainder")
+        keep = ("games", "positions", "row_check", "remainder", "weights", "left_out", "together")
         self.steps.command(number, "rows", words, keep)
+        self._take_weights(before, rows[-1])
         words = self._resumed(number, "learn", run, self._learn(before, rows, run))
         found = ("positions", "loss_before", "loss_after", "held_out", "noise")
         self.steps.command(number, "learn", words, found)
@@ -397,9 +412,13 @@ class ImproveRun(Run[Improved]):
         for i, (share, part) in enumerate(steps.items()):
             version = Version(f"round {number}{part.name}", place / share, self.plan)
             numbers = self._part(before, learned, share, part) if part.way else learned
-            if not self._built(number, share, version, numbers, before, games):
+            if share == QUARTER and tried:
+                break
+            if not self._built(number, share, version, numbers, before, games, rows):
                 continue
             differs = True
+            if not self._acts_as_predicted(number, share, version):
+                continue
             time_share = 1 / (len(steps) - i) if self.plan.results else 1.0
             seconds = self.budget.matches(number, time_share)
             verdict = self._judge(number, share, version, before, first, seconds)
@@ -449,10 +468,62 @@ class ImproveRun(Run[Improved]):
 
     def _rows(self, before: Version, games: Path, rows: Path) -> list[str]:
         """The command that counts their rows."""
+        if self.plan.measured is not None:
+            known = before.params.exists()
+            total = self.plan.minutes
+            minutes = None if known or total is None else round(MEASURE_SHARE * total, 3)
+            params = before.params if known else None
+            source = {"source": before.folder / EVALS, "params": params, "minutes": minutes}
+            options = words_of({**source, **self.plan.read})
+            return ["dataset", str(games), "-o", str(rows), *options]
         return [
             *("dataset", str(games), "--engine", before.rows, "--params", str(before.params)),
             *("-o", str(rows), *words_of(self.plan.read)),
         ]
+
+    def _take_weights(self, before: Version, rows: Path) -> None:
+        """Take the numbers that were found to be weights, and the map of their places, for all
+        rounds."""
+        if self.plan.measured is None:
+            return
+        measured, names = rows.with_name(f"{rows.name}{MEASURED}"), self.root / NAMES
+        if not names.exists():
+            replace_file(names, (measured / NAMES).read_bytes())
+        if not before.params.exists():
+            replace_file(before.params, (measured / START).read_bytes())
+        self._name_weights(before)
+
+    def _name_weights(self, version: Version) -> None:
+        """Name in the plan what the numbers are, once that was measured, and write what is measured
+        of a version."""
+        plan, names = self.plan, self.root / NAMES
+        measured = plan.measured
+        if measured is None:
+            return
+        source = replace(plan.source, folder=TREE)
+        if names.exists():
+            source = replace(source, map=str(names), only=[])
+            self.plan = replace(
+                plan,
+                params=str(self.root / FIRST / PARAMS),
+                source=replace(plan.source, map=str(names)),
+            )
+        told = asdict(replace(measured, source=source))
+        told["source"] = {key: value for key, value in told["source"].items() if value}
+        told = {key: value for key, value in told.items() if value}
+        text = yaml.safe_dump(told, sort_keys=False)
+        replace_file(version.folder / EVALS, text.encode())
+
+    def _acts_as_predicted(self, number: int, share: str, version: Version) -> bool:
+        """Return whether a version evaluates as its numbers predict: where the loss falls by less
+        than half of what was predicted, a smaller step is tried."""
+        real = self.steps.done[number, f"{share} check"].found.get("real", 1.0)
+        if real < REAL:
+            self.display.note(
+                f"{version.name}: the loss falls by {real:.0%} of what was predicted, so a smaller"
+                " step is tried"
+            )
+        return bool(real >= REAL)
 
     def _learn(self, before: Version, rows: Sequence[Path], run: Path) -> list[str]:
         """The command that learns from them."""
@@ -500,6 +571,7 @@ class ImproveRun(Run[Improved]):
         numbers: Path | None,
         before: Version | None,
         games: Path | None = None,
+        rows: Sequence[Path] = (),
     ) -> bool:
         """Copy the sources, write numbers into them, build, and check the rows. Return whether a
         number changed."""
@@ -536,14 +608,66 @@ class ImproveRun(Run[Improved]):
         found = self.steps.once(number, f"{prefix}build", f"`{plan.build}`", make)
         if not found["changed"]:
             return False
+        self._name_weights(version)
+        if before is None and plan.measured is not None:
+            measure = functools.partial(self._estimate, version)
+            self.steps.once(number, "check", f"evaluations of {version.rows}", measure)
+            return True
         sources = [word for path in version.sources for word in ("--from", str(path))]
         self.steps.command(
             number,
             f"{prefix}numbers",
-            ["export", plan.params, *sources, "-o", str(version.params), *version.numbers],
+            ["export", str(plan.params), *sources, "-o", str(version.params), *version.numbers],
             ("numbers",),
         )
-        check = version.folder / CHECK
+        if before is not None and plan.measured is not None:
+            compared = functools.partial(compare_evaluations, version, before, rows[-1])
+            self.steps.once(number, f"{prefix}check", f"evaluations of {version.rows}", compared)
+        else:
+            self._check_rows(number, prefix, version, before, games)
+        if before is not None:
+            found = self.steps.once(
+                number,
+                f"{prefix}{PROOF}",
+                "scores of the player's searches compared with evaluations",
+                functools.partial(require_weights, version, before),
+            )
+            if "remark" in found:
+                self.steps.display.note(f"{version.name}: {found['remark']}")
+        return True
+
+    def _estimate(self, first: Version) -> dict:
+        """Check the program that evaluates, and estimate how long it takes to measure all numbers.
+        InputError if that is more than the plan has minutes for."""
+        plan, place = read_evals_plan(first.folder / EVALS), self.root / PACE
+        texts = bundled_texts(plan.game, CHECKED_EVALS)
+        workers = plan.workers or available_cpus()
+        measurement = measurement_in(place, plan, texts, workers, self.display.note)
+        sample = measurement.sample(texts)
+        numbers = len(measurement.numbers.sites)
+        more = (MOST_POSITIONS - len(texts)) * measurement.base.pace * numbers / workers
+        seconds, most = measurement.seconds(sample) + more, MEASURE_SHARE * self.budget.seconds
+        shutil.rmtree(place)
+        shown = f"{plural(numbers, 'number')}: about {duration(seconds)} to measure what they count"
+        self.display.note(f"{shown}, on {plural(workers, 'core')}")
+        if seconds > most:
+            raise InputError(
+                f"{shown}, more than {MEASURE_SHARE:.0%} of the minutes; name fewer numbers (`only`"
+                " in `source`), fewer positions of each game (`read: {per_game: 4}`), or give more"
+                " minutes"
+            )
+        return {"numbers": numbers, "seconds": round(seconds, 1)}
+
+    def _check_rows(
+        self,
+        number: int,
+        prefix: str,
+        version: Version,
+        before: Version | None,
+        games: Path | None,
+    ) -> None:
+        """Check the rows that a version prints."""
+        plan, check = self.plan, version.folder / CHECK
 
         def require_rows(found: dict) -> None:
             if "not_linear" in plan.read:
@@ -566,16 +690,6 @@ class ImproveRun(Run[Improved]):
             ("row_check", "remainder"),
             require_rows,
         )
-        if before is not None:
-            found = self.steps.once(
-                number,
-                f"{prefix}{PROOF}",
-                "scores of the player's searches compared with evaluations of its rows",
-                functools.partial(require_weights, version, before),
-            )
-            if "remark" in found:
-                self.steps.display.note(f"{version.name}: {found['remark']}")
-        return True
 
     def _judge(
         self,

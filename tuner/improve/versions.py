@@ -15,9 +15,11 @@ from games.system import split
 from tuner.improve.plan import LoopPlan, command_in, player_of, words_of
 from tuner.io.files import sha256_of
 from tuner.measured.copies import build_in
+from tuner.measured.evals import UCI
 from tuner.parameters.reader import game_of
 from tuner.play.players import OURS, understood
 
+EVALS = "evals.yaml"  # what is measured of a version
 BUILT, LOG, PARAMS, TREE = "built", "build.log", "params.yaml", "engine"
 
 
@@ -52,9 +54,16 @@ class Version:
         return f"{protocol}:{command_in(self.tree, text)}"
 
     @property
+    def counts(self) -> str:
+        """The key of the program that prints evaluations or rows."""
+        return "rows" if self.plan.evals is None else "evals"
+
+    @property
     def rows(self) -> str:
-        """The command of the program that prints rows."""
-        return command_in(self.tree, self.plan.rows)
+        """The command of the program that prints evaluations or rows."""
+        text = self.plan.rows if self.plan.evals is None else self.plan.evals
+        assert text is not None, "checked as the plan was read"
+        return command_in(self.tree, text.removeprefix(UCI))
 
     @property
     def numbers(self) -> list[str]:
@@ -65,7 +74,7 @@ class Version:
     def programs(self, key: str) -> list[Path]:
         """The files of the copy that the command `plays` or `rows` names, at least its program; of
         folders, such as those of classes, all files. InputError if one is not there."""
-        command = self.rows if key == "rows" else self.player.partition(":")[2]
+        command = self.rows if key == self.counts else self.player.partition(":")[2]
         words = split(command)
         named = [Path(word) for word in words if word.startswith(f"{self.tree}{os.sep}")]
         files = [file for path in named for file in _files_at(path)]
@@ -87,7 +96,8 @@ def _files_at(path: Path) -> list[Path]:
 
 def require_players(version: Version) -> None:
     """InputError for players that do not play the game of the numbers, or are not there."""
-    plan, game = version.plan, find(game_of(Path(version.plan.params)))
+    plan = version.plan
+    game = find(plan.game if plan.params is None else game_of(Path(plan.params)))
     for key, text in (("plays", version.player), *(("against", one) for one in plan.against)):
         try:
             named = understood(text)
@@ -105,7 +115,7 @@ def build(version: Version) -> None:
     """Build a version. InputError, with the last line of the build, if that fails, or if the
     programs are not there afterwards."""
     build_in(version.tree, version.plan.build, version.folder / LOG, version.name)
-    for key in ("plays", "rows"):
+    for key in ("plays", version.counts):
         version.programs(key)
 
 

@@ -73,9 +73,14 @@ def steps_of(site: Site, sources: Sequence[SourceText]) -> tuple[float, float]:
 
 
 def count(
-    program: Program, k: int, site: Site, steps: tuple[float, float], sample: Sample
+    program: Program,
+    k: int,
+    site: Site,
+    steps: tuple[float, float],
+    sample: Sample,
+    known: bool = False,
 ) -> Count:
-    """Measure the counts of a number, and whether it is a weight."""
+    """Measure the counts of a number, and whether it is a weight, unless that is `known`."""
     (step, by), value = steps, site.number.value
 
     def change(texts: list[str], signs: np.ndarray, base: np.ndarray, by: float) -> np.ndarray:
@@ -94,6 +99,8 @@ def count(
         places = np.flatnonzero(counts)
         if not len(places) and not exchanged.any():
             return Count(*NOTHING, "changes no evaluation")
+        if known:
+            return Count(places, counts[places])
         if np.abs(counts).max() > LARGEST_COUNT:
             return Count(*NOTHING, f"counts up to {np.abs(counts).max():.0f} times")
         some = places

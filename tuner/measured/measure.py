@@ -24,9 +24,10 @@ from tuner.measured.plan import EvalsPlan, evals_of
 from tuner.measured.programs import Program, WithBuilds, WithLines, in_tree, table_of
 
 CHECKED = 500  # positions that are evaluated twice before anything is changed
+FIRST_SECONDS = 120.0  # of evaluations whose pace is not known
 CACHES = 0.01  # share of them that may have another evaluation in another order
 TOGETHER, TRIALS, NEAR = 20, 3, 2.0  # numbers that change at once, how often, and centipawns
-FEWEST_SECONDS, SLOWER = 5.0, 10.0  # of one evaluation of all positions: times the usual
+FEWEST_SECONDS, SLOWER = 10.0, 10.0  # of one evaluation of all positions: times the usual
 ROUNDED = 2.0  # centipawns, by which the exchange may differ: of divisions
 EXCHANGED = 1000  # positions whose exchange is evaluated, too
 TRIED = 3  # numbers that show what all take
@@ -43,9 +44,13 @@ class Base:
         letters = "".join(side[0].lower() for side in self.game.wording.sides)
         self._letters = letters
         some = list(texts[:CHECKED])
+        evaluate(evals, some[:1], FIRST_SECONDS)
         begun = time.monotonic()
-        first = evaluate(evals, some)
-        self.pace = (time.monotonic() - begun) / max(len(some), 1)
+        evaluate(evals, some[:1], FIRST_SECONDS)
+        started = time.monotonic()
+        first = evaluate(evals, some, FIRST_SECONDS)
+        took = time.monotonic() - started - (started - begun)
+        self.pace = max(took, 0.0) / max(len(some), 1)  # seconds of a position, without the start
         if (again := evaluate(evals, some) != first).any():
             at = int(again.argmax())
             raise InputError(
@@ -61,9 +66,9 @@ class Base:
                 f" another evaluation in another order, as {some[at]}: a cache knows too little of"
                 " a position; clear it before each"
             )
-        if len(some) == CHECKED and np.abs(first).max() < PAWNS:
+        if 5 * len(some) >= CHECKED and np.abs(first).max() < PAWNS:
             raise InputError(
-                f"{evals.command}: the largest of {CHECKED} evaluations is"
+                f"{evals.command}: the largest of {len(some)} evaluations is"
                 f" {np.abs(first).max():g}; expected centipawns"
             )
         self.checked = some, first
@@ -220,32 +225,36 @@ class Measurement:
         )
 
     def counts(
-        self, sample: Sample, columns: Sequence[int], progress: Callable[[int], None]
+        self,
+        sample: Sample,
+        places: Sequence[int],
+        progress: Callable[[int], None],
+        known: bool = False,
     ) -> dict[int, Count]:
-        """Measure numbers, on as many threads as there are workers; what an earlier call in the
-        same folder measured of the same positions is taken from there."""
+        """Measure the numbers at these places, on as many threads as there are workers; what an
+        earlier call in the same folder measured of the same positions is taken from there. It is
+        `known` that they are weights, or found out."""
         key = hashlib.sha256("\n".join(sample.texts).encode()).hexdigest()[:16]
-        place = self.folder / f"counts-{key}"
-        place.mkdir(exist_ok=True)
+        folder = self.folder / f"counts-{key}"
+        folder.mkdir(exist_ok=True)
         sites, done = self.numbers.sites, 0
 
         def one(k: int) -> Count:
             if sites[k].number.decimals > self._plan.source.decimals:
                 return Count(*NOTHING, "has more decimals than `decimals` of the source")
-            file = place / f"{k}.npz"
+            file = folder / f"{k}.npz"
             if file.exists():
                 with np.load(file) as kept:
                     return Count(kept["places"], kept["counts"], str(kept["reason"]))
-            found = count(
-                self.programs[k], k, sites[k], steps_of(sites[k], self.numbers.sources), sample
-            )
+            steps = steps_of(sites[k], self.numbers.sources)
+            found = count(self.programs[k], k, sites[k], steps, sample, known)
             with replaced(file) as temporary, open(temporary, "wb") as stream:
                 np.savez(stream, **found._asdict())
             return found
 
         found: dict[int, Count] = {}
         with ThreadPoolExecutor(self.workers) as pool:
-            waiting = {k: pool.submit(one, k) for k in columns}
+            waiting = {k: pool.submit(one, k) for k in places}
             try:
                 for k, each in waiting.items():
                     found[k] = each.result()

@@ -59,10 +59,15 @@ def read_evals_plan(path: Path) -> EvalsPlan:
     source = SourceFiles(**{**vars(found.source), "folder": folder, "map": names})
     found = EvalsPlan(**{**vars(found), "source": source})
     require_sources(found.source, found.build, str(path))
-    evals_of(found.evals, found.eval_line, found.options, str(path))
-    if found.game not in available():
-        raise InputError(f"{path}: game: {found.game}, expected {', '.join(available())}")
+    require_evals(found, str(path))
     return found
+
+
+def require_evals(plan: EvalsPlan, place: str) -> None:
+    """InputError if a plan names no program that evaluates, or no game."""
+    evals_of(plan.evals, plan.eval_line, plan.options, place)
+    if plan.game not in available():
+        raise InputError(f"{place}: game: {plan.game}, expected {', '.join(available())}")
 
 
 def require_sources(source: SourceFiles, build: str, place: str) -> None:

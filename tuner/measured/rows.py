@@ -74,7 +74,7 @@ def weights_of(
     return narrowed(numbers, is_weight, measurement.folder / NAMES, reasons), reasons
 
 
-NAMES, START = "map.yaml", "start.yaml"
+MEASURED, NAMES, START = ".measured", "map.yaml", "start.yaml"  # a folder, files in it
 
 
 class Positions(NamedTuple):
@@ -135,6 +135,32 @@ def measure_rows(
     weights, reasons = weights_of(measurement, counts)
     data = write_rows(measurement, weights, counts, sample, positions, target)
     return data, Measured(weights, reasons, changed_together(measurement, counts, sample))
+
+
+def measure_known(
+    measurement: Measurement,
+    positions: Positions,
+    parameters: Parameters,
+    target: Path,
+    progress: Callable[[int], None],
+) -> Dataset:
+    """Write the counts of the weights of a parameter file, those that are not fixed, in positions
+    as a dataset. InputError if its numbers are not those of the measurement."""
+    numbers = measurement.numbers
+    if numbers.parameters.layout.describe() != parameters.layout.describe():
+        raise InputError(
+            f"the parameter file has {plural(parameters.layout.size, 'number')}, the sources have"
+            f" {numbers.parameters.layout.size:,} by this map, or others; expected the file and the"
+            " map that `tuner dataset --source` wrote"
+        )
+    sample = measurement.sample(positions.texts)
+    free = ~parameters.mask(parameters.fixed)[0]
+    places = np.flatnonzero(free[numbers.columns]).tolist()
+    counts = measurement.counts(sample, places, progress, known=True)
+    weights = numbers._replace(
+        sites=[numbers.sites[k] for k in places], columns=numbers.columns[places]
+    )
+    return write_rows(measurement, weights, counts, sample, positions, target)
 
 
 def write_rows(

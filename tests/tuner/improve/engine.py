@@ -1,7 +1,7 @@
-"""A small UCI engine: `engine.py play|rows [HOW]`. Its build puts the numbers of `eval.h` before it
-as the text EVAL; they are worth of pieces and of the move. It looks one move ahead, and at whether
-the piece that moved can be taken. HOW is what it does wrong: from its start, or after a colon from
-a later command on; `late HOW` only where a version with other numbers is built."""
+"""A small UCI engine: `engine.py play|rows|evals [HOW]`. Its build puts the numbers of `eval.h`
+before it as the text EVAL; they are worth of pieces and of the move. It looks one move ahead, and
+at whether the piece that moved can be taken. HOW is what it does wrong: from its start, or after a
+colon from a later command on; `late HOW` only where a version with other numbers is built."""
 
 from __future__ import annotations
 
@@ -96,6 +96,21 @@ def rows(how: str) -> None:
         say(json.dumps(row))
 
 
+def evals(how: str) -> None:
+    """Print evaluations."""
+    for line in sys.stdin:
+        misbehave(how)
+        found = evaluation(counts_of(line))
+        say(
+            {
+                "twice": str(found + os.getpid() % 7),
+                "pawns": str(found // 100),
+                "text": f"total {found}",
+                "doubled": str(2 * found),
+            }.get(how, str(found))
+        )
+
+
 def play(how: str) -> None:
     import chess
 
@@ -168,4 +183,4 @@ if __name__ == "__main__":
     what, how = sys.argv[1], " ".join(sys.argv[2:])
     if how.startswith("late "):  # only once the numbers are others than those of the author
         how = "" if [int(number) for number in BUILT["AUTHOR"].split()] == NUMBERS else how[5:]
-    {"play": play, "rows": rows}[what](how)
+    {"play": play, "rows": rows, "evals": evals}[what](how)

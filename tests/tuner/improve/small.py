@@ -14,6 +14,7 @@ const int RookValue = 60;
 const int QueenValue = 60;
 const int Tempo[1] = {10};
 """
+SOURCE = {"folder": "engine", "files": ["src/eval.h"]}
 NUMBERS = "100 60 60 60 60 10"
 PARAMS = """\
 game: chess
@@ -58,15 +59,17 @@ def write_small(folder: Path, how: str = "", counts: str = "", **changes: object
         "plays": f"./myengine play {how}".strip(),
         "rows": f"./myengine rows {counts}".strip(),
         "params": "start.yaml",
-        "source": {"folder": "engine", "files": ["src/eval.h"], "map": "names.yaml"},
+        "source": {**SOURCE, "map": "names.yaml"},
         "build": "sh build.sh",
         "games": 100,
         "limit": {"depth": 1},
         "match": {"games": 40, "pool_games": 20, "verdict_games": 40},
         "rounds": 2,
         "learn": {"lambda": 1},
-        **changes,
     }
+    if "evals" in changes:
+        plan |= {"rows": None, "params": None, "source": dict(SOURCE)}
+    plan |= changes
     path = folder / "improve.yaml"
     plan = {name: value for name, value in plan.items() if value is not None}
     path.write_text(yaml.safe_dump(plan, sort_keys=False))

@@ -19,8 +19,8 @@ from tests.tuner.improve.support import Commands, improve, write_engine
 from tests.tuner.improve.test_bad_ways import state
 from tuner.core.store import lock
 from tuner.improve.rounds import begin_again
-from tuner.improve.versions import copy_folder
 from tuner.io.run_folder import read_told
+from tuner.measured.copies import copy_folder
 
 
 def edit(name: str, old: str, new: str) -> Callable[[Path], object]:

@@ -18,10 +18,11 @@ from games.protocol import client
 from games.protocol import player as players
 from tests.commands.support import Ran, tuner
 from tests.tuner.core.support import write_settings
-from tests.tuner.improve.small import NAMES, PARAMS, write_small
+from tests.tuner.improve.small import NAMES, PARAMS, SOURCE, write_small
 from tests.tuner.improve.support import processes
 from tuner.datasets.rows import row_engine
-from tuner.improve import rounds, versions
+from tuner.improve import rounds
+from tuner.measured import copies, measure
 
 Prepare = Callable[[Path], object]
 ROOT = os.geteuid() == 0
@@ -304,7 +305,7 @@ SOURCES = {
 def truncate(folder: Path) -> None:
     """A file of many zeros, which takes no room."""
     with open(folder / "engine" / "large.bin", "wb") as stream:
-        stream.truncate(versions.LARGEST_FOLDER + 1)
+        stream.truncate(copies.LARGEST_FOLDER + 1)
 
 
 PLANS = {
@@ -388,12 +389,50 @@ RUNS = {
     "is the engine's folder": Way("contains unrelated files", run="engine"),
     "is around the engine's folder": Way("contains unrelated files", run="."),
 }
+
+
+def evals(how: str = "", **changes: object) -> dict:
+    """A plan with a program that evaluates, and does something wrong."""
+    return {"evals": f"./myengine evals {how}".strip(), **changes}
+
+
+EVALS = {
+    "crashes": Way("ended with status 3", plan=evals("crash")),
+    "hangs": Way("did not end within", plan=evals("hang")),
+    "prints without end": Way("printed without end", plan=evals("endless")),
+    "prints text": Way("its first other line is 'total", plan=evals("text")),
+    "prints pawns": Way("expected centipawns", plan=evals("pawns")),
+    "is random": Way("another evaluation the second time", plan=evals("twice")),
+    "is nothing": Way("evals is empty", plan={"evals": " "}),
+    "is no program": Way("no such program", plan={"evals": "./other evals"}),
+    "has a line that is none": Way("eval_line", plan=evals(eval_line="(a)")),
+    "is of uci without a line": Way("eval_line is None", plan={"evals": "uci:./myengine play"}),
+    "is of another game": Way("game: checkers", plan=evals(game="checkers")),
+    "finds no numbers": Way(
+        "no definition with numbers", plan=evals(source=dict(SOURCE, only=["none"]))
+    ),
+    "sees no change of numbers": Way(
+        "does not see the change of a number",
+        plan=evals(build="cp src/made myengine"),
+        prepare=lambda folder: os.system(
+            f"cd {folder}/engine && sh build.sh && mv myengine src/made"
+        ),
+    ),
+    "and rows": Way(
+        "evals and rows", plan={"evals": "./myengine evals", "rows": "./myengine rows"}
+    ),
+    "takes too long": Way(
+        "more than 30% of the minutes",
+        plan=evals(minutes=0.01, games=None, match={}),
+    ),
+}
 WAYS = {
     f"{kind}: {name}": way
     for kind, ways in {
         "build": BUILDS,
         "engine": ENGINES,
         "rows": ROWS,
+        "evals": EVALS,
         "source": SOURCES,
         "plan": PLANS,
         "run": RUNS,
@@ -427,15 +466,16 @@ def state(folder: Path) -> dict[str, tuple]:
 def hasty(monkeypatch):
     """Patience of a second or two."""
     monkeypatch.setattr(rounds, "PACE_GAMES", 2)
-    monkeypatch.setattr(versions, "BUILD_SECONDS", 2.0)
-    monkeypatch.setattr(versions, "LARGEST_LOG", 1 << 20)
-    monkeypatch.setattr(versions, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(copies, "BUILD_SECONDS", 2.0)
+    monkeypatch.setattr(copies, "LARGEST_LOG", 1 << 20)
+    monkeypatch.setattr(copies, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(client, "START_SECONDS", 2.0)
     monkeypatch.setattr(client, "READY_SECONDS", 2.0)
     monkeypatch.setattr(players, "STALL_SECONDS", 1.0)
     monkeypatch.setattr(client, "LEAST_PATIENCE", 0.5)
     monkeypatch.setattr(client, "PATIENCE", 1.0)
     monkeypatch.setattr(row_engine, "PATIENCE", 1.0)
+    monkeypatch.setattr(measure, "FIRST_SECONDS", 2.0)
 
 
 def attempt(folder: Path, way: Way) -> Ran:

@@ -23,9 +23,9 @@ PLAN = {
 }
 
 
-def driven(folder: Path, moments: list[float]) -> tuple[Path, list[list[str]]]:
+def driven(folder: Path, moments: list[float], **more: str) -> tuple[Path, list[list[str]]]:
     """Loop in a folder; return that of the run, and what the driver printed."""
-    plan = write_small(folder, **PLAN)
+    plan = write_small(folder, **PLAN, **more)
     words = [sys.executable, "-m", "tests.tuner.improve.killed", plan, folder / "run"]
     done = subprocess.run(
         [*map(str, words), *map(str, moments)],
@@ -40,13 +40,16 @@ def driven(folder: Path, moments: list[float]) -> tuple[Path, list[list[str]]]:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("more", [{}, {"evals": "./myengine evals"}], ids=["rows", "evals"])
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="this system is not Linux")
-def test_a_loop_that_is_killed_at_random_moments_ends_in_the_same_patch(tmp_path):
+def test_a_loop_that_is_killed_at_random_moments_ends_in_the_same_patch(tmp_path, more):
     begun = time.monotonic()
-    whole, _ = driven(tmp_path / "whole", [])
+    whole, _ = driven(tmp_path / "whole", [], **more)
     most = SHARE * (time.monotonic() - begun)
     dice = random.Random(1)
-    killed, lines = driven(tmp_path / "killed", [dice.uniform(0, most) for _ in range(KILLS)])
+    killed, lines = driven(
+        tmp_path / "killed", [dice.uniform(0, most) for _ in range(KILLS)], **more
+    )
     assert all(left == "0" for _, _, left in lines)
     # how often, and in how many steps, depends on how busy the machine was meanwhile
     assert len(lines) > 3 and len({steps for _, steps, _ in lines}) > 2

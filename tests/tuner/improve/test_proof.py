@@ -9,7 +9,8 @@ from tuner.core.records import convert
 from tuner.evaluation.loading import load_parameters
 from tuner.improve import proof
 from tuner.improve.plan import LoopPlan, read_plan
-from tuner.improve.versions import Version, build, copy_folder, touch_sources
+from tuner.improve.versions import Version, build
+from tuner.measured.copies import copy_folder, touch_sources
 from tuner.parameters.writer import write_parameters
 
 # `play.o` does not depend on the numbers, as an object whose header the makefile does not know;
