@@ -128,7 +128,6 @@ def run(arguments: Arguments) -> CommandResult:
     refuse(
         (
             (f"dataset {action}: --{rows}", rows and action != "build", "has no use here"),
-            ("--engine", arguments.engine and arguments.source, "--source has its own program"),
             ("--minutes", arguments.minutes and not arguments.source, "is of --source alone"),
             (
                 f"--teacher {arguments.teacher}",

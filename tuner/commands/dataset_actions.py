@@ -43,6 +43,7 @@ from tuner.learn.engine_rows import build_engine_rows, game_for
 from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
+from tuner.measured.compare import compare_rows
 from tuner.measured.measure import measurement_in
 from tuner.measured.plan import read_evals_plan
 from tuner.measured.rows import (
@@ -152,8 +153,16 @@ def rows_of_engine(sources: list[str], target: Path, arguments: Arguments) -> Co
         display.note(report_line(report))
         for line in built_lines(check, totals, arguments.not_linear):
             display.note(line)
+        compared: list[str] = []
+        if arguments.source is not None:
+            plan = read_evals_plan(Path(arguments.source))
+            folder = target.with_name(f"{target.name}{MEASURED}")
+            workers = plan.workers or available_cpus()
+            display.begin("measuring")
+            compared = compare_rows(data, parameters, plan, folder, workers, display.note)
     plain = {**plain_rows(target, data, check, totals), "read": asdict(report)}
-    return CommandResult(plain, (written_line(data),))
+    plain |= {"compared": compared} if compared else {}
+    return CommandResult(plain, (written_line(data), *compared))
 
 
 def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> CommandResult:
@@ -251,7 +260,7 @@ def build(sources: list[str], arguments: Arguments) -> CommandResult:
     if rows and len(rows) < len(sources):
         other = next(source for source in sources if source not in rows)
         raise InputError(f"{rows[0]}: rows, beside {other}, which is not; name one kind only")
-    if arguments.source is not None:
+    if arguments.source is not None and arguments.engine is None:
         refuse(
             (f"--source {arguments.source}", True, f"has no use for {path}, which are rows")
             for path in rows

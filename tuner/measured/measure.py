@@ -19,7 +19,7 @@ from tuner.io.files import replaced
 from tuner.measured.copies import build_in, copy_folder, state_of, untouched
 from tuner.measured.counts import NOTHING, Count, Sample, count, steps_of
 from tuner.measured.evals import PAWNS, Evals, EvalsFault, evaluate
-from tuner.measured.numbers import numbers_of
+from tuner.measured.numbers import Numbers, numbers_of
 from tuner.measured.plan import EvalsPlan, evals_of
 from tuner.measured.programs import Program, WithBuilds, WithLines, in_tree, table_of
 
@@ -108,10 +108,16 @@ class Base:
 
 
 def measurement_in(
-    folder: Path, plan: EvalsPlan, texts: Sequence[str], workers: int, note: Callable[[str], None]
+    folder: Path,
+    plan: EvalsPlan,
+    texts: Sequence[str],
+    workers: int,
+    note: Callable[[str], None],
+    find_numbers: Callable[[Path], Numbers] | None = None,
 ) -> Measurement:
     """Copy and build the sources of a plan in a folder, which may have what an earlier call with
-    the same sources measured there. InputError for a folder that has something else."""
+    the same sources measured there; `find_numbers` finds what is measured in the copy, if that is
+    not what the plan names. InputError for a folder that has something else."""
     source, base, state = folder / "source", folder / "base", folder / "state"
     if folder.exists() and not state.exists():
         raise InputError(f"{folder}: exists, and was not made by this command; remove it")
@@ -128,7 +134,13 @@ def measurement_in(
     engine = Base(plan.game, in_tree(evals_in(plan), base), texts)
     for line in engine.lines:
         note(line)
-    return Measurement(folder, plan, source, engine, workers, note)
+    if find_numbers is None:
+        files, wanted = [source / name for name in plan.source.files], plan.source
+        names = None if wanted.map is None else Path(wanted.map)
+        numbers = numbers_of(plan.game, files, folder / ALL_NAMES, names, wanted.only)
+    else:
+        numbers = find_numbers(source)
+    return Measurement(folder, plan, source, engine, numbers, workers, note)
 
 
 def evals_in(plan: EvalsPlan) -> Evals:
@@ -145,17 +157,14 @@ class Measurement:
         plan: EvalsPlan,
         source: Path,
         base: Base,
+        numbers: Numbers,
         workers: int,
         note: Callable[[str], None],
     ) -> None:
-        """Find the numbers of `source`, a copy of the folder with them, and build programs in
-        `folder`; `base` is the engine as it is."""
+        """Build programs for the numbers of `source`, a copy of the folder with them, in `folder`;
+        `base` is the engine as it is."""
         self.folder, self.base, self.workers, self._note = folder, base, workers, note
-        self._plan, self._source, wanted = plan, source, plan.source
-        folder.mkdir(parents=True, exist_ok=True)
-        files = [source / name for name in wanted.files]
-        names = None if wanted.map is None else Path(wanted.map)
-        self.numbers = numbers_of(plan.game, files, folder / ALL_NAMES, names, wanted.only)
+        self._plan, self._source, self.numbers = plan, source, numbers
         self.programs = self._programs()
 
     def _programs(self) -> dict[int, Program]:

@@ -14,7 +14,7 @@ from games.record import find
 from games.streams import InputError
 from tuner.core.text import listed
 from tuner.export.into.definitions import Definition, definitions_of
-from tuner.export.into.plan import plan, read_source_file
+from tuner.export.into.plan import Target, plan, read_source_file
 from tuner.export.into.propose import ONE, Proposal, apart, proposals, shapes_of
 from tuner.export.into.source import SourceText
 from tuner.export.into.write import with_numbers, with_symmetry
@@ -97,20 +97,18 @@ def read_numbers(
     start = zeros(game, of_specs(specs), ONE, 1)
     targets = plan(rounded(start), [Path(source.path) for source in sources], names)
     parameters = with_symmetry(with_numbers(start, targets))
-    places = [(d, d.node.start, d.node.end) for d in definitions]
-    sites = {}
-    for target in targets:
-        at = target.number.start
-        own = [
-            d
-            for d, start_, end in places
-            if d.source.path == target.source.path and start_ <= at < end
-        ]
-        sites[target.column] = Site(target.number, own[-1])
+    sites = {target.column: site_of(target, definitions) for target in targets}
     columns = np.array(sorted(sites))
     return Numbers(
         names, parameters, [sites[k] for k in columns.tolist()], columns, sources, definitions
     )
+
+
+def site_of(target: Target, definitions: Sequence[Definition]) -> Site:
+    """Return the number of a target with the definition that holds it."""
+    path, at = target.source.path, target.number.start
+    own = [d for d in definitions if d.source.path == path and d.node.start <= at < d.node.end]
+    return Site(target.number, own[-1])
 
 
 def narrowed(

@@ -232,15 +232,9 @@ def require_agreement(data: Dataset) -> None:
     found = data.manifest.get("row_check")
     if not isinstance(found, dict) or not found.get("checked") or found.get("fits"):
         return
-    faults = found.get("faults")
-    why = (
-        faults[0]
-        if isinstance(faults, list) and faults and isinstance(faults[0], str)
-        else "no single fault explains it"
-    )
     raise InputError(
         f"{data.path}: {found.get('exact', 0):,} of {plural(found['checked'], 'row')} agree with"
-        f" the engine's evaluation: {why.rstrip('.')}; fix the rows, or name the part of the"
+        f" the engine's evaluation; fix the rows, or name the part of the"
         " evaluation that is not linear with --not-linear PART when they are read"
     )
 
@@ -281,13 +275,13 @@ def _remainder(batch: RowBatch, parameters: Parameters) -> np.ndarray:
 
 
 def _plain(check: RowCheck) -> dict:
-    """Return a check as data for a manifest: numbers, and the sentences about faults."""
+    """Return a check as data for a manifest: numbers, and what is odd."""
     return {
         "rows": check.rows,
         "checked": check.checked,
         "exact": check.exact,
         "fits": check.fits,
-        "largest": float(check.largest),
-        "mean": float(check.mean),
-        "faults": [fault.text for fault in check.faults],
+        "largest": max((abs(each.engine - each.rows) for each in check.worst), default=0.0),
+        "mean": check.mean,
+        "faults": list(check.remarks),
     }

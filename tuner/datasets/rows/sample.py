@@ -1,38 +1,21 @@
-"""A sample of rows, and how their evaluations differ from rest + counts · weights."""
+"""Rows as matrices, and how their evaluations differ from rest + counts · weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from tuner.datasets.rows.values import RowBatch
 from tuner.parameters.parameters import Stages
 
-MOST_ROWS = 200_000  # of the sample
-SAMPLE_SEED, PART_SEED = 1, 2
 BY_ROW = ("phase", "scale", "rest", "evaluation", "outcome", "side")
 # An engine rounds the tapered sum to a whole number, so it is off by less than 1. One that also
 # rounds the scaled last stage is off by less than 2.
 ROUNDING, SCALED_ROUNDING = 1.0, 2.0
 FLOAT32 = 2e-6  # relative error of evaluations and of sums of float32
-EXPLAINED = 0.95  # share of the differing rows that must agree after a correction
-BROKEN = 0.01  # share of the agreeing rows that may differ after it
-
-
-@dataclass(frozen=True)
-class RowFault:
-    """A fault: `kind` (perspective, stages, term, missing, weight, taper, scale, constant,
-    rounded, unknown), the `name` of a term, parameter or number, a sentence with what to do, and
-    the share of the differing rows that agree once it is corrected."""
-
-    kind: str
-    name: str
-    text: str
-    explained: float = 0.0
 
 
 def tolerance(evaluation: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -92,90 +75,3 @@ def sample_of(batch: RowBatch, columns: int, stages: Stages, letters: str = "wb"
         batch.outcome.astype(np.float64),
         sides_of(batch.text, len(batch.phase), letters),
     )
-
-
-class Sampler:
-    """Keeps an even random sample of the rows that it is given, of at most MOST_ROWS."""
-
-    def __init__(self) -> None:
-        self._random = np.random.default_rng(SAMPLE_SEED)
-        self._parts: list[tuple[np.ndarray, RowSample]] = []
-        self._share, self._rows = 1.0, 0
-
-    def add(self, rows: RowSample) -> None:
-        """Take some of these rows."""
-        draw = self._random.random(len(rows.phase))
-        self._keep(draw, rows)
-        while self._rows > MOST_ROWS:
-            self._share /= 2
-            parts, self._parts, self._rows = self._parts, [], 0
-            for draw, rows in parts:
-                self._keep(draw, rows)
-
-    def _keep(self, draw: np.ndarray, rows: RowSample) -> None:
-        kept = np.flatnonzero(draw < self._share)
-        if len(kept):
-            self._parts.append((draw[kept], rows.take(kept)))
-            self._rows += len(kept)
-
-    def sample(self) -> RowSample | None:
-        """Return the sample, or None without any row."""
-        if not self._parts:
-            return None
-        samples = [sample for _, sample in self._parts]
-        values = {
-            name: np.concatenate([getattr(sample, name) for sample in samples]) for name in BY_ROW
-        }
-        return RowSample(
-            vstack([sample.counts for sample in samples], format="csr"),
-            np.concatenate([sample.factors for sample in samples], axis=1),
-            **values,
-        )
-
-
-class Trial:
-    """Rows and weights whose evaluations differ, and whether a correction explains that."""
-
-    def __init__(
-        self, sample: RowSample, weights: np.ndarray, differed: np.ndarray | None = None
-    ) -> None:
-        self.sample, self.weights = sample, weights
-        self.predicted = sample.predicted(weights)
-        self.difference = sample.evaluation - self.predicted
-        self.tolerance = tolerance(sample.evaluation, sample.scale)
-        # rows that differed as they are, whatever this view changes
-        self.differs = np.abs(self.difference) > self.tolerance if differed is None else differed
-
-    def viewed(self, **changed: np.ndarray) -> Trial:
-        """Return the trial of the same rows with other fields."""
-        return Trial(RowSample(**{**vars(self.sample), **changed}), self.weights, self.differs)
-
-    def part(self, most: int) -> Trial:
-        """Return the trial of `most` rows at most, half of them from those that differ."""
-        n = len(self.difference)
-        if n <= most:
-            return self
-        random, half = np.random.default_rng(PART_SEED), most // 2
-        differs = np.flatnonzero(self.differs)
-        some = differs if len(differs) <= half else random.choice(differs, half, replace=False)
-        rows = np.union1d(some, random.choice(n, most - len(some), replace=False))
-        return Trial(self.sample.take(rows), self.weights, self.differs[rows])
-
-    @cached_property
-    def stage_sums(self) -> np.ndarray:
-        """The sums (stages, n) of counts · weights of each stage, before they are tapered."""
-        return (self.sample.counts @ self.weights.T).T
-
-    def explained(
-        self, predicted: np.ndarray, rounding: float = 0.0, least: float = EXPLAINED
-    ) -> float | None:
-        """Return the share of the differing rows that agree with corrected predictions; None unless
-        it is at `least` this and hardly any other row differs then.
-
-        `rounding` is what a correction adds to the rounding: the engine rounds before it.
-        """
-        agrees = np.abs(self.sample.evaluation - predicted) <= self.tolerance + rounding
-        share = float(agrees[self.differs].mean()) if self.differs.any() else 0.0
-        fine = ~self.differs
-        broken = float((~agrees[fine]).mean()) if fine.any() else 0.0
-        return share if share >= least and broken <= BROKEN else None
