@@ -1,7 +1,9 @@
-"""Generate the header that lets your engine print its feature counts.
+"""Print the lines with which your engine prints its evaluations, or, with PARAMS, generate the
+header that lets it print its feature counts.
 
-Add a macro wherever a weight is used, such as `EVALTUNE_ROW(mobility_knight, squares, us);`. The
-engine then prints a line of JSON for each position; see docs/your-own-engine.md."""
+With evaluations, counts are measured. With the header, add a macro wherever a weight is used, such
+as `EVALTUNE_ROW(mobility_knight, squares, us);`, and the engine prints a line of JSON for each
+position; see docs/your-own-engine.md."""
 
 from __future__ import annotations
 
@@ -10,19 +12,20 @@ from tuner.core.text import plural
 from tuner.options.option import TERMS, Arguments, Option, Table, output, params
 from tuner.results.result import CommandResult
 
-USAGE = "PARAMS --language LANGUAGE [-o FILE]"
+USAGE = "[PARAMS] --language LANGUAGE [-o FILE]"
 EXAMPLE = """examples:
+  tuner trace --language go
   tuner trace my.yaml --language c -o tracerows.h
   tuner trace my.yaml --language rust -o src/tracerows.rs
 """
 
 
 TABLE: Table = (
-    params("parameter file, or a bundled one"),
+    params("parameter file, or a bundled one, with the names that are counted", nargs="?"),
     Option(
         ("--language",),
-        "c: a header for C99 and C++11; rust: a module",
-        choices=KeysOf("tuner.trace.languages", "LANGUAGES"),
+        "of evaluations: any; with PARAMS: c, a header for C99 and C++11, or rust, a module",
+        choices=KeysOf("tuner.trace.languages", "EVALS"),
         required=True,
     ),
     output("write to this file (default: standard output)"),
@@ -34,11 +37,24 @@ def run(arguments: Arguments) -> CommandResult:
     import sys
     from pathlib import Path
 
-    from games.streams import one_line
+    from games.streams import InputError, one_line
     from tuner.evaluation.loading import load_parameters, parameter_path
     from tuner.io.files import EXPORT, replace_file, require_writable
-    from tuner.trace.languages import LANGUAGES
+    from tuner.trace.languages import LANGUAGES, evals
 
+    if arguments.params is None:
+        text = evals(arguments.language)
+        if arguments.output is not None:
+            require_writable(Path(arguments.output), EXPORT, ())
+            replace_file(Path(arguments.output), text)
+            return CommandResult({"output": arguments.output}, (f"wrote {arguments.output}",))
+        found = {"language": arguments.language, "text": text}
+        return CommandResult(found, show=lambda console: sys.stdout.write(text))
+    if arguments.language not in LANGUAGES:
+        raise InputError(
+            f"--language {arguments.language}: with PARAMS expected {' or '.join(LANGUAGES)};"
+            " without, the lines that print evaluations"
+        )
     path, output = parameter_path(arguments.params), arguments.output
     layout = load_parameters(path, arguments.terms).layout
     if output is not None:

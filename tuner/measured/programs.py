@@ -27,6 +27,12 @@ ROUNDS = 4  # of taking back what a compiler refuses
 LOG, TREE = "build.log", "engine"
 COMPILERS = ("cc", "gcc", "c++", "g++", "clang", "clang++")
 QUICK = "-O1 -fno-lto -w"  # of compilers of C and C++, after the options of the build
+QUICK_CARGO = {  # the same of Rust
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
+    "CARGO_PROFILE_RELEASE_INCREMENTAL": "true",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "64",
+}
 ALL_ERRORS = {  # options with which compilers show all errors
     "GOFLAGS": "-gcflags=-e",
     "JDK_JAVAC_OPTIONS": "-Xmaxerrs 100000",
@@ -170,8 +176,8 @@ def touch_users(tree: Path, changed: Sequence[Path]) -> None:
 
 
 def quick_compilers(folder: Path) -> dict[str, str]:
-    """Return an environment in which the compilers of C and C++ optimize little, since every build
-    is run a few times only."""
+    """Return an environment in which the compilers of C, C++ and Rust optimize little, since every
+    build is run a few times only."""
     place = folder / "compilers"
     place.mkdir(parents=True, exist_ok=True)
     for name in COMPILERS:
@@ -179,7 +185,8 @@ def quick_compilers(folder: Path) -> dict[str, str]:
             script = place / name
             script.write_text(f'#!/bin/sh\nexec "{real}" "$@" {QUICK}\n')
             script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return {"PATH": f"{place}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    path = f"{place}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {"PATH": path, **QUICK_CARGO}
 
 
 def table_of(

@@ -60,6 +60,13 @@ def rust_module(layout: Layout, name: str) -> str:
 
 
 LANGUAGES: dict[str, Callable[[Layout, str], str]] = {"c": c_header, "rust": rust_module}
+# languages in which an engine prints its evaluations, and the suffixes of their templates
+EVALS = {"c": "c", "c++": "cpp", "rust": "rs", "go": "go", "java": "java", "c#": "cs"}
+
+
+def evals(language: str) -> str:
+    """Return the lines with which an engine prints its evaluations of positions."""
+    return _filled(f"evals.{EVALS[language]}", {})
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:

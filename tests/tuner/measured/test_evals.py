@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from games.streams import InputError
+from tests.commands.support import done, refused
 from tests.tuner.measured.support import measure, positions, small_plan
 from tuner.measured.evals import Evals, EvalsFault, evaluate
 from tuner.measured.measure import Base
@@ -205,3 +206,10 @@ def test_a_program_may_understand_lines_that_set_numbers(tmp_path):
     )
     weights = [made.numbers.labels[k] for k, found in counts.items() if not found.reason]
     assert weights == [f"piece.value_mg[{k}]" for k in range(5)]
+
+
+@pytest.mark.parametrize("language", ["c", "c++", "rust", "go", "java", "c#"])
+def test_the_lines_that_print_evaluations_are_shown(language):
+    shown = done("trace", "--language", language).out
+    assert "evals" in shown and len(shown.splitlines()) <= 12
+    assert "expected c or rust" in refused("trace", "classic", "--language", "go")

@@ -1,0 +1,142 @@
+"""Numbers in whatever form sources have them: each is measured, in one build where that can be, or
+by builds of its own; and the copy evaluates as before."""
+
+import numpy as np
+import pytest
+
+from tests.tuner.measured.support import measure, needs, positions
+from tuner.measured.plan import EvalsPlan, SourceFiles
+
+MAIN = r"""
+#include <stdio.h>
+#include <string.h>
+int main(int n, char **words) {
+    char line[1024];
+    while (fgets(line, sizeof line, stdin)) {
+        int own = 0, other = 0, pieces = 0;
+        for (char *at = line; *at && *at != ' '; at++)
+            own += *at == 'P', other += *at == 'p',
+            pieces += *at == 'N' ? 1 : *at == 'n' ? -1 : 0;
+        printf("%d\n", (own - other) * (USE) + pieces * 301);
+    }
+    return 0;
+}
+"""
+# what the source has before `main`, and how the number 82 is used there
+C = {
+    "a constant": ("const int Pawn = 82;", "Pawn"),
+    "a static constant": ("static const int Pawn = 82;", "Pawn"),
+    "a macro": ("#define PAWN 82", "PAWN"),
+    "a macro in parentheses": ("#define PAWN (82)", "PAWN"),
+    "a macro of a macro": ("#define PAWN 82\n#define VALUE (PAWN + 0)", "VALUE"),
+    "a macro in a table": ("#define PAWN 82\nstatic const int t[2] = {PAWN, 300};", "t[0]"),
+    "an enumerator": ("enum { PAWN_MG = 82, PAWN_EG = 110 };", "PAWN_MG"),
+    "a list": ("const int Values[3] = {0, 82, 330};", "Values[1]"),
+    "a list of lists": ("const int Values[2][2] = {{0, 82}, {1, 330}};", "Values[0][1]"),
+    "a list without inner braces": ("const int Values[2][2] = {0, 82, 1, 330};", "Values[0][1]"),
+    "a list with names": ("const int Values[] = {[1] = 82, [0] = 330};", "Values[1]"),
+    "a struct": (
+        "typedef struct { int mg, eg; } Score;\nconst Score Pawn = {82, 110};",
+        "Pawn.mg",
+    ),
+    "a struct with names": (
+        "struct Score { int mg, eg; };\nconst struct Score Pawn = {.eg = 110, .mg = 82};",
+        "Pawn.mg",
+    ),
+    "structs in a list": (
+        "typedef struct { int mg, eg; } Score;\nconst Score Values[2] = {{82, 110}, {330, 290}};",
+        "Values[0].mg",
+    ),
+    "packed": (
+        "#define S(mg, eg) ((int)((unsigned)(eg) << 16) + (mg))\nconst int Pawn = S(82, 110);",
+        "(short)(Pawn & 0xffff)",
+    ),
+    "of 16 bits": ("const short Values[] = {82, 330};", "Values[0]"),
+    "of 8 bits": ("const signed char Values[] = {82, 30};", "Values[0]"),
+    "unsigned": ("const unsigned Values[] = {82u, 330u};", "(int)Values[0]"),
+    "negative": ("const int Values[] = {-82, - 330, +5};", "-Values[0]"),
+    "beside a size": ("enum { N = 2 };\nconst int Values[N] = {82, 330};", "Values[0]"),
+    "a size itself": ("#define PAWN 82\nint board[PAWN];", "PAWN"),
+    "of a case": (
+        "#define PAWN 82\nint kind(int n) { switch (n) { case PAWN: return 1; } return 0; }",
+        "PAWN",
+    ),
+    "in a function": (
+        "int value(int k) { static const int t[2] = {82, 330}; return t[k]; }",
+        "value(0)",
+    ),
+    "behind a condition": (
+        "#ifdef OTHER\nconst int Pawn = 17;\n#else\nconst int Pawn = 82;\n#endif",
+        "Pawn",
+    ),
+    "a pointer beside it": (
+        "const int Pawn = 82;\nconst int *const where = &Pawn;",
+        "*where",
+    ),
+    "in a comment, too": ("/* 82 */ const int Pawn = /* 82 */ 82; // 82", "Pawn"),
+    "with line ends of DOS": ("const int Pawn = 82;\r\nconst int Knight = 330;\r", "Pawn"),
+    "letters beyond ASCII": ("// la valeur d'un pion, café\nconst int Pawn = 82;", "Pawn"),
+}
+CPP = {
+    "constexpr": ("constexpr int Pawn = 82;", "Pawn"),
+    "constexpr of another": ("constexpr int Pawn = 82;\nconstexpr int V = Pawn;", "V"),
+    "inline constexpr": ("inline constexpr int Pawn = 82;", "Pawn"),
+    "in a class": ("struct V { static constexpr int Pawn = 82; };", "V::Pawn"),
+    "a list in a class": ("struct V { static constexpr int T[2] = {82, 3}; };", "V::T[0]"),
+    "in a namespace": ("namespace eval { const int Pawn = 82; }", "eval::Pawn"),
+    "std::array": ("#include <array>\nconstexpr std::array<int, 2> T = {82, 330};", "T[0]"),
+    "a brace": ("constexpr int Pawn{82};", "Pawn"),
+    "an argument of a template": (
+        "constexpr int Pawn = 82;\ntemplate <int N> int get() { return N; }",
+        "get<Pawn>()",
+    ),
+    "a static_assert": ('constexpr int Pawn = 82;\nstatic_assert(Pawn > 0, "");', "Pawn"),
+    "a size of a list": ("constexpr int Pawn = 82;\nint board[Pawn];", "Pawn"),
+    "of a case": (
+        "const int Pawn = 82;\nint kind(int n) { switch (n) { case Pawn: return 1; } return 0; }",
+        "Pawn",
+    ),
+    "a constexpr function": (
+        "constexpr int S(int mg, int eg) { return mg + 65536 * eg; }\nconst int Pawn = S(82, 110);",
+        "(short)(Pawn & 0xffff)",
+    ),
+    "short in braces": ("const short T[] = {82, 330};", "T[0]"),
+    "an enum class": ("enum V : int { PawnMg = 82, PawnEg = 110 };", "int(PawnMg)"),
+    "a macro for a list": (
+        "#define PAWN 82\nconstexpr int T[] = {PAWN, 330};",
+        "T[0]",
+    ),
+    "a separator": ("constexpr int T[] = {82, 1'000};", "T[0]"),
+    "a cast": ("constexpr auto Pawn = static_cast<int>(82);", "Pawn"),
+}
+CASES = [
+    *(("c", name, *case) for name, case in C.items()),
+    *(("cpp", name, *case) for name, case in CPP.items()),
+]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name", "before", "use"), CASES, ids=[f"{s}: {name}" for s, name, *_ in CASES]
+)
+def test_a_number_is_measured_in_any_form(tmp_path, suffix, name, before, use):
+    compiler = "gcc" if suffix == "c" else "g++"
+    needs(compiler)
+    engine, source = tmp_path / "engine", f"eval.{suffix}"
+    engine.mkdir()
+    (engine / source).write_text(before + MAIN.replace("USE", use), newline="")
+    plan = EvalsPlan(
+        evals="./engine",
+        source=SourceFiles(files=[source], folder=str(engine)),
+        build=f"{compiler} -w {'-std=c++17' * (suffix == 'cpp')} {source} -o engine",
+    )
+    made = measure(tmp_path / "run", plan)
+    sample = made.sample(positions(100))
+    values = [abs(site.number.value) for site in made.numbers.sites]
+    at = values.index(82)
+    found = made.counts(sample, [at], lambda done: None)[at]
+    assert found.reason == ""
+    counts = np.zeros(100)
+    counts[found.places] = found.counts
+    sign = -1 if made.numbers.sites[at].number.value < 0 else 1
+    expected = [fen.split()[0].count("P") - fen.split()[0].count("p") for fen in sample.texts]
+    assert (counts == sign * np.array(expected)).all()
