@@ -102,7 +102,7 @@ def count(
         if known:
             return Count(places, counts[places])
         if np.abs(counts).max() > LARGEST_COUNT:
-            return Count(*NOTHING, f"counts up to {np.abs(counts).max():.0f} times")
+            return Count(*NOTHING, f"multiplies others, with counts above {LARGEST_COUNT:g}")
         some = places
         if len(places) > LOOKED:
             some = np.sort(np.random.default_rng(k).choice(places, LOOKED, replace=False))

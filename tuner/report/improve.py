@@ -20,6 +20,7 @@ from tuner.results.result import Interval
 IMPROVE = "improve"  # the section of config.yaml
 PATCH, LEARNED, START = "improve.patch", "learned.yaml", "first/params.yaml"
 MOST_CHANGED = 30
+MOST_NAMED = 6  # numbers that are left out, for each reason
 FINAL = "final"  # the step that decides
 
 
@@ -49,6 +50,7 @@ def improve_page(folder: Path) -> Page:
         _rounds(steps),
         _ratings(steps),
         _changed(folder),
+        _left_out(steps),
         _steps(steps),
         options_section(run),
     ]
@@ -172,6 +174,22 @@ def _changed(folder: Path) -> Section | None:
     rows.sort(key=lambda row: -abs(row["change"]))
     data = {"rows": rows[:MOST_CHANGED], "changed": len(rows), "numbers": first.weights.size}
     return Section("changed", "Numbers that changed most", "changed", data)
+
+
+def _left_out(steps: list[ShownStep]) -> Section | None:
+    """The numbers of the sources that are no weights, by the reasons."""
+    found = next((found for _, found in steps if found.weights is not None), None)
+    if found is None:
+        return None
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in found.left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    rows = [
+        {"reason": reason, "numbers": len(own), "first": ", ".join(own[:MOST_NAMED])}
+        for reason, own in sorted(by_reason.items(), key=lambda each: -len(each[1]))
+    ]
+    data = {"rows": rows, "weights": found.weights}
+    return Section("left_out", "Numbers that are no weights", "left_out", data)
 
 
 def _steps(steps: list[ShownStep]) -> Section:

@@ -97,6 +97,8 @@ class StepFindings:
     remark: str = ""
     elo_a_minute: Number | None = None
     ratings: dict[str, Interval] = field(default_factory=dict)
+    weights: Number | None = None
+    left_out: dict[str, str] = field(default_factory=dict)  # reasons by number
 
 
 @dataclass(frozen=True, kw_only=True)

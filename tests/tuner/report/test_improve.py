@@ -61,3 +61,18 @@ def test_a_damaged_history_is_one_line(loop, tmp_path):
     write_records(tmp_path, [read_records(run)[0] | {"seconds": "long"}])
     with pytest.raises(InputError, match='seconds is "long", expected a number'):
         improve_page(tmp_path)
+
+
+def test_numbers_that_are_no_weights_are_on_the_page_by_their_reasons(loop, tmp_path):
+    run, _ = loop
+    write_settings(tmp_path, "improve", read_told(run).settings)
+    reasons = {f"king.bonus[{k}]": "changes no evaluation" for k in range(8)}
+    reasons["phase.steps"] = "does not act in proportion"
+    for step in read_records(run):
+        if step["step"] == "rows":
+            step["found"] |= {"weights": 4, "left_out": reasons}
+        write_records(tmp_path, [step])
+    page, sections = render(improve_page(tmp_path))
+    (left_out,) = (section for section in sections if section.name == "left_out")
+    assert [row["numbers"] for row in left_out.data["rows"]] == [8, 1]
+    assert "phase.steps" in page and "king.bonus[5]" in page and "king.bonus[6]" not in page
