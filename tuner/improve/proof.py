@@ -28,7 +28,7 @@ from tuner.evaluation.loading import bundled_games, load_parameters
 from tuner.improve.versions import EVALS, Version
 from tuner.io.files import QUIESCENCE
 from tuner.learn.build import prepared
-from tuner.learn.scores import Unscored, fit_score_scale
+from tuner.learn.scores import Unscored, fit_score_scale, later_blended
 from tuner.measured.measure import Base, evals_in
 from tuner.measured.plan import read_evals_plan
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
@@ -120,10 +120,13 @@ def bundled_texts(game_name: str, most: int) -> list[str]:
     return find(game_name).texts(_quiet_positions(game_name, most))
 
 
-def compare_evaluations(version: Version, before: Version, rows: Path) -> dict:
+def compare_evaluations(
+    version: Version, before: Version, rows: Path, lambda_: float | None
+) -> dict:
     """Return how the loss of the evaluations of a version compares with what its numbers predict,
     by the dataset `rows` of the positions of the previous one: the losses, and which share of the
-    predicted fall is `real`; and which share of the evaluations is `near` their predictions."""
+    predicted fall is `real`; and which share of the evaluations is `near` their predictions.
+    Targets are scores of searches, blended with later ones by `lambda_`, or with None results."""
     data, parameters = open_dataset(rows, check=False), load_parameters(version.params)
     moved = parameters.weights[0] - load_parameters(before.params).weights[0]
     known = np.asarray(data.evaluation, np.float64)
@@ -131,7 +134,7 @@ def compare_evaluations(version: Version, before: Version, rows: Path) -> dict:
     every = data.texts(np.arange(data.positions))
     real = _evaluated(version, every)
     losses = {
-        name: _loss(data, parameters.scale, each)
+        name: _loss(data, parameters.scale, each, lambda_)
         for name, each in (("before", known), ("predicted", predicted), ("after", real))
     }
     fall = losses["before"] - losses["predicted"]
@@ -140,20 +143,22 @@ def compare_evaluations(version: Version, before: Version, rows: Path) -> dict:
     return {"losses": losses, "real": round(share, 4), "near": round(near, 4)}
 
 
-def _loss(data: Dataset, scale: float, evaluations: np.ndarray) -> float:
-    """Return the cross-entropy of evaluations (n,), their scale fitted, where scores of searches
-    are known with what these predict, else with the results."""
-    outcome = np.asarray(data.outcome, np.float64)
-    if len(data.score):
-        games = np.repeat(data.game, np.diff(data.first))
+def _loss(data: Dataset, scale: float, evaluations: np.ndarray, lambda_: float | None) -> float:
+    """Return the cross-entropy of evaluations (n,), their scale fitted, with the targets of a loop,
+    see `compare_evaluations`."""
+    targets = np.asarray(data.outcome, np.float64)
+    if lambda_ is not None and len(data.score):
+        scores = np.asarray(data.score)
+        known, games = ~np.isnan(scores), np.repeat(data.game, np.diff(data.first))
+        first = np.append(0, np.cumsum(known))[data.first]
         with contextlib.suppress(Unscored):
-            unit = fit_score_scale(np.asarray(data.score), outcome, games).value
-            found = np.tanh(unit * np.asarray(data.score, np.float64))
-            outcome = np.where(np.isnan(found), outcome, found)
+            unit = fit_score_scale(scores, targets, games).value
+            targets = later_blended(scores[known], targets[known], unit, lambda_, first)
+            evaluations = evaluations[known]
 
     def loss(log_scale: float) -> float:
         own = np.exp(log_scale)
-        return float(CROSS_ENTROPY.loss(own, evaluations, 0.0, outcome).mean())
+        return float(CROSS_ENTROPY.loss(own, evaluations, 0.0, targets).mean())
 
     bounds = np.log(scale) - 2, np.log(scale) + 2
     return float(minimize_scalar(loss, bounds=bounds, method="bounded").fun)

@@ -621,7 +621,8 @@ class ImproveRun(Run[Improved]):
             ("numbers",),
         )
         if before is not None and plan.measured is not None:
-            compared = functools.partial(compare_evaluations, version, before, rows[-1])
+            lambda_ = None if plan.results else float(plan.learn.get("lambda", LEARN["lambda"]))
+            compared = functools.partial(compare_evaluations, version, before, rows[-1], lambda_)
             self.steps.once(number, f"{prefix}check", f"evaluations of {version.rows}", compared)
         else:
             self._check_rows(number, prefix, version, before, games)
