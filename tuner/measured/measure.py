@@ -28,6 +28,7 @@ FIRST_SECONDS = 120.0  # of evaluations whose pace is not known
 CACHES = 0.01  # share of them that may have another evaluation in another order
 TOGETHER, TRIALS, NEAR = 20, 3, 2.0  # numbers that change at once, how often, and centipawns
 FEWEST_SECONDS, SLOWER = 10.0, 10.0  # of one evaluation of all positions: times the usual
+OWN = 0.5  # share of positions, from which evaluations are of the side to move
 ROUNDED = 2.0  # centipawns, by which the exchange may differ: of divisions
 EXCHANGED = 1000  # positions whose exchange is evaluated, too
 TRIED = 3  # numbers that show what all take
@@ -78,7 +79,7 @@ class Base:
             other = evaluate(evals, [self.game.exchanged(text) for text in some])
             near = (np.abs(other + sign * first) <= ROUNDED for sign in (1, -1))
             shares = [float(share.mean()) for share in near]
-            self.own_view = shares[1] > shares[0]
+            self.own_view = shares[1] > max(shares[0], OWN)
             self.antisymmetric = max(shares)
 
     def signs(self, texts: Sequence[str]) -> np.ndarray:
