@@ -199,7 +199,7 @@ def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> C
         **plain_games(data),
         "params": str(folder / START),
         "map": str(folder / NAMES),
-        "weights": len(found.weights.sites) - len(found.weights.parameters.fixed),
+        "weights": found.number,
         "left_out": dict(found.reasons),
         "together": found.together,
         "read": asdict(positions.report),

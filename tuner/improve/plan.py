@@ -20,6 +20,7 @@ from tuner.core.records import (
     Settings,
     convert,
 )
+from tuner.measured.copies import words_in
 from tuner.measured.plan import EvalsPlan, SourceFiles, require_evals, require_sources
 from tuner.options.match import EvenGames
 from tuner.options.optimize import EvenOrNone
@@ -242,10 +243,5 @@ def player_of(text: str) -> tuple[str, str]:
 
 
 def command_in(tree: Path, text: str) -> str:
-    """Return a command with the files of the folder that it names: its program if it is there, and
-    every word that begins with `./`."""
-    words = split(text)
-    return shlex.join(
-        str(tree / word) if word.startswith("./") or (i == 0 and (tree / word).is_file()) else word
-        for i, word in enumerate(words)
-    )
+    """Return a command with the files of a copy that it names, see `words_in`."""
+    return shlex.join(words_in(tree, text))

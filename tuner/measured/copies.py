@@ -14,7 +14,7 @@ from pathlib import Path
 
 from games.process import guard
 from games.streams import InputError, one_line
-from games.system import APART, is_writable_place, kill_group
+from games.system import APART, is_writable_place, kill_group, split
 from tuner.export.into.source import LANGUAGES
 from tuner.io.files import is_run, sha256_of
 
@@ -82,6 +82,15 @@ def untouched(folder: Path) -> Iterator[None]:
                 " names an absolute path, perhaps in what cmake or configure left in the folder;"
                 " undo the change, and make that relative"
             )
+
+
+def words_in(tree: Path, command: str) -> list[str]:
+    """Return the words of a command with the files of a folder that it names: its program if it is
+    there, and every word that begins with `./`."""
+    return [
+        str(tree / word) if word.startswith("./") or (i == 0 and (tree / word).is_file()) else word
+        for i, word in enumerate(split(command))
+    ]
 
 
 class BuildFault(InputError):

@@ -17,9 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from games.streams import InputError
-from games.system import split
 from tuner.export.into.source import SourceText, bytes_of, spelled
-from tuner.measured.copies import BuildFault, build_in, copy_folder, touch_sources
+from tuner.measured.copies import BuildFault, build_in, copy_folder, touch_sources, words_in
 from tuner.measured.evals import Evals, EvalsFault, evaluate
 from tuner.measured.table import VALUES, Site, TableSources, edited, values_text
 
@@ -148,14 +147,8 @@ def _with_values(source: SourceText, sites: Sequence[Site], values: Mapping[int,
 
 
 def in_tree(evals: Evals, tree: Path) -> Evals:
-    """Return a program with the files of a copy that its command names: its program if it is
-    there, and every word that begins with `./`."""
-    words = split(evals.command)
-    found = [
-        str(tree / word) if word.startswith("./") or (i == 0 and (tree / word).is_file()) else word
-        for i, word in enumerate(words)
-    ]
-    return replace(evals, words=tuple(found))
+    """Return a program of a copy."""
+    return replace(evals, words=tuple(words_in(tree, evals.command)))
 
 
 def touch_users(tree: Path, changed: Sequence[Path]) -> None:

@@ -43,10 +43,16 @@ class Measured:
     together: float
 
     @property
+    def number(self) -> int:
+        """How many weights there are."""
+        parameters = self.weights.parameters
+        return parameters.layout.size - len(parameters.fixed)
+
+    @property
     def lines(self) -> list[str]:
         """What was found, as text."""
         kinds = Counter(self.reasons.values())
-        found = [f"{plural(len(self.weights.sites), 'number')} count as weights do"]
+        found = [f"{plural(self.number, 'number')} count as weights do"]
         found += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
         lines = ["; ".join(found)]
         lines.append(

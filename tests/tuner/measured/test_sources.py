@@ -109,7 +109,76 @@ CPP = {
     "a separator": ("constexpr int T[] = {82, 1'000};", "T[0]"),
     "a cast": ("constexpr auto Pawn = static_cast<int>(82);", "Pawn"),
 }
+JAVA_MAIN = """
+    public static void main(String[] words) throws java.io.IOException {
+        var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String board = line.split(" ")[0];
+            int own = 0, pieces = 0;
+            for (char c : board.toCharArray()) {
+                own += c == 'P' ? 1 : c == 'p' ? -1 : 0;
+                pieces += c == 'N' ? 1 : c == 'n' ? -1 : 0;
+            }
+            System.out.println(own * (USE) + pieces * 301);
+        }
+    }
+}
+"""
+JAVA = {
+    "a constant": ("static final int PAWN = 82;", "PAWN"),
+    "of 16 bits": ("static final short PAWN = 82;", "PAWN"),
+    "a list of bytes": ("static final byte[] VALUES = {82, 30};", "VALUES[0]"),
+    "a list of lists": ("static final int[][] VALUES = {{0, 82}, {330, 3}};", "VALUES[0][1]"),
+    "a new list": ("static final int[] VALUES = new int[] {82, 330};", "VALUES[0]"),
+    "of a case": (
+        "static final int PAWN = 82;"
+        " static int kind(int n) { switch (n) { case PAWN: return 1; } return 0; }",
+        "PAWN",
+    ),
+    "a class inside": ("static class V { static final int PAWN = 82; }", "V.PAWN"),
+    "a long": ("static final long PAWN = 82L;", "(int) PAWN"),
+}
+GO_MAIN = """
+func main() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		board := strings.Fields(in.Text())[0]
+		count := func(c string) int { return strings.Count(board, c) }
+		fmt.Println((count("P")-count("p"))*int(USE) + (count("N")-count("n"))*301)
+	}
+}
+"""
+GO_HEAD = 'package main\n\nimport (\n\t"bufio"\n\t"fmt"\n\t"os"\n\t"strings"\n)\n\n'
+GO = {
+    "a variable": ("var pawn = 82", "pawn"),
+    "a variable of 16 bits": ("var pawn int16 = 82", "pawn"),
+    "a constant": ("const pawn = 82", "pawn"),
+    "constants": ("const (\n\tpawn = 82\n\tknight = 330\n)", "pawn"),
+    "a list": ("var values = []int{0, 82}", "values[1]"),
+    "a list of 8 bits": ("var values = [2]int8{0, 82}", "values[1]"),
+    "a list of a type": ("type score int32\nvar values = [2]score{0, 82}", "values[1]"),
+    "structs": (
+        "type score struct{ mg, eg int16 }\nvar pawn = score{mg: 82, eg: 110}",
+        "pawn.mg",
+    ),
+    "a map": ('var values = map[string]int{"pawn": 82, "knight": 330}', 'values["pawn"]'),
+    "a call": (
+        "func s(mg, eg int) int { return eg<<16 + mg }\nvar pawn = s(82, 110)",
+        "pawn&0xffff",
+    ),
+}
+SOURCES = {
+    "c": ("gcc", "eval.c", "%s" + MAIN, "gcc -w eval.c -o engine", "./engine"),
+    "cpp": ("g++", "eval.cpp", "%s" + MAIN, "g++ -w -std=c++17 eval.cpp -o engine", "./engine"),
+    "java": (
+        *("javac", "Eval.java", "public class Eval {\n%s" + JAVA_MAIN, "javac Eval.java"),
+        "java -Xshare:auto -cp ./ Eval",
+    ),
+    "go": ("go", "eval.go", GO_HEAD + "%s" + GO_MAIN, "go build -o engine eval.go", "./engine"),
+}
 CASES = [
+    *(("java", name, *case) for name, case in JAVA.items()),
+    *(("go", name, *case) for name, case in GO.items()),
     *(("c", name, *case) for name, case in C.items()),
     *(("cpp", name, *case) for name, case in CPP.items()),
 ]
@@ -119,16 +188,14 @@ CASES = [
     ("suffix", "name", "before", "use"), CASES, ids=[f"{s}: {name}" for s, name, *_ in CASES]
 )
 def test_a_number_is_measured_in_any_form(tmp_path, suffix, name, before, use):
-    compiler = "gcc" if suffix == "c" else "g++"
+    compiler, source, text, build, evals = SOURCES[suffix]
     needs(compiler)
-    engine, source = tmp_path / "engine", f"eval.{suffix}"
+    engine = tmp_path / "engine"
     engine.mkdir()
-    (engine / source).write_text(before + MAIN.replace("USE", use), newline="")
-    plan = EvalsPlan(
-        evals="./engine",
-        source=SourceFiles(files=[source], folder=str(engine)),
-        build=f"{compiler} -w {'-std=c++17' * (suffix == 'cpp')} {source} -o engine",
-    )
+    text = text.replace("USE", use).replace("%s", before)
+    (engine / source).write_text(text, newline="")
+    files = SourceFiles(files=[source], folder=str(engine))
+    plan = EvalsPlan(evals=evals, source=files, build=build)
     made = measure(tmp_path / "run", plan)
     sample = made.sample(positions(100))
     values = [abs(site.number.value) for site in made.numbers.sites]
