@@ -15,7 +15,7 @@ from games.streams import InputError
 from tuner.core.text import listed
 from tuner.export.into.definitions import Definition, definitions_of
 from tuner.export.into.plan import Target, plan, read_source_file
-from tuner.export.into.propose import ONE, Proposal, apart, proposals, shapes_of
+from tuner.export.into.propose import ONE, Proposal, apart, marked, proposals, shapes_of
 from tuner.export.into.source import SourceText
 from tuner.export.into.write import with_numbers, with_symmetry
 from tuner.export.numbers import rounded
@@ -47,14 +47,15 @@ class Numbers(NamedTuple):
 def numbers_of(
     game: str, files: Sequence[Path], target: Path, names: Path | None, only: Sequence[str]
 ) -> Numbers:
-    """Return the numbers of sources that may be parameters, those of a map `names` or all that are
-    proposed, but `only` those with these names; the map of them is written to `target`.
-    InputError without any."""
+    """Return the numbers of sources that may be parameters: those of a map `names`, or those that
+    comments with markers name, or else all that are proposed, but `only` those with these names;
+    the map of them is written to `target`. InputError without any."""
     sources = [read_source_file(path) for path in files]
     definitions, stages = definitions_of(sources), find(game).stages
-    proposed, _ = proposals(definitions, stages)
     if names is not None:
         proposed = list(_of_map(names, stages))
+    else:
+        proposed = marked(sources, definitions, stages) or proposals(definitions, stages)[0]
     found = [p for p in apart(proposed, definitions, stages) if _is_wanted(p.name, only)]
     if not found:
         raise InputError(

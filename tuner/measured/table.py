@@ -27,6 +27,7 @@ PLACE = re.compile(r"^(?:\[\w+\]\s+)?(?P<file>[^\s:(][^:(\n]*?)(?::\[?|\()(?P<li
 PACKAGE = re.compile(r"^\s*package\s+(\w+)", re.MULTILINE)
 # types that compilers name where a call returns another one
 GO_TYPE = re.compile(r"\) as (?:type )?([\w.]+) |mismatched types (?!int |float64 )([\w.]+) and")
+SIZED = re.compile(r"u?int\d+|short|byte|char")  # types that need a cast
 JAVA_TYPE = re.compile(r"lossy conversion from \w+ to (\w+)")
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -77,11 +78,11 @@ class TableSources:
         self._named = defaultdict[str, set[int]](set)
         for k, site in enumerate(sites):
             self._named[site.definition.name].add(k)
-            every = tuple(sources)
-            limits = limits_at(site.number, site.source, site.definition.types, every)
-            sized = limits and re.fullmatch(r"u?int\d+|short|byte|char", limits.type)
-            if limits and sized and source_language(site) in ("Go", "Java"):
-                self._casts[k] = limits.type
+            if source_language(site) in ("Go", "Java"):
+                types = site.definition.types
+                limits = limits_at(site.number, site.source, types, tuple(sources))
+                if limits and SIZED.fullmatch(limits.type):
+                    self._casts[k] = limits.type
 
     @property
     def usable(self) -> bool:

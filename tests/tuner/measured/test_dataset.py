@@ -69,3 +69,35 @@ def test_no_folder_of_others_is_taken(at):
     ran = tuner("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds")
     assert ran.status == 2 and "was not made by this command" in ran.err
     assert (at / "rows.ds.measured" / "mine").read_text() == "mine"
+
+
+MARKS = {
+    "const int PieceValue": "pieces.value",
+    "#define BISHOP_PAIR": "bishops.pair",
+    "static const int Tempo": "move.tempo",
+}
+
+
+def test_markers_and_maps_choose_and_name_what_is_measured(at):
+    source = at / "engine" / "small.c"
+    text = marked = source.read_text()
+    for mark, name in MARKS.items():
+        marked = marked.replace(mark, f"// evaltune: {name}\n{mark}")
+    source.write_text(marked)
+    words = ("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds")
+    done(*words)
+    known = [place.path for place in load_parameters("rows.ds.measured/start.yaml").layout.places]
+    assert known == ["pieces.value_mg", "pieces.value_eg", "bishops.pair", "move.tempo"]
+    # what was learned goes back by the map, whatever the markers are called
+    into = ("--into", "engine/small.c", "--map", "rows.ds.measured/map.yaml", "--check")
+    assert "all 12 numbers are those of" in done("export", "rows.ds.measured/start.yaml", *into).out
+    source.write_text(text)
+    (at / "names.yaml").write_text(
+        "material.value: {mg: 'PieceValue[*][0]', eg: 'PieceValue[*][1]'}\n"
+    )
+    plan = yaml.safe_load((at / "plan.yaml").read_text())
+    plan["source"]["map"] = "names.yaml"
+    (at / "plan.yaml").write_text(yaml.safe_dump(plan))
+    done(*words)
+    known = [place.path for place in load_parameters("rows.ds.measured/start.yaml").layout.places]
+    assert known == ["material.value_mg", "material.value_eg"]

@@ -346,11 +346,8 @@ def read_markers(
     definition, or else the values, of this line; a comment before them names what follows."""
     known = {place.path for place in places}
     found: dict[str, Parts] = {}
-    for comment in source.comments:
-        match = MARKER.search(source.text[slice(*comment)])
-        if match is None:
-            continue
-        name, where, stage = readable(match[1]).rstrip("."), source.at(comment[0]), None
+    for whole, start, node in markers_in(source, definitions):
+        name, where, stage = whole, source.at(start), None
         if (
             name not in known
             and name.rpartition(".")[0] in known
@@ -365,10 +362,9 @@ def read_markers(
         parts = found.setdefault(name, {})
         if stage in parts or parts and (None in parts) != (stage is None):
             raise InputError(
-                f"{where}: a second marker for {match[1]}; the first is at "
-                f"{parts.popitem()[1].where}"
+                f"{where}: a second marker for {whole}; the first is at {parts.popitem()[1].where}"
             )
-        parts[stage] = Part(_beside(source, comment, definitions), source, where)
+        parts[stage] = Part(node, source, where)
     for name, parts in found.items():
         lacking = [stage for stage in stages if stage not in parts]
         if None not in parts and lacking:
@@ -377,6 +373,17 @@ def read_markers(
                 f" {lacking[0]}; expected `evaltune: {name}.{lacking[0]}` next to its numbers"
             )
     return found
+
+
+def markers_in(
+    source: SourceText, definitions: Sequence[Definition]
+) -> Iterator[tuple[str, int, Node]]:
+    """Yield the names of the markers of a source, where they begin, and the values that they
+    name."""
+    for comment in source.comments:
+        if match := MARKER.search(source.text[slice(*comment)]):
+            name = readable(match[1]).rstrip(".")
+            yield name, comment[0], _beside(source, comment, definitions)
 
 
 def _beside(
@@ -470,7 +477,9 @@ def plan(
     definitions = definitions_of(sources)
     named = {} if map_path is None else read_map(map_path, places, stages, by_name(definitions))
     marked: dict[str, Parts] = {}
-    for source in sources:
+    wanted = chosen(places, only)
+    # a map that names all says what the markers do not have to
+    for source in sources if any(place.path not in named for place in wanted) else ():
         for name, there in read_markers(source, places, stages, definitions).items():
             if name in marked:
                 raise InputError(
@@ -482,7 +491,7 @@ def plan(
     files = ", ".join(map(str, paths))
     found: list[Target] = []
     missing: list[tuple[str, str]] = []
-    for place in chosen(places, only):
+    for place in wanted:
         parts = named.get(place.path, marked.get(place.path))
         try:
             found += _targets(

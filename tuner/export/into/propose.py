@@ -30,6 +30,7 @@ from tuner.export.into.plan import (
     Named,
     Part,
     by_name,
+    markers_in,
     part_named,
     read_map,
     read_source_file,
@@ -354,6 +355,31 @@ def shapes_of(
         name + "".join(f"[{size}]" for size in _shape_of(found[name], stages))
         for name in names
         if found.get(name)
+    ]
+
+
+def marked(
+    sources: Sequence[SourceText], definitions: Sequence[Definition], stages: Sequence[str]
+) -> list[Proposal]:
+    """Return the parameters that comments with markers name; those of a part of a definition, which
+    need a map, are left out."""
+    named, found = by_name(definitions), dict[str, dict[str | None, str]]()
+    shown: dict[str, str] = {}
+    for source in sources:
+        for name, _, node in markers_in(source, definitions):
+            for d in (d for d in definitions if d.source is source and d.node == node):
+                base, _, stage = name.rpartition(".")
+                own = (base, stage) if stage in stages and "." in base else (name, None)
+                found.setdefault(own[0], {})[own[1]] = _reference(d, named)
+                shown[own[0]] = _shown(d, node)
+    return [
+        Proposal(
+            name,
+            {stage: each.get(stage, "") for stage in (each if None in each else stages)},
+            shown[name],
+            "",
+        )
+        for name, each in found.items()
     ]
 
 
