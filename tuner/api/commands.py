@@ -71,7 +71,19 @@ def train_network(
     return TrainedNetwork(**vars(found), network=load_network(output))
 
 
-@_options_of("dataset", "output params held_out cluster")
+@_options_of("dataset", "output params source engine not_linear held_out cluster")
+def measure_counts(
+    games: Games, output: str | Path, plan: str | Path, **options: Any
+) -> CommandResult:
+    """Measure what the numbers of an evaluation's sources count in the positions of games, as
+    `tuner dataset --source` does, and write it as a dataset in the folder `output`; `plan` is a
+    file that names the sources. `result["params"]` is the parameter file of those that are weights,
+    `result["left_out"]` has the reasons of the others."""
+    more = {"sources": paths_of(games), "output": [str(output)], "source": str(plan)}
+    return dataset.run(_given(dataset, "measure_counts", options, None, **more))
+
+
+@_options_of("dataset", "output params held_out cluster minutes")
 def build_rows(
     sources: Games, output: str | Path, evaluation: Evaluation | str | Path, **options: Any
 ) -> Dataset:

@@ -462,7 +462,7 @@ def test_games_are_played_into_a_folder_and_learned_from(tmp_path):
         ),
         (
             lambda: tuner.write_trace("classic", "a.pl", language="perl"),
-            'write_trace: language is "perl", expected one of c, rust',
+            'write_trace: language is "perl", expected one of c, c++, rust',
         ),
         (
             lambda: tuner.write_into_source(tuner.load("classic", add_missing=True), "a.c"),
@@ -494,12 +494,22 @@ def test_every_option_of_the_commands_is_a_keyword_with_its_default():
             "dataset",
             {
                 *("output", "engine", "teacher", "nodes", "depth", "not_linear", "params"),
-                *("cluster", "terms", "held_out"),
+                *("cluster", "terms", "held_out", "source", "minutes"),
             },
         ),
         tuner.fit_wdl: ("wdl", set()),
         tuner.train_network: ("network", {"output", "terms"}),
-        tuner.build_rows: ("dataset", {"output", "params", "cluster", "held_out", "terms"}),
+        tuner.measure_counts: (
+            "dataset",
+            {
+                *("output", "params", "source", "engine", "not_linear"),
+                *("held_out", "cluster", "terms"),
+            },
+        ),
+        tuner.build_rows: (
+            "dataset",
+            {"output", "params", "cluster", "held_out", "terms", "minutes"},
+        ),
         tuner.write_trace: ("trace", {"output", "terms"}),
         tuner.write_into_source: ("export", {"into", "sources", "format", "output", "terms"}),
         tuner.read_from_source: (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
+import tuner as tuner_api
 from tests.commands.support import done, tuner
 from tests.tuner.measured.support import small_plan
 from tuner.datasets.reader import open_dataset
@@ -101,3 +102,9 @@ def test_markers_and_maps_choose_and_name_what_is_measured(at):
     done(*words)
     known = [place.path for place in load_parameters("rows.ds.measured/start.yaml").layout.places]
     assert known == ["material.value_mg", "material.value_eg"]
+
+
+def test_counts_are_measured_from_python(at):
+    found = tuner_api.measure_counts("games.pgn", "rows.ds", "plan.yaml", per_game=2).result
+    assert found["params"] == "rows.ds.measured/start.yaml" and found["weights"] > 60
+    assert found["left_out"]["few.pawns"] and found["together"] > 0.95
