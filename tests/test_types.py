@@ -58,6 +58,7 @@ def study(games: Path, folder: Path) -> str:
     chances: tuner.Wdl = tuner.fit_wdl(folder / "match" / "games.pgn", held_out=0.2)
     net: tuner.TrainedNetwork = tuner.train_network(evaluation, games, folder / "n.yaml",
         hidden=(8,))
+    counts: tuner.CommandResult = tuner.measure_counts(games, folder / "counts", "plan.yaml")
     rows: tuner.Dataset = tuner.build_rows(games, folder / "rows", evaluation, engine="./mine")
     header: tuner.CommandResult = tuner.write_trace(evaluation, folder / "rows.h", language="c")
     tuner.read_from_source(evaluation, folder / "eval.c", folder / "of-source.yaml")
