@@ -29,7 +29,7 @@ from tuner.parameters.yaml_tree import convert_tree, flag_of, plain_as, read_tre
 LIMITS = ("depth", "nodes", "movetime")
 OWN = {  # options of the commands that a loop sets itself
     "play": "o output run resume games seed option json",
-    "read": "o output engine params json",
+    "read": "o output engine source params minutes json",
     "learn": "o output run resume json",
 }
 WITH_FLAGS = ("play", "read", "learn")  # whose values may be true and false, not only texts

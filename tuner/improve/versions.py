@@ -20,7 +20,7 @@ from tuner.parameters.reader import game_of
 from tuner.play.players import OURS, understood
 
 EVALS = "evals.yaml"  # what is measured of a version
-BUILT, LOG, PARAMS, TREE = "built", "build.log", "params.yaml", "engine"
+LOG, PARAMS, TREE = "build.log", "params.yaml", "engine"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from tuner.measured.programs import Program, WithBuilds, WithLines, in_tree, tab
 CHECKED = 500  # positions that are evaluated twice before anything is changed
 FIRST_SECONDS = 120.0  # of evaluations whose pace is not known
 CACHES = 0.01  # share of them that may have another evaluation in another order
-TOGETHER, TRIALS, NEAR = 20, 3, 2.0  # numbers that change at once, how often, and centipawns
 FEWEST_SECONDS, SLOWER = 10.0, 10.0  # of one evaluation of all positions: times the usual
 OWN = 0.5  # share of positions, from which evaluations are of the side to move
 ROUNDED = 2.0  # centipawns, by which the exchange may differ: of divisions
@@ -42,15 +41,15 @@ class Base:
 
     def __init__(self, game: str, evals: Evals, texts: Sequence[str]) -> None:
         self.game, self.evals = find(game), evals
-        letters = "".join(side[0].lower() for side in self.game.wording.sides)
-        self._letters = letters
+        self._letters = "".join(side[0].lower() for side in self.game.wording.sides)
         some = list(texts[:CHECKED])
         evaluate(evals, some[:1], FIRST_SECONDS)
         begun = time.monotonic()
         evaluate(evals, some[:1], FIRST_SECONDS)
         started = time.monotonic()
         first = evaluate(evals, some, FIRST_SECONDS)
-        took = time.monotonic() - started - (started - begun)
+        self._start = started - begun  # seconds
+        took = time.monotonic() - started - self._start
         self.pace = max(took, 0.0) / max(len(some), 1)  # seconds of a position, without the start
         if (again := evaluate(evals, some) != first).any():
             at = int(again.argmax())
@@ -95,7 +94,7 @@ class Base:
 
     def patience(self, n: int) -> float:
         """Return the seconds that one evaluation of n positions may take."""
-        return FEWEST_SECONDS + SLOWER * self.pace * n
+        return FEWEST_SECONDS + SLOWER * (self._start + self.pace * n)
 
     @property
     def lines(self) -> list[str]:
@@ -120,11 +119,11 @@ def measurement_in(
     the same sources measured there; `find_numbers` finds what is measured in the copy, if that is
     not what the plan names. InputError for a folder that has something else."""
     source, base, state = folder / "source", folder / "base", folder / "state"
-    if folder.exists() and not state.exists():
+    if folder.exists() and not state.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists, and was not made by this command; remove it")
     place = Path(plan.source.folder)
     now = hashlib.sha256(f"{plan} {state_of(place)}".encode()).hexdigest()
-    if folder.exists() and state.read_text() != now:
+    if state.exists() and state.read_text() != now:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     state.write_text(now)

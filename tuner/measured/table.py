@@ -19,7 +19,7 @@ from tuner.export.into.types import limits_at
 
 VALUES = "EVALTUNE_VALUES"  # in the environment: the file with the values of numbers
 INCLUDED = (".inc", ".inl", ".ipp", ".tpp", ".def")  # in the middle of other files
-C_SUFFIXES, CPP_SUFFIXES = (".c",), (".cc", ".cpp", ".cxx", ".c++")
+CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".c++")
 NAME = re.compile(r"[^\W\d]\w*")
 NAME_BEFORE = re.compile(r"[\w:]+\s*$")
 LABEL = re.compile(r"([\[.])\s*(\w+)\s*\]?\s*=\s*$")
@@ -72,8 +72,9 @@ class TableSources:
         self.back = {k for k, each in enumerate(sites) if source_language(each) not in LANGUAGES}
         self._casts: dict[int, str] = {}  # types of calls, where they are of another one
         self._strict: set[str] = set()  # names that have to be constant
-        names = {source.language.name for source in sources}
-        self._is_c = "C" in names  # whose headers look like those of C++
+        suffixes = {path.suffix.lower() for path in root.rglob("*")}
+        # headers of C look like those of C++
+        self._is_c = ".c" in suffixes and suffixes.isdisjoint(CPP_SUFFIXES)
         self._constexpr = {source: list(_constexpr(source)) for source in sources}
         self._named = defaultdict[str, set[int]](set)
         for k, site in enumerate(sites):
@@ -132,8 +133,9 @@ class TableSources:
                 for numbers, text in self._assignments(source, late, place)
             ]
             tail = (
-                "\n__attribute__((constructor(101)))"
-                f" static void evaltune_assign_{place}(void) {{\n{''.join(lines)}}}\n"
+                f"\n#ifndef EVALTUNE_ASSIGN_{place}\n#define EVALTUNE_ASSIGN_{place}\n"
+                "__attribute__((constructor(101)))"
+                f" static void evaltune_assign_{place}(void) {{\n{''.join(lines)}}}\n#endif\n"
             )
         return f"{head}#line 1\n{text}{tail}"
 

@@ -207,3 +207,25 @@ def test_a_number_is_measured_in_any_form(tmp_path, suffix, name, before, use):
     sign = -1 if made.numbers.sites[at].number.value < 0 else 1
     expected = [fen.split()[0].count("P") - fen.split()[0].count("p") for fen in sample.texts]
     assert (counts == sign * np.array(expected)).all()
+
+
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_numbers_of_a_header_that_several_sources_include(tmp_path, suffix):
+    compiler, source, text, build, evals = SOURCES[suffix]
+    needs(compiler)
+    engine = tmp_path / "engine"
+    engine.mkdir()
+    header = "#ifndef EVAL_H\n#define EVAL_H\nstatic const int Values[2] = {82, 330};\n#endif\n"
+    (engine / "eval.h").write_text(header)
+    include = '#include "eval.h"\n#include "eval.h"\n'
+    (engine / source).write_text(text.replace("USE", "value()").replace("%s", "int value();\n"))
+    other = f"other.{suffix}"
+    (engine / other).write_text(f"{include}int value() {{ return Values[0]; }}\n")
+    build = build.replace(source, f"{source} {other}")
+    files = SourceFiles(files=["eval.h"], folder=str(engine))
+    said: list[str] = []
+    plan = EvalsPlan(evals=evals, source=files, build=build)
+    made = measure(tmp_path / "run", plan, said.append)
+    assert said[-1] == "2 numbers to measure: 2 in one build"
+    counts = made.counts(made.sample(positions(100)), range(2), lambda done: None)
+    assert [counts[k].reason for k in range(2)] == ["", "changes no evaluation"]
