@@ -61,6 +61,7 @@ SOURCES = {
     "eval.c": "int material_pawn = 80; int material_knight = 300; int mobility_knight[9] = {1, 2};",
     "psqt.c": f"int piece_square_knight[64] = {{{', '.join(map(str, range(64)))}}}; int tempo = 9;",
 }
+SMALL = REPOSITORY / "tests" / "tuner" / "measured" / "engines"
 TERMS = """\
 from evalterms.term import Term
 from games.bits import popcount
@@ -101,11 +102,28 @@ def prepare(lines: list[str]) -> None:
     Path("numbers.txt").write_text("".join(numbers[:2]))
 
 
+def write_sources() -> None:
+    """Write sources with numbers."""
+    for name, text in SOURCES.items():
+        Path("src", name).write_text(text)
+
+
+def prepare_measured() -> None:
+    """Write the sources of an engine that evaluates, and the plan of the page."""
+    text = (SMALL / "small.c").read_text()
+    begin, end = text.index("static const int PawnSquare"), text.index("const int AttackTable")
+    Path("src", "psqt.c").write_text(text[begin:end])
+    Path("src", "eval.c").write_text(f'{text[:begin]}#include "psqt.c"\n{text[end:]}')
+    shutil.copy(SMALL / "body.h", "src")
+    files = "source: {folder: ., files: [src/eval.c, src/psqt.c]}"
+    build = "build: gcc src/eval.c -o measured"
+    Path("plan.yaml").write_text(f"evals: ./measured evals\n{files}\n{build}\n")
+
+
 def prepare_engine(folder: Path) -> None:
     """Write an engine that plays, prints rows and has its numbers in a source."""
     Path("src").mkdir()
-    for name, text in SOURCES.items():
-        Path("src", name).write_text(text)
+    write_sources()
     mini = compile_mini("c", folder_of("c", folder))
     for name in ("myengine", "myengine-rows", "before"):
         Path(name).write_text(ENGINE.format(mini=mini.program, python=sys.executable))
@@ -129,6 +147,10 @@ def test_every_command_of_a_page_runs_from_an_empty_folder(page, tmp_path, monke
             continue
         if re.search(r"(?<!-o )learned\.yaml", line) and not Path("learned.yaml").exists():
             shutil.copy(REPOSITORY / "params" / "chess" / "material.yaml", "learned.yaml")
+        if line.startswith("dataset games.pgn --source"):
+            prepare_measured()
+        if line.startswith("params --new --from src/eval.c"):
+            write_sources()
         if line.startswith("dataset games.pgn --engine"):
             shutil.copy("mini.yaml", "start.yaml")  # of the engine that prints these rows
         for pattern, smaller in SMALLER:

@@ -21,10 +21,10 @@ from tuner.learn.methods import TEACHER_NODES
 from tuner.learn.reading import report_line
 from tuner.learn.teacher import Teacher
 from tuner.measured.compare import compare_rows
+from tuner.measured.copies import MEASURED
 from tuner.measured.measure import measurement_in
 from tuner.measured.plan import read_evals_plan
 from tuner.measured.rows import (
-    MEASURED,
     NAMES,
     PER_GAME,
     START,

@@ -47,10 +47,10 @@ from tuner.improve.versions import (
 from tuner.io.files import CONFIG, replace_file
 from tuner.io.run_folder import change_settings, kind_of, read_told
 from tuner.io.terminal import Display
-from tuner.measured.copies import copy_folder, state_of, touch_sources, untouched
+from tuner.measured.copies import MEASURED, copy_folder, state_of, touch_sources, untouched
 from tuner.measured.measure import measurement_in
 from tuner.measured.plan import read_evals_plan
-from tuner.measured.rows import MEASURED, MOST_POSITIONS, NAMES, START
+from tuner.measured.rows import MOST_POSITIONS, NAMES, START
 from tuner.options.option import OtherCommands
 from tuner.parallel import Job, Running
 from tuner.parameters.writer import write_parameters

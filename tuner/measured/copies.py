@@ -9,7 +9,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from games.process import guard
@@ -22,6 +22,7 @@ BUILD_SECONDS, LOOK_SECONDS = 3600.0, 1.0
 LARGEST_LOG, LARGEST_END = 64 << 20, 1 << 20  # bytes: of what a build prints, of what is read of it
 LARGEST_FOLDER = 4 << 30  # bytes
 SOURCES = {suffix for language in LANGUAGES for suffix in language.suffixes} | {".def"}
+MEASURED, STATE = ".measured", "state"  # a folder in which counts are measured, and its file
 NOT_COPIED = (".git", ".hg", ".svn")
 
 
@@ -64,7 +65,8 @@ def copy_folder(folder: Path, into: Path) -> None:
 
 
 def _is_left_out(path: Path) -> bool:
-    return path.name in NOT_COPIED or is_run(path)
+    measured = path.name.endswith(MEASURED) and (path / STATE).exists()
+    return path.name in NOT_COPIED or measured or is_run(path)
 
 
 @contextlib.contextmanager
@@ -176,9 +178,13 @@ def _contents(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def state_of(folder: Path) -> str:
-    """Return a hash of what is in a folder."""
-    found = sorted((os.path.relpath(path, folder), *of) for path, of in _contents(folder).items())
+def state_of(folder: Path, suffixes: Collection[str] | None = None) -> str:
+    """Return a hash of what is in a folder, or of its files with some suffixes."""
+    found = sorted(
+        (os.path.relpath(path, folder), *of)
+        for path, of in _contents(folder).items()
+        if suffixes is None or Path(path).suffix.lower() in suffixes
+    )
     return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
 
 

@@ -16,7 +16,7 @@ from games.streams import InputError
 from tuner.core.text import plural
 from tuner.datasets.rows.sample import sides_of
 from tuner.io.files import replaced
-from tuner.measured.copies import build_in, copy_folder, state_of, untouched
+from tuner.measured.copies import SOURCES, STATE, build_in, copy_folder, state_of, untouched
 from tuner.measured.counts import NOTHING, Count, Sample, count, steps_of
 from tuner.measured.evals import PAWNS, Evals, EvalsFault, evaluate
 from tuner.measured.numbers import Numbers, numbers_of
@@ -118,11 +118,11 @@ def measurement_in(
     """Copy and build the sources of a plan in a folder, which may have what an earlier call with
     the same sources measured there; `find_numbers` finds what is measured in the copy, if that is
     not what the plan names. InputError for a folder that has something else."""
-    source, base, state = folder / "source", folder / "base", folder / "state"
+    source, base, state = folder / "source", folder / "base", folder / STATE
     if folder.exists() and not state.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists, and was not made by this command; remove it")
     place = Path(plan.source.folder)
-    now = hashlib.sha256(f"{plan} {state_of(place)}".encode()).hexdigest()
+    now = hashlib.sha256(f"{plan} {state_of(place, SOURCES)}".encode()).hexdigest()
     if state.exists() and state.read_text() != now:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)

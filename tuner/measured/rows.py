@@ -80,7 +80,7 @@ def weights_of(
     return narrowed(numbers, is_weight, measurement.folder / NAMES, reasons), reasons
 
 
-MEASURED, NAMES, START = ".measured", "map.yaml", "start.yaml"  # a folder, files in it
+NAMES, START = "map.yaml", "start.yaml"  # in the folder of a measurement
 
 
 class Positions(NamedTuple):

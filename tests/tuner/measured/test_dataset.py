@@ -108,3 +108,16 @@ def test_counts_are_measured_from_python(at):
     found = tuner_api.measure_counts("games.pgn", "rows.ds", "plan.yaml", per_game=2).result
     assert found["params"] == "rows.ds.measured/start.yaml" and found["weights"] > 60
     assert found["left_out"]["few.pawns"] and found["together"] > 0.95
+
+
+def test_the_dataset_may_be_in_the_folder_that_is_measured(at, monkeypatch):
+    monkeypatch.chdir("engine")
+    plan = yaml.safe_load((at / "plan.yaml").read_text())
+    plan["source"]["folder"] = "."
+    (at / "engine" / "plan.yaml").write_text(yaml.safe_dump(plan))
+    words = ("dataset", "../games.pgn", "--per-game", 2, "--source", "plan.yaml", "-o", "rows.ds")
+    done(*words)
+    kept = sorted((at / "engine" / "rows.ds.measured").glob("counts-*/*.npz"))
+    before = [path.stat().st_mtime_ns for path in kept]
+    done(*words)  # what the first command wrote is no part of the sources
+    assert len(kept) > 90 and [path.stat().st_mtime_ns for path in kept] == before
