@@ -19,6 +19,8 @@ from tuner.measured.programs import Program
 from tuner.measured.table import Site
 
 STEP, OTHER_STEP = 64.0, 24.0
+LARGE = 2000.0  # of a divisor or a threshold, which small steps would not show as such
+HARDLY = 1.0  # centipawns of the usual step, a change by rounding alone
 LOOKED = 500  # positions in which other steps are taken
 ROUNDING = 2.1  # centipawns of two evaluations that are rounded, and of divisions within them
 # share of the squares of a weight's counts that other steps may not explain: evaluations have caps,
@@ -58,9 +60,9 @@ NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 def steps_of(site: Site, sources: Sequence[SourceText]) -> tuple[float, float]:
     """Return the step of a number, and another one, of the other sign and another size, both within
-    the limits of its type. Steps of floats are relative."""
+    the limits of its type. Steps of floats and of large numbers are relative."""
     number = site.number
-    if number.is_float:
+    if number.is_float or abs(number.value) > LARGE:
         size = abs(number.value) or 1.0
         return size, -OTHER_STEP / STEP * size
     found = limits_at(number, site.source, site.definition.types, tuple(sources))
@@ -97,7 +99,7 @@ def count(
         )
         counts, exchanged = both[:n], both[n:]
         places = np.flatnonzero(counts)
-        if not len(places) and not exchanged.any():
+        if STEP * np.abs(both).max(initial=0.0) <= HARDLY:
             return Count(*NOTHING, "changes no evaluation")
         if known:
             return Count(places, counts[places])

@@ -229,3 +229,19 @@ def test_numbers_of_a_header_that_several_sources_include(tmp_path, suffix):
     assert said[-1] == "2 numbers to measure: 2 in one build"
     counts = made.counts(made.sample(positions(100)), range(2), lambda done: None)
     assert [counts[k].reason for k in range(2)] == ["", "changes no evaluation"]
+
+
+@pytest.mark.parametrize("use", ["82 * 6192 / Large", "82 + (7000 < Large) * 50"])
+def test_a_large_divisor_or_threshold_is_no_weight(tmp_path, use):
+    _, source, text, build, evals = SOURCES["c"]
+    needs("gcc")
+    engine = tmp_path / "engine"
+    engine.mkdir()
+    before = "const int Large = 6192;\nconst int Pawn = 82;"
+    text = text.replace("USE", use.replace("82", "Pawn", 1)).replace("%s", before)
+    (engine / source).write_text(text)
+    files = SourceFiles(files=[source], folder=str(engine))
+    made = measure(tmp_path / "run", EvalsPlan(evals=evals, source=files, build=build))
+    counts = made.counts(made.sample(positions(100)), range(2), lambda done: None)
+    reasons = {made.numbers.sites[k].number.value: counts[k].reason for k in range(2)}
+    assert reasons[6192] and not reasons[82]
