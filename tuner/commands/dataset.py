@@ -128,7 +128,12 @@ def run(arguments: Arguments) -> CommandResult:
     refuse(
         (
             (f"dataset {action}: --{rows}", rows and action != "build", "has no use here"),
-            ("--minutes", arguments.minutes and not arguments.source, "is of --source alone"),
+            (
+                "--minutes",
+                arguments.minutes
+                and not (arguments.source and not (arguments.engine or arguments.params)),
+                "is of --source alone, where all numbers are measured",
+            ),
             (
                 f"--teacher {arguments.teacher}",
                 arguments.teacher is not None and not (arguments.engine or arguments.source),

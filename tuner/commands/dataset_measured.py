@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -80,7 +81,8 @@ def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> C
             display.note(line)
     start, names = (shlex.quote(str(folder / name)) for name in (START, NAMES))
     write_parameters(folder / START, found.weights.parameters)
-    into = " ".join(f"--into {shlex.quote(name)}" for name in plan.source.files)
+    files = (os.path.relpath(Path(plan.source.folder, name)) for name in plan.source.files)
+    into = " ".join(f"--into {shlex.quote(name)}" for name in files)
     plain = {
         **plain_games(data),
         "params": str(folder / START),
@@ -93,8 +95,8 @@ def rows_of_sources(sources: list[str], target: Path, arguments: Arguments) -> C
     lines = (
         written_line(data),
         f"wrote {start}, the weights, and {names}, their places and why others are none",
-        f"next: `tuner tune {start} {shlex.quote(str(target))} -o learned.yaml`, and in"
-        f" {shlex.quote(plan.source.folder)} `tuner export learned.yaml {into} --map {names}`",
+        f"next: `tuner tune {start} {shlex.quote(str(target))} -o learned.yaml`, and then"
+        f" `tuner export learned.yaml {into} --map {names}`",
     )
     return CommandResult(plain, lines)
 

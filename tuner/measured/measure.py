@@ -15,7 +15,7 @@ from games.record import find
 from games.streams import InputError
 from tuner.core.text import plural
 from tuner.datasets.rows.sample import sides_of
-from tuner.io.files import replaced
+from tuner.io.files import replace_file, replaced
 from tuner.measured.copies import SOURCES, STATE, build_in, copy_folder, state_of, untouched
 from tuner.measured.counts import NOTHING, Count, Sample, count, steps_of
 from tuner.measured.evals import PAWNS, Evals, EvalsFault, evaluate
@@ -32,6 +32,7 @@ ROUNDED = 2.0  # centipawns, by which the exchange may differ: of divisions
 EXCHANGED = 1000  # positions whose exchange is evaluated, too
 TRIED = 3  # numbers that show what all take
 ALL_NAMES = "all.yaml"
+OURS = "evaltune measurement "  # at the beginning of the state of a folder
 CANARIES = 5  # of the largest numbers, one of which has to act
 
 
@@ -79,7 +80,7 @@ class Base:
             near = (np.abs(other + sign * first) <= ROUNDED for sign in (1, -1))
             shares = [float(share.mean()) for share in near]
             self.own_view = shares[1] > max(shares[0], OWN)
-            self.antisymmetric = max(shares)
+            self.antisymmetric = shares[self.own_view]
 
     def signs(self, texts: Sequence[str]) -> np.ndarray:
         """Return the signs (n,) from the program's view to the first player's."""
@@ -102,8 +103,9 @@ class Base:
         if self.antisymmetric is None or self.antisymmetric > 0.99:
             return []
         return [
-            f"the evaluation is the opposite with the colors exchanged in {self.antisymmetric:.0%}"
-            f" of {CHECKED} positions: a fault of the engine, or terms of one color"
+            "with the colors exchanged, the side to move has the same evaluation in"
+            f" {self.antisymmetric:.0%} of {plural(len(self.checked[0]), 'position')}: a fault of"
+            " the engine, or terms of one color"
         ]
 
 
@@ -119,14 +121,15 @@ def measurement_in(
     the same sources measured there; `find_numbers` finds what is measured in the copy, if that is
     not what the plan names. InputError for a folder that has something else."""
     source, base, state = folder / "source", folder / "base", folder / STATE
-    if folder.exists() and not state.exists() and any(folder.iterdir()):
+    known = state.read_text() if state.exists() else ""
+    if not known.startswith(OURS) and folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists, and was not made by this command; remove it")
     place = Path(plan.source.folder)
-    now = hashlib.sha256(f"{plan} {state_of(place, SOURCES)}".encode()).hexdigest()
-    if state.exists() and state.read_text() != now:
+    now = OURS + hashlib.sha256(f"{plan} {state_of(place, SOURCES)}".encode()).hexdigest()
+    if known and known != now:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    state.write_text(now)
+    replace_file(state, now.encode())
     copy_folder(place, source)
     copy_folder(source, base)
     with untouched(place):

@@ -56,7 +56,7 @@ class Measured:
         found += [f"{count:,} {reason}" for reason, count in kinds.most_common(MOST_KINDS)]
         lines = ["; ".join(found)]
         lines.append(
-            f"{TOGETHER} weights changed at once: {self.together:.1%} of the"
+            f"{min(TOGETHER, self.number)} weights changed at once: {self.together:.1%} of the"
             f" evaluations are within {NEAR:g} centipawns of what the counts say"
         )
         return lines
