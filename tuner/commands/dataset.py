@@ -131,7 +131,7 @@ def run(arguments: Arguments) -> CommandResult:
             (
                 "--minutes",
                 arguments.minutes
-                and not (arguments.source and not (arguments.engine or arguments.params)),
+                and (not arguments.source or arguments.engine or arguments.params),
                 "is of --source alone, where all numbers are measured",
             ),
             (

@@ -67,6 +67,7 @@ def test_a_second_run_takes_what_was_measured(at):
 def test_no_folder_of_others_is_taken(at):
     (at / "rows.ds.measured").mkdir()
     (at / "rows.ds.measured" / "mine").write_text("mine")
+    (at / "rows.ds.measured" / "state").write_text("of another program")
     ran = tuner("dataset", "games.pgn", "--source", "plan.yaml", "-o", "rows.ds")
     assert ran.status == 2 and "was not made by this command" in ran.err
     assert (at / "rows.ds.measured" / "mine").read_text() == "mine"
