@@ -18,7 +18,7 @@ from tests.conftest import SAMPLES
 from tests.tuner.support import chances
 from tuner.datasets.writing import split_games
 from tuner.evaluation.loading import load_engine, load_parameters
-from tuner.fit.problem import Problem
+from tuner.fit.datafit import Datafit
 from tuner.parameters.parameters import Parameters
 from tuner.parameters.writer import write_parameters
 
@@ -173,7 +173,7 @@ def test_what_was_learned_is_written_where_memory_is_too_little_for_errors(
     def fails(*given):
         raise MemoryError("Unable to allocate 26.0 GiB")
 
-    monkeypatch.setattr(Problem, "gauss_newton", fails)
+    monkeypatch.setattr(Datafit, "gauss_newton", fails)
     ran = tuner("tune", "classic", small_dataset.path, "-o", path, *words)
     assert ran.status == 1 and ran.err.endswith(
         f"tuner: out of memory: Unable to allocate 26.0 GiB; {path} has the learned weights,"

@@ -2,16 +2,17 @@
 intervals cover the truth?"""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from tests.tuner.support import PHASES, SCALE, flat_layout
 from tuner.datasets.dataset import Dataset, of_stages
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
-from tuner.fit.temporal import fit_temporal
+from tuner.fit.temporal import Temporal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Parameters, Stages
@@ -112,7 +113,8 @@ def walked(seed: int, lambda_: float) -> FitResult:
     names = np.arange(1, GAMES + 1, dtype=np.uint64)
     data = Dataset(**{**vars(data), "first": np.array([0, *ends]), "game": names, "opening": names})
     extra = TemporalData(np.full(len(rows), lambda_), np.full(len(rows), np.nan))
-    return fit_temporal(data, extra, parameters_of(STATES), OPTIONS)
+    options = replace(OPTIONS, datafit=partial(Temporal, temporal=extra))
+    return fit(data, parameters_of(STATES), options)
 
 
 def parameters_of(columns: int) -> Parameters:
@@ -130,7 +132,7 @@ def covered(found: list[FitResult], truth: np.ndarray, reach: float = 1.96) -> f
     # with draws the scale is not SCALE, and centipawns are others
     off = np.array(
         [
-            np.abs(result.weights[0, : len(truth)] - truth * SCALE / result.problem.scale)
+            np.abs(result.weights[0, : len(truth)] - truth * SCALE / result.problem.datafit.scale)
             for result in found
         ]
     )

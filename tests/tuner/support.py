@@ -1,20 +1,26 @@
 """Shared by the tests of the tuner: datasets from dense matrices, and dense formulas to compare
 with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tuner.datasets.dataset import Dataset, Rows
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
-from tuner.fit.device.base import Piece
+from tuner.fit.datafit import Datafit
+from tuner.fit.device.base import Device, Piece
 from tuner.fit.device.cpu import sums
+from tuner.fit.device.cpu.device import CPU
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.problem import Problem, diagonal
+from tuner.fit.penalty import Independent
+from tuner.fit.problem import Problem
+from tuner.fit.temporal import Temporal
 from tuner.objectives.table import OBJECTIVES
+from tuner.objectives.temporal import TemporalData
 from tuner.parameters.parameters import Layout, Place
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -164,11 +170,12 @@ def problem_of(
     objective: str = "cross-entropy",
     scale: float = SCALE,
     games: np.ndarray | None = None,
+    device: Device = CPU,
     **changes,
 ) -> Problem:
     """A problem on all games: from zeros, everything free, without bounds and prior, unless said
     otherwise."""
-    shape = (stages, sample.coefficients.shape[1] + 1)
+    shape = (stages, sample.coefficients.shape[1] + 1 + OBJECTIVES[objective].widths)
     parts = {
         "start": np.zeros(shape),
         "free": np.ones(shape, np.bool_),
@@ -182,16 +189,58 @@ def problem_of(
         if name != "design_effect"
     }
     parts.setdefault("mean", parts["start"])
-    parts["precision"] = diagonal(parts["precision"])
+    mean, given, free = parts.pop("mean"), parts.pop("precision").ravel(), parts.pop("free")
     games = np.arange(sample.data.games) if games is None else games
-    return Problem(
-        sample.data,
-        games,
-        OBJECTIVES[objective],
-        scale,
-        **parts,
-        **{name: value for name, value in changes.items() if name == "design_effect"},
+    datafit = Datafit(sample.data, games, OBJECTIVES[objective], scale, free, device=device)
+    penalty = Independent(mean, given, changes.get("design_effect", 1.0))
+    return Problem(datafit, penalty, **parts)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Correlated(Independent):
+    """The penalty with a precision (d, d)."""
+
+    precision: np.ndarray
+
+    def products(self, vectors: np.ndarray) -> np.ndarray:
+        return self.precision @ vectors
+
+    def diagonal(self) -> np.ndarray:
+        return self.precision.diagonal()
+
+    def matrix(self, chosen: np.ndarray) -> np.ndarray:
+        return self.precision[np.ix_(chosen, chosen)]
+
+
+def correlated(problem: Problem, precision: np.ndarray) -> Problem:
+    """The same problem with this precision (d, d)."""
+    old = problem.penalty
+    given = precision.diagonal()
+    return replace(
+        problem, penalty=Correlated(old.mean, given, old.design_effect, precision=precision)
     )
+
+
+def by_passes(monkeypatch: Any) -> None:
+    """Take any number of weights for many, whose matrix is not formed."""
+    for name in ("FEW", "CROSSING", "PASSES"):
+        monkeypatch.setattr(f"tuner.fit.datafit.{name}", 0.0)
+
+
+def on_device(problem: Problem, device: Device) -> Problem:
+    """The same problem with passes on a device."""
+    return replace(problem, datafit=replace(problem.datafit, device=device))
+
+
+def datafit_of(sample: Sample, *given: Any, **more: Any) -> Datafit:
+    """What the problem of `problem_of` learns from."""
+    return problem_of(sample, *given, **more).datafit
+
+
+def temporal_of(datafit: Datafit, extra: TemporalData) -> Temporal:
+    """The equation of TD(lambda) on the positions of a regression."""
+    given = {each.name: getattr(datafit, each.name) for each in fields(datafit)}
+    return Temporal(**{**given, "temporal": extra})
 
 
 def losses(objective: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -223,19 +272,19 @@ def learn(problem: Problem, learner: str = "newton", **options) -> tuple[np.ndar
 def objective_of(problem: Problem, weights: np.ndarray) -> float:
     """Loss plus prior at weights brought within their bounds."""
     inside = np.clip(weights, problem.low, problem.high)
-    return problem.loss(inside) + problem.prior(inside)
+    return problem.datafit.loss(inside) + problem.penalty.value(inside)
 
 
 def game_scores(problem: Problem, weights: np.ndarray) -> np.ndarray:
     """(groups, d) gradients of the summed loss of each group of games."""
 
     def terms_of(piece: np.ndarray) -> tuple[int, np.ndarray]:
-        return sums.position_terms(problem.model, weights, Piece(problem.model.rows, piece))
+        return sums.position_terms(problem.datafit, weights, Piece(problem.datafit.rows, piece))
 
     return np.concatenate(
         list(
             sums.game_scores(
-                problem.model, weights.shape, terms_of, 0, len(problem.model.groups[0])
+                problem.datafit, weights.shape, terms_of, 0, len(problem.datafit.groups[0])
             )
         )
     )

@@ -12,9 +12,9 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.findings.findings import ratios_of
 from tuner.findings.identifiability import identify
-from tuner.fit.curvature import curvature_of, is_formed, is_large
-from tuner.fit.errors import draws_of, find_null_space, standard_errors
-from tuner.fit.problem import Problem
+from tuner.fit.datafit import Datafit
+from tuner.fit.errors import draws_of, standard_errors
+from tuner.fit.null_space import find_null_space
 from tuner.fit.scale import fit_scale
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Parameters
@@ -34,15 +34,18 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
         data, parameters, options, train if len(train) else held, parameters.scale
     )
     if options.fit_scale and parameters.weights.any() and (scale := fit_scale(problem)):
-        problem = make_problem(data, parameters, options, problem.games, scale.value)
-    curvature = curvature_of(problem, problem.start)
-    null_space = find_null_space(problem, curvature, data.layout.places)
+        problem = make_problem(
+            data, parameters, options, train if len(train) else held, scale.value
+        )
+    datafit = problem.datafit
+    curvature = datafit.curvature(problem.start)
+    null_space = find_null_space(problem, problem.start, curvature, data.layout.places)
     found = standard_errors(problem, problem.start, curvature, null_space)
     reach = reach_of(found.games) * found.standard_errors[:, : data.layout.size]
-    seconds, memory = cost_of(problem)
+    seconds, memory = cost_of(datafit)
     return {
-        "games": len(problem.games),
-        "positions": problem.positions,
+        "games": len(datafit.games),
+        "positions": datafit.positions,
         "held_out_games": len(held),
         **to_json(identify(problem, curvature, null_space, data.layout, parameters.stages)),
         "expected": [
@@ -65,17 +68,17 @@ def dry_run_findings(data: Dataset, parameters: Parameters, options: FitOptions)
     }
 
 
-def cost_of(problem: Problem) -> tuple[float, float]:
+def cost_of(datafit: Datafit) -> tuple[float, float]:
     """Return about how many CPU seconds a fit takes, and how many megabytes, from measurements on
     one machine."""
-    data, free = problem.data, int(np.count_nonzero(problem.free))
-    nonzeros = len(data.index) * problem.stages
-    if not is_large(problem):
+    data, free = datafit.data, int(np.count_nonzero(datafit.free))
+    nonzeros = len(data.index) * datafit.stages
+    if not datafit.has_many_weights:
         return 6e-10 * free**3 + 1e-7 * nonzeros, 200 + 5e-5 * free**2
-    if is_formed(problem):
+    if datafit.forms_matrix:
         products = nonzeros**2 / max(1, data.positions)
         return 2.6e-10 * (products + free**3), 200 + 5e-5 * free**2
-    return 5e-6 * nonzeros + 1.4e-4 * free, 200 + 6e-5 * free * draws_of(problem)
+    return 5e-6 * nonzeros + 1.4e-4 * free, 200 + 6e-5 * free * draws_of(datafit)
 
 
 def dry_run_lines(found: dict) -> list[str]:

@@ -16,11 +16,11 @@ from tuner.core.records import round_finite
 from tuner.core.text import plural
 from tuner.datasets.dataset import ahead
 from tuner.findings.identifiability import identify
-from tuner.fit.errors import Uncertainty, ratios
+from tuner.fit.covariance import Uncertainty, ratios
+from tuner.fit.datafit import Datafit
 from tuner.fit.noise import MEASURED, PRICED_DEPTH, noise_of
-from tuner.fit.prior import with_slopes
-from tuner.fit.problem import Problem
 from tuner.fit.result import FitResult
+from tuner.fit.slopes import with_slopes
 from tuner.objectives.cross_entropy import CROSS_ENTROPY
 from tuner.parameters.parameters import Layout
 from tuner.results.fit import (
@@ -43,27 +43,27 @@ from tuner.statistics.intervals import (
 
 
 def error_in_points(
-    result: FitResult, on_results: tuple[Problem, Problem | None] | None, most: int
+    result: FitResult, on_results: tuple[Datafit, Datafit | None] | None, most: int
 ) -> PointsError:
     """Return the root mean square error of the expected points before and after a fit, of held-out
     positions if there are any, and the standard deviation of the targets: the results of
     `on_results`, or else the targets of the fit. `most` are the points of an outcome of 1."""
-    learned, held_out = on_results or (result.problem, result.held_out)
+    learned, held_out = on_results or (result.problem.datafit, result.held_out)
     is_held_out = held_out is not None and held_out.positions > 0
-    problem = held_out if held_out is not None and is_held_out else learned
-    positions, before, deviation = _errors(problem, result.reference)
-    after = _errors(problem, result.weights)[1]
+    datafit = held_out if held_out is not None and is_held_out else learned
+    positions, before, deviation = _errors(datafit, result.reference)
+    after = _errors(datafit, result.weights)[1]
     before, after, deviation = (round(most * each, 4) for each in (before, after, deviation))
     beaten = deviation < before or None
     return PointsError(min(before, deviation), after, deviation, positions, is_held_out, beaten)
 
 
-def _errors(problem: Problem, weights) -> tuple[int, float, float]:
+def _errors(datafit: Datafit, weights) -> tuple[int, float, float]:
     """Return the number of positions, the root mean square of outcome minus value, and the
     deviation of the outcomes."""
     number, squares, total, total_squares = 0, 0.0, 0.0, 0.0
-    for found in predictions(problem, weights, some_games(problem)):
-        outcome = problem.data.outcome[found.place].astype(float)
+    for found in predictions(datafit, weights, some_games(datafit)):
+        outcome = datafit.data.outcome[found.place].astype(float)
         residual = outcome - (2 * found.score - 1)
         number += len(outcome)
         squares += float(residual @ residual)
@@ -90,34 +90,34 @@ class Predictions(NamedTuple):
 
 
 def predictions(
-    problem: Problem, weights: np.ndarray, games: np.ndarray, constant: float | None = None
+    datafit: Datafit, weights: np.ndarray, games: np.ndarray, constant: float | None = None
 ) -> Iterator[Predictions]:
     """Yield the predictions for the positions of some games, a block at a time; `constant` is an
     evaluation in place of that by the weights."""
-    part = problem.on(games)
-    for piece in ahead(problem.data, part.ranges):
+    part = datafit.on(games)
+    for piece in ahead(datafit.data, part.ranges):
         sizes = piece[:, 1] - piece[:, 0]
         place = np.repeat(piece[:, 1] - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
         evaluation = (
-            problem.evaluations(weights, piece)
+            datafit.evaluations(weights, piece)
             if constant is None
             else np.full(len(place), constant)
         )
-        outcome = problem.data.outcome[place].astype(float)
-        objective, scale = problem.objective, problem.scale
+        outcome = datafit.data.outcome[place].astype(float)
+        objective, scale = datafit.objective, datafit.scale
         # of a draw, if the loss models draws
-        width = weights[:, -1] @ problem.model.unscaled[:, problem.data.phase[place]]
+        width = weights[:, -1] @ datafit.unscaled[:, datafit.data.phase[place]]
         yield Predictions(
             place,
             objective.expected_score(scale, evaluation, width),
             objective.loss(scale, evaluation, width, outcome),
         )
-        problem.data.release()
+        datafit.data.release()
 
 
-def some_games(problem: Problem) -> np.ndarray:
+def some_games(datafit: Datafit) -> np.ndarray:
     """Return its games, or every k-th if they hold more than MAX_POSITIONS positions."""
-    return problem.games[:: max(1, problem.positions // MAX_POSITIONS)]
+    return datafit.games[:: max(1, datafit.positions // MAX_POSITIONS)]
 
 
 class LossChange(NamedTuple):
@@ -132,21 +132,21 @@ class LossChange(NamedTuple):
 
 
 def change_of_loss(
-    problem: Problem, before: np.ndarray, after: np.ndarray, constant: float | None = None
+    datafit: Datafit, before: np.ndarray, after: np.ndarray, constant: float | None = None
 ) -> LossChange:
     """Return the mean losses per position with two sets of weights, and the change between them;
     `constant` is an evaluation in place of that before."""
-    games = some_games(problem)
-    sums, counts = np.zeros((2, len(games))), np.diff(problem.data.first)[games].astype(float)
-    starts = problem.data.first[games]
+    games = some_games(datafit)
+    sums, counts = np.zeros((2, len(games))), np.diff(datafit.data.first)[games].astype(float)
+    starts = datafit.data.first[games]
     for both in zip(
-        predictions(problem, before, games, constant),
-        predictions(problem, after, games),
+        predictions(datafit, before, games, constant),
+        predictions(datafit, after, games),
         strict=True,
     ):
         for line, part in zip(sums, both, strict=True):
             np.add.at(line, np.searchsorted(starts, part.place, side="right") - 1, part.loss)
-    difference = mean_of_clusters(*by_identity(problem.data.game[games], sums[1] - sums[0], counts))
+    difference = mean_of_clusters(*by_identity(datafit.data.game[games], sums[1] - sums[0], counts))
     old, new = sums.sum(axis=1) / counts.sum()
     return LossChange(float(old), float(new), difference, len(games), int(counts.sum()))
 
@@ -172,18 +172,18 @@ def mean_of_clusters(sums: np.ndarray, counts: np.ndarray) -> Estimate:
     return estimate_of(mean, float(error), reach_of(n))
 
 
-def calibration(problem: Problem, weights: np.ndarray) -> list[Bin]:
+def calibration(datafit: Datafit, weights: np.ndarray) -> list[Bin]:
     """Return predicted and actual scores of the first player, in bins of the prediction with about
     equal positions. `low` and `high` are None where all games of a bin ended alike, but not by wins
     of one side alone."""
-    games = some_games(problem)
-    found = list(predictions(problem, weights, games))
+    games = some_games(datafit)
+    found = list(predictions(datafit, weights, games))
     place, score = (
         np.concatenate([getattr(part, name) for part in found]) for name in ("place", "score")
     )
-    actual = 0.5 + 0.5 * problem.data.outcome[place].astype(float)
-    game = problem.data.game[games][
-        np.searchsorted(problem.data.first[games], place, side="right") - 1
+    actual = 0.5 + 0.5 * datafit.data.outcome[place].astype(float)
+    game = datafit.data.game[games][
+        np.searchsorted(datafit.data.first[games], place, side="right") - 1
     ]
     edges = np.quantile(score, np.linspace(0, 1, BINS + 1)[1:-1])
     which = np.searchsorted(edges, score)
@@ -238,34 +238,36 @@ def ratios_of(found: Uncertainty | None, weights: np.ndarray, layout: Layout) ->
 
 def results_problems(
     result: FitResult, results: np.ndarray | None
-) -> tuple[Problem, Problem | None] | None:
+) -> tuple[Datafit, Datafit | None] | None:
     """Return the problems on the training and held-out games, with the `results` (n,) of games as
     outcomes and cross-entropy as loss; None if the outcomes of the fit are the results."""
     if results is None:
         return None
 
-    def on_them(problem: Problem) -> Problem:
+    def on_them(datafit: Datafit) -> Datafit:
         return replace(
-            problem, data=replace(problem.data, outcome=results), objective=CROSS_ENTROPY
+            datafit, data=replace(datafit.data, outcome=results), objective=CROSS_ENTROPY
         )
 
-    return on_them(result.problem), None if result.held_out is None else on_them(result.held_out)
+    return on_them(result.problem.datafit), None if result.held_out is None else on_them(
+        result.held_out
+    )
 
 
 def held_out_change(result: FitResult) -> Change | None:
     """Return the change of the mean loss of held-out positions on the targets of the fit, with an
     interval."""
-    return _change(result, result.problem, result.held_out)
+    return _change(result, result.problem.datafit, result.held_out)
 
 
 def held_out_results(
-    result: FitResult, on_results: tuple[Problem, Problem | None] | None
+    result: FitResult, on_results: tuple[Datafit, Datafit | None] | None
 ) -> Change | None:
     """Return the same on the results of the games; see `results_problems`."""
-    return _change(result, *(on_results or (result.problem, result.held_out)))
+    return _change(result, *(on_results or (result.problem.datafit, result.held_out)))
 
 
-def _change(result: FitResult, learned: Problem, held_out: Problem | None) -> Change | None:
+def _change(result: FitResult, learned: Datafit, held_out: Datafit | None) -> Change | None:
     """Return the change of the loss from the starting values, or from the constant that predicts
     the games learned from best, if it predicts the held-out games better."""
     if held_out is None or not held_out.positions:
@@ -285,31 +287,31 @@ def _change(result: FitResult, learned: Problem, held_out: Problem | None) -> Ch
     return Change(before, after, difference, *ends, *counts, constant=beaten or None)
 
 
-def _mean_outcome(problem: Problem) -> float:
-    """Return the mean outcome of the positions of a problem, in [-1, 1]."""
-    ranges = problem.on(some_games(problem)).ranges
-    outcomes = [problem.data.outcome[begin:end] for begin, end in ranges]
+def _mean_outcome(datafit: Datafit) -> float:
+    """Return the mean outcome of the positions of a datafit, in [-1, 1]."""
+    ranges = datafit.on(some_games(datafit)).ranges
+    outcomes = [datafit.data.outcome[begin:end] for begin, end in ranges]
     return float(np.concatenate(outcomes).mean(dtype=float))
 
 
-def reversed_results(result: FitResult, on_results: tuple[Problem, Problem | None] | None) -> bool:
+def reversed_results(result: FitResult, on_results: tuple[Datafit, Datafit | None] | None) -> bool:
     """Return whether the starting values predict the opposite of the results: the mean product of
     value and result is below zero by REVERSED errors, clustered by game."""
-    problem, start = on_results[0] if on_results else result.problem, result.problem.start
+    datafit, start = on_results[0] if on_results else result.problem.datafit, result.problem.start
     if not start.any():
         return False
-    games, mean = some_games(problem), _mean_outcome(problem)
-    starts, sums = problem.data.first[games], np.zeros(len(games))
-    for part in predictions(problem, start, games):
-        products = (2 * part.score - 1) * (problem.data.outcome[part.place] - mean)
+    games, mean = some_games(datafit), _mean_outcome(datafit)
+    starts, sums = datafit.data.first[games], np.zeros(len(games))
+    for part in predictions(datafit, start, games):
+        products = (2 * part.score - 1) * (datafit.data.outcome[part.place] - mean)
         np.add.at(sums, np.searchsorted(starts, part.place, side="right") - 1, products)
-    counts = np.diff(problem.data.first)[games].astype(float)
-    found = mean_of_clusters(*by_identity(problem.data.game[games], sums, counts))
+    counts = np.diff(datafit.data.first)[games].astype(float)
+    found = mean_of_clusters(*by_identity(datafit.data.game[games], sums, counts))
     return bool(found.value + REVERSED / 2 * (found.high - found.value) < 0)
 
 
 def loss_as_given(
-    result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float
+    result: FitResult, on_results: tuple[Datafit, Datafit | None] | None, scale: float
 ) -> float | None:
     """Return the mean loss of held-out positions on the results by the starting values as their
     file has them: with its `scale`, without slopes by phase and intercept. None without held-out
@@ -318,7 +320,8 @@ def loss_as_given(
     if held_out is None or not held_out.positions or held_out.objective.widths:
         return None
     given = replace(with_slopes(held_out, np.ones(held_out.data.phases + 1)), scale=scale)
-    return round(change_of_loss(given, given.start, given.start).before, 7)
+    start = result.problem.start
+    return round(change_of_loss(given, start, start).before, 7)
 
 
 def draws_of(result: FitResult, stages: tuple[str, ...]) -> Draws | None:
@@ -331,8 +334,8 @@ def draws_of(result: FitResult, stages: tuple[str, ...]) -> Draws | None:
         else [math.nan] * len(stages)
     )
     return Draws(
-        result.problem.objective.name,
-        round(result.problem.scale, 8),
+        result.problem.datafit.objective.name,
+        round(result.problem.datafit.scale, 8),
         {stage: round(float(width), 2) for stage, width in zip(stages, result.width, strict=True)},
         {stage: round_finite(error, 2) for stage, error in zip(stages, errors, strict=True)},
     )
@@ -343,11 +346,11 @@ def findings(
     described: Result,
     summary: dict,
     layout: Layout,
-    on_results: tuple[Problem, Problem | None] | None,
+    on_results: tuple[Datafit, Datafit | None] | None,
 ) -> Findings:
     """Return all diagnostics that do not need the games themselves; `described` is the result of
     `tuner.learn.result.describe`, `summary` that of `tuner.datasets.summary`."""
-    own = (result.problem, result.held_out)
+    own = (result.problem.datafit, result.held_out)
     return Findings(
         result=described,
         calibration=Calibrations(
@@ -361,12 +364,12 @@ def findings(
     )
 
 
-def _calibration(result: FitResult, problems: tuple[Problem, Problem | None]) -> Sides:
+def _calibration(result: FitResult, problems: tuple[Datafit, Datafit | None]) -> Sides:
     """Return the calibration before and after, on held-out games if there are any."""
     learned, held_out = problems
-    problem = held_out if held_out is not None and held_out.positions else learned
+    datafit = held_out if held_out is not None and held_out.positions else learned
     return Sides(
-        before=calibration(problem, result.reference), after=calibration(problem, result.weights)
+        before=calibration(datafit, result.reference), after=calibration(datafit, result.weights)
     )
 
 
@@ -378,7 +381,7 @@ def noise_found(result: FitResult, centipawn: float | None) -> NoiseCost | None:
     held_out = (
         result.held_out
         if result.held_out is not None and result.held_out.positions
-        else result.problem
+        else result.problem.datafit
     )
     found = noise_of(result.uncertainty, held_out, result.weights) if result.uncertainty else None
     if found is None or found.evaluations == 0:
@@ -534,4 +537,4 @@ def _learned(result: FitResult) -> int:
     if result.uncertainty is None:
         return 0
     known = (result.uncertainty.standard_errors > 0) & result.problem.free
-    return int(known[:, : result.problem.data.columns].sum())
+    return int(known[:, : result.problem.datafit.data.columns].sum())

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from tuner.core.text import plural
-from tuner.fit.curvature import Curvature, Operator, factorise, inverse_of
-from tuner.fit.errors import NullSpace, effective_weights
+from tuner.fit.curvature import Curvature, factorise, inverse_of
+from tuner.fit.errors import effective_weights
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Layout, Place
 from tuner.results.fit import Collinear, Direction, Identifiability, Rare
@@ -47,13 +48,13 @@ def identify(
     applies = _positions(problem)
     positions = applies.ravel()[free]
     rank, condition, pairs = None, None, list[tuple[int, int, float]]()
-    if isinstance(curvature, Operator):
+    if curvature.matrix is None:
         effective = effective_weights(problem, curvature, null_space)
     else:
         part = curvature.matrix[np.ix_(free, free)]
         rank = len(free) - null_space.dimension
         condition = _condition(part, null_space)
-        effective = _effective(part, problem.precision_of(free))
+        effective = _effective(part, problem.penalty.matrix(free))
         pairs = _collinear(part, null_space, positions)
     return Identifiability(
         free=len(free),
@@ -82,9 +83,10 @@ def identify(
 
 def _positions(problem: Problem) -> np.ndarray:
     """Return the number of positions that each weight applies to, in the shape of the weights."""
-    found = np.full(problem.start.shape, problem.positions)
-    shares = problem.shares > 0
-    applies, _ = problem.use
+    datafit = problem.datafit
+    found = np.full(problem.start.shape, datafit.positions)
+    shares = datafit.shares > 0
+    applies, _ = datafit.use
     found[:, : applies.shape[1]] = shares @ applies
     return found
 

@@ -9,7 +9,7 @@ of their variance."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ SHARED = 0.5  # of the variance of the same weight in all buckets
 LONG = 1024  # weights of a list from which its covariance is banded
 LARGEST_BOARD = 4096  # weights of a board; those of larger ones are not related
 PIECE, SOME = 256, 8192  # weights of a piece, and of all that stand for a list or table
+LARGEST_BOARDS = 1 << 25  # numbers of the matrices of boards
 NEGLIGIBLE = 1e-9  # correlation that counts as none in a band
 
 
@@ -349,55 +350,49 @@ def block_of(
     return Block(tuple(parts))
 
 
-@dataclass(frozen=True)
-class BlockPrecision:
-    """The precision (d, d) of a prior, times `factor`: that of `blocks` with their `widths`, which
-    is not formed, and of independent weights, `given` (d,)."""
+def within_boards(
+    part: Part, form: Smoothness, scale: float, diagonal: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that multiplies vectors (m, n, k) of the weights of boards by the inverse
+    of their precision, times `scale`, with the `diagonal` (d,) of the loss added."""
+    m, n = part.indices.shape
+    units, root = part.units[..., None], part.root(form)
+    scale *= part.turned(np.eye(part.buckets)[:, :, None], -2)[0, 0, 0]
+    told = diagonal[part.indices] / (part.units**2 * scale)
+    if not root.banded and m * n * n <= LARGEST_BOARDS:
+        half = root.solve(np.eye(n))
+        inverse = np.repeat((half.T @ half)[None], m, axis=0)
+        inverse[:, np.arange(n), np.arange(n)] += told
+        inverse = np.linalg.inv(inverse) / scale
+        return lambda vectors: np.matmul(inverse, vectors / units) / units
+    if not root.banded or told.max() < 1:  # nearly all is known from the prior
+        known = scale * (1 + told.mean())
 
-    blocks: Sequence[Block]
-    widths: Sequence[BlockPrior]
-    given: np.ndarray
-    factor: float = 1.0
+        def alike(vectors: np.ndarray) -> np.ndarray:
+            return (
+                part.through(lambda y: root.lower @ (root.lower.T @ y), vectors / units, 0)
+                / units
+                / known
+            )
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.given), len(self.given)
+        return alike
+    inner = [banded_root(root, some) for some in told]
 
-    def count_nonzero(self) -> int:
-        """Return 0 if nothing has a prior."""
-        return len(self.blocks) + int(np.count_nonzero(self.given))
+    def each(vectors: np.ndarray) -> np.ndarray:
+        found = np.empty(vectors.shape)
+        for i, (one, right) in enumerate(zip(inner, vectors / units, strict=True)):
+            found[i] = root.lower @ one.solve(one.solve(root.lower.T @ right), True)
+        return found / units / scale
 
-    def __mul__(self, factor: float) -> BlockPrecision:
-        return replace(self, factor=self.factor * factor)
+    return each
 
-    @cached_property
-    def formed(self) -> sparse.csr_array:
-        """The precision as a matrix."""
-        found = sparse.diags_array(self.given).tocsr()
-        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            rows, columns, values = block.entries(form)
-            found = found + sparse.csr_array((values / sd**2, (rows, columns)), found.shape)
-        return found * self.factor
 
-    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the products (d,) or (d, k) with vectors."""
-        found = (vectors.T * self.given).T
-        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            white = block.whitened(form, vectors[block.indices])
-            found[block.indices] += block.whitened_transposed(form, white) / sd**2
-        return found * self.factor
-
-    def diagonal(self) -> np.ndarray:
-        """Return the diagonal (d,)."""
-        found = self.given.copy()
-        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            for part in block.parts:
-                found[part.indices] += part.diagonal(form) * part.units**2 / sd**2
-        return found * self.factor
-
-    def draws(self, signs: np.ndarray) -> np.ndarray:
-        """Return vectors (d, k) whose covariance is the precision, from random signs (d, k)."""
-        found = (signs.T * np.sqrt(self.given)).T
-        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
-            found[block.indices] += block.whitened_transposed(form, signs[block.indices]) / sd
-        return found * self.factor**0.5
+def banded_root(root: Root, told: np.ndarray) -> Root:
+    """Return the root of 1 + L' told L for the root L of a banded covariance."""
+    matrix = sparse.dia_array(root.lower.T @ sparse.diags_array(told) @ root.lower)
+    n = len(told)
+    band = np.zeros((1 - int(matrix.offsets.min(initial=0)), n))
+    for k in range(len(band)):
+        band[k, : n - k] = matrix.diagonal(-k)
+    band[0] += 1
+    return Root(band, True)

@@ -27,9 +27,10 @@ from scipy import sparse
 from scipy.special import chdtri
 
 from tuner.core.estimates import CONFIDENCE
+from tuner.fit.covariance import Uncertainty
 from tuner.fit.curvature import Curvature
-from tuner.fit.errors import Uncertainty
-from tuner.fit.problem import Problem, sample_places
+from tuner.fit.datafit import Datafit
+from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Parameters
 
 MIN_PAIRS = 100  # pairs from which a variance is estimated
@@ -65,18 +66,18 @@ class Noise(NamedTuple):
         return Price(*(price * (centipawn * self.differences) ** 2 for price in PRICE))
 
 
-def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise | None:
-    """Return the noise of evaluations, near some weights, on the positions of a problem; None
+def noise_of(found: Uncertainty, datafit: Datafit, weights: np.ndarray) -> Noise | None:
+    """Return the noise of evaluations, near some weights, on the positions of a datafit; None
     without positions, and if the weights have no noise or it is unknown.
 
     The mean over positions is taken out of evaluations: moving all of them alike is no noise.
     """
-    places = sample_places(problem)
+    places = datafit.sampled_places()
     if not len(places) or not found.noise.variances.sum() > 0:
         return None
-    here = problem.derivatives(weights, places)[:, found.coordinates]
-    drawn = problem.data.manifest.get("options", {}).get("per_game", 0)
-    pairs = None if 0 < drawn < FEWEST_DRAWN else neighbours(problem, weights)
+    here = datafit.derivatives(weights, places)[:, found.coordinates]
+    drawn = datafit.data.manifest.get("options", {}).get("per_game", 0)
+    pairs = None if 0 < drawn < FEWEST_DRAWN else neighbours(datafit, weights)
     return Noise(
         max(found.noise.of(here, centred=True), 0.0) ** 0.5,
         (
@@ -88,11 +89,11 @@ def noise_of(found: Uncertainty, problem: Problem, weights: np.ndarray) -> Noise
 
 
 def neighbours(
-    problem: Problem, weights: np.ndarray
+    datafit: Datafit, weights: np.ndarray
 ) -> tuple[sparse.csr_array, sparse.csr_array] | None:
     """Return the coefficients by stage (n, d) of sampled positions, and of the next position of the
     same game in the dataset; None if hardly any game has two positions."""
-    data, places = problem.data, sample_places(problem)
+    data, places = datafit.data, datafit.sampled_places()
     places = (
         places[places + 1 < data.first[np.searchsorted(data.first, places, side="right")]]
         if len(places)
@@ -100,7 +101,7 @@ def neighbours(
     )
     if len(places) < MIN_PAIRS:
         return None
-    return problem.derivatives(weights, places), problem.derivatives(weights, places + 1)
+    return datafit.derivatives(weights, places), datafit.derivatives(weights, places + 1)
 
 
 PLAY: Final = "play"  # a prior
@@ -131,7 +132,8 @@ def play_step(
     """Return the share of the way from the starting weights to the optimum `weights` that the
     weights of `part` (stages, columns + 1 or 2, bool) go; a centipawn is worth `centipawn` of
     `classic`, in which `reach` is given. `curvature` is that of the loss at the optimum."""
-    rows = problem.derivatives(problem.start, sample_places(problem))[:, found.coordinates]
+    datafit = problem.datafit
+    rows = datafit.derivatives(problem.start, datafit.sampled_places())[:, found.coordinates]
     counted = centipawn * part.ravel()[found.coordinates]
     of_play = found.noise.scaled(counted)
 
@@ -155,7 +157,7 @@ def lists_that_are_set(problem: Problem) -> np.ndarray:
     """Return which weights (stages, columns + 1 or 2) are in a list or table that is not all zero
     at the start."""
     found = np.zeros(problem.start.shape, np.bool_)
-    for place in problem.data.layout.places:
+    for place in problem.datafit.data.layout.places:
         columns = slice(place.first, place.first + place.size)
         found[:, columns] = problem.start[:, columns].any()
     return found
@@ -172,12 +174,13 @@ def step_of(moved: float, noise: float, of_set: float, reach: float = REACH) -> 
 def beyond_draws(problem: Problem, weights: np.ndarray, curvature: Curvature) -> np.ndarray:
     """Return how far (d,) the optimum is from that for games which are all drawn, by one Newton
     step."""
-    data = replace(problem.data, outcome=np.zeros_like(problem.data.outcome))
-    drawn = replace(problem, data=data)
-    pull = drawn.loss_gradient(weights)[1] - problem.loss_gradient(weights)[1]
+    datafit = problem.datafit
+    data = replace(datafit.data, outcome=np.zeros_like(datafit.data.outcome))
+    drawn = replace(datafit, data=data)
+    pull = drawn.loss_gradient(weights)[1] - datafit.loss_gradient(weights)[1]
     free = np.flatnonzero(problem.free.ravel())
     found = np.zeros(weights.size)
-    found[free] = curvature.solve(problem, free, pull.ravel()[free])
+    found[free] = curvature.solve(problem.penalty, free, pull.ravel()[free])
     return found
 
 

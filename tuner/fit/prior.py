@@ -1,4 +1,4 @@
-"""Gaussian priors on the weights, and slopes by phase.
+"""Gaussian priors on the weights, chosen by the data.
 
 Positions of one game share its result, so n positions carry as much information as n / design
 effect independent ones; the loss is weighted down accordingly, so that a prior of 20 centipawns
@@ -15,28 +15,20 @@ learning", sections 4.2 and 5.4).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-from tuner.datasets.dataset import Dataset
-from tuner.fit.blocks import (
-    FORMS,
-    Block,
-    BlockPrecision,
-    BlockPrior,
-    Part,
-    Smoothness,
-    prior_blocks,
-)
-from tuner.fit.curvature import ROUGH, Curvature, Dense, Operator, curvature_of, is_large
-from tuner.fit.errors import DRAWS, prior_draws, random_signs
+from tuner.fit.blocks import FORMS, Block, BlockPrior, Part, Smoothness, prior_blocks
+from tuner.fit.curvature import ROUGH, Curvature
+from tuner.fit.datafit import Datafit
+from tuner.fit.errors import DRAWS, random_signs
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import SAMPLE, newton, sample_ranges
-from tuner.fit.problem import Problem, sample_places
-from tuner.fit.scale import outcomes_of, sampled_games, slope_of
+from tuner.fit.penalty import Boards
+from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Place
 
 WIDTHS = np.geomspace(0.5, 10_000, 101)  # centipawns, from which empirical Bayes chooses
@@ -56,27 +48,27 @@ LEAST_UNIT = 0.25  # of an evaluation per weight: no prior is wider than four ti
 CLEAR = 10.0
 
 
-def design_effect(problem: Problem, weights: np.ndarray, curvature: Curvature) -> float:
+def design_effect(datafit: Datafit, weights: np.ndarray, curvature: Curvature) -> float:
     """Return how many positions of a game count as one: clustered over naive variance of the
     gradient, mean over weights; 1 if nothing varies."""
-    information = curvature.diagonal() * problem.total_weight
-    if isinstance(curvature, Operator):
-        signs = random_signs(3, len(problem.model.groups[0]), DRAWS)
-        scores = problem.device.signed_scores(problem.model, weights, signs)
-        squares = (scores**2).mean(axis=1)
+    information = curvature.diagonal() * datafit.total_weight
+    if datafit.has_many_weights:
+        signs = random_signs(3, datafit.independent_games, DRAWS)
+        squares = (datafit.signed_scores(weights, signs) ** 2).mean(axis=1)
     else:
-        squares = problem.device.score_squares(problem.model, weights)
-    chosen = problem.free.ravel() & (information > 0)
+        squares = datafit.score_squares(weights)
+    chosen = datafit.free.ravel() & (information > 0)
     return float((squares[chosen] / information[chosen]).mean() if chosen.any() else 1.0) or 1.0
 
 
 def units_of(problem: Problem) -> np.ndarray:
     """Return by column (columns,) the root mean square derivative of the evaluation of sampled
     positions at the start, where it is not zero; 1 where hardly any position has one."""
-    rows = problem.derivatives(problem.start, sample_places(problem)[::4])
+    datafit = problem.datafit
+    rows = datafit.derivatives(problem.start, datafit.sampled_places()[::4])
     stages, width = problem.start.shape
     whole: Any = sum(rows[:, stage * width : (stage + 1) * width] for stage in range(stages))
-    whole = whole.tocsc()[:, : problem.data.columns]
+    whole = whole.tocsc()[:, : datafit.data.columns]
     count, squares = (whole != 0).sum(axis=0), whole.multiply(whole).sum(axis=0)
     known = count >= MIN_APPLIES
     found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(len(count))))
@@ -90,50 +82,50 @@ def empirical_prior(
     curvature nearby. The prior has this width in centipawns; None: the data choose it for
     each block.
 
-    `problem.precision` is given for the remaining weights, as 1 / sd^2. In the result it is per
-    position and multiplied by the design effect, which is stored there. Large datasets are sampled.
-    """
-    whole, problem = problem, problem.on(runs_of_games(problem))
+    The penalty of `problem` is given for the remaining weights, as 1 / sd^2. In the result it is
+    per position and multiplied by the design effect, which is stored there. Large datasets are
+    sampled."""
+    whole, problem = problem, problem.on(runs_of_games(problem.datafit))
+    datafit, given = problem.datafit, problem.penalty
     blocks = prior_blocks(places, allowed & problem.free, units_of(problem))
     widths = [BlockPrior(width or USUAL_SD, FORMS[0])] * len(blocks)
-    given, weights = problem.precision, np.clip(problem.start, problem.low, problem.high)
-    large = is_large(problem)
-    updated = sampled_widths if large else _updated
+    weights, large = problem.inside, datafit.has_many_weights
 
     def current(problem: Problem) -> Problem:
-        form = BlockPrecision(blocks, widths, given.diagonal(), effect / problem.total_weight)
-        return replace(problem, precision=form if large else form.formed, design_effect=effect)
+        factor = effect / problem.datafit.total_weight
+        penalty = Boards(given.mean, given.given, effect, blocks, widths, factor, not large)
+        return replace(problem, penalty=penalty)
 
-    sample = sample_ranges(problem, SAMPLE)
-    curvature = curvature_of(problem, weights, sample)
-    effect = design_effect(problem, weights, curvature)
+    sample = sample_ranges(datafit, SAMPLE)
+    curvature = datafit.curvature(weights, sample)
+    effect = design_effect(datafit, weights, curvature)
     for turn, tolerance in enumerate(ROUNDS):
         if blocks and not (width and turn):  # of a given width only the form is chosen, once
-            widths = updated(current(problem), weights, curvature, blocks, widths)
+            widths = updated_widths(current(problem), weights, curvature, blocks, widths)
             widths = [one._replace(sd=width or one.sd) for one in widths]
         options = LearnerOptions(tolerance=tolerance)
         near = curvature if turn or large else None
         weights = newton(current(problem), options, Record(), weights, near)
         if not turn:
-            curvature = curvature_of(problem, weights)
-        effect = design_effect(problem, weights, curvature)
+            curvature = datafit.curvature(weights)
+        effect = design_effect(datafit, weights, curvature)
     if blocks and not width:
-        widths = updated(current(problem), weights, curvature, blocks, widths)
+        widths = updated_widths(current(problem), weights, curvature, blocks, widths)
     return current(whole), weights, curvature
 
 
-def runs_of_games(problem: Problem) -> np.ndarray:
+def runs_of_games(datafit: Datafit) -> np.ndarray:
     """Return all games, or runs of adjacent games, spread over the data, with about ENOUGH
     positions."""
-    every = problem.positions // ENOUGH
+    every = datafit.positions // ENOUGH
     return (
-        problem.games
+        datafit.games
         if every < 2
-        else problem.games[np.arange(len(problem.games)) // RUN % every == 0]
+        else datafit.games[np.arange(len(datafit.games)) // RUN % every == 0]
     )
 
 
-def _updated(
+def updated_widths(
     problem: Problem,
     weights: np.ndarray,
     curvature: Curvature,
@@ -142,18 +134,19 @@ def _updated(
 ) -> list[BlockPrior]:
     """Return widths and forms that make the data more probable, by the quadratic model of the loss
     at these weights."""
-    assert isinstance(curvature, Dense), "few weights have a matrix"
+    if curvature.matrix is None:
+        return _sampled_widths(problem, weights, curvature, blocks, widths)
     free = np.flatnonzero(problem.free.ravel())
-    count = problem.total_weight / problem.design_effect
+    count = problem.datafit.total_weight / problem.penalty.design_effect
     information = curvature.matrix[np.ix_(free, free)] * count
-    _, gradient = problem.loss_gradient(weights)
-    moved = weights.ravel()[free] - problem.mean.ravel()[free]
+    _, gradient = problem.datafit.loss_gradient(weights)
+    moved = weights.ravel()[free] - problem.penalty.mean.ravel()[free]
     pull = information @ moved - gradient.ravel()[free] * count
     place = np.full(problem.start.size, -1)
     place[free] = np.arange(len(free))
     members = [place[block.indices] for block in blocks]
     largest = np.diag(information).max(initial=0.0)
-    information += problem.precision_of(free) * count
+    information += problem.penalty.matrix(free) * count
     information[np.diag_indices(len(free))] += 1e-12
     factor, failed = lapack.dpotrf(information, lower=1)
     if failed:  # neither data nor prior determine some direction
@@ -168,7 +161,7 @@ def _updated(
     ]
 
 
-def sampled_widths(
+def _sampled_widths(
     problem: Problem,
     weights: np.ndarray,
     curvature: Curvature,
@@ -177,17 +170,16 @@ def sampled_widths(
 ) -> list[BlockPrior]:
     """Return the same where there is no matrix, from the mean of the weights, given the data and
     their prior, and random vectors for their covariance."""
-    assert isinstance(curvature, Operator), "many weights have no matrix"
-    free = np.flatnonzero(problem.free.ravel())
-    count = problem.total_weight / problem.design_effect
-    _, gradient = problem.loss_gradient(weights)
-    moved = np.where(problem.free, weights - problem.mean, 0.0).reshape(-1, 1)
-    pull = curvature.apply(moved)[:, 0] - gradient.ravel()
+    free, penalty = np.flatnonzero(problem.free.ravel()), problem.penalty
+    count = problem.datafit.total_weight / penalty.design_effect
+    _, gradient = problem.datafit.loss_gradient(weights)
+    moved = np.where(problem.free, weights - penalty.mean, 0.0).reshape(-1, 1)
+    pull = curvature.products(moved)[:, 0] - gradient.ravel()
     shift = np.zeros(problem.start.size)
-    shift[free] = curvature.solve(problem, free, pull[free], tolerance=ROUGH)
-    pulls = prior_draws(problem, DRAWS)
+    shift[free] = curvature.solve(penalty, free, pull[free], tolerance=ROUGH)
+    pulls = penalty.draws(random_signs(2, problem.start.size, DRAWS))
     inside = np.zeros(pulls.shape)
-    inside[free] = curvature.solve(problem, free, pulls[free], tolerance=ROUGH)
+    inside[free] = curvature.solve(penalty, free, pulls[free], tolerance=ROUGH)
     information = curvature.diagonal() * count
     return [
         likely_prior(
@@ -333,67 +325,3 @@ def best_prior(
         if evidence[best] > most:
             found, most = BlockPrior(float(WIDTHS[best]), form), evidence[best]
     return found
-
-
-FEWEST_GAMES = 200  # of a slope; phases with fewer share the games of the phases around them
-MIN_SLOPE, MAX_SLOPE = (
-    0.02,
-    10.0,
-)  # slopes: evaluations hardly count where results do not follow them
-MIN_SLOPE_RATIO = 1.25  # ratio of the largest to the least slope that is reported
-
-
-@dataclass(frozen=True, repr=False)
-class SlopedDataset(Dataset):
-    """A dataset in whose evaluations the phases have slopes: `slopes`, one for each step of the
-    phase, from 0 on."""
-
-    slopes: tuple[float, ...] = ()
-
-    def shares(self, stages: int, scaled: bool = True) -> np.ndarray:
-        """Return the shares (stages, codes) of the stages, multiplied by the slope of the
-        position's phase."""
-        return (
-            super().shares(stages, scaled)
-            * np.array(self.slopes)[self.phase_scale[:, 0].astype(np.int64)]
-        )
-
-
-def with_slopes(problem: Problem, slopes: np.ndarray) -> Problem:
-    """Return the problem with a slope for each step of the phase, from 0 on."""
-    arrays = {field.name: getattr(problem.data, field.name) for field in fields(Dataset)}
-    return replace(
-        problem, data=SlopedDataset(**arrays, slopes=tuple(float(slope) for slope in slopes))
-    )
-
-
-def fit_slopes(problem: Problem, scale: float) -> np.ndarray:
-    """Return the slopes (phases + 1,) at which the starting evaluation predicts outcomes best in
-    each phase, relative to `scale`. They are 1 if the starting weights are zero."""
-    games = sampled_games(problem)
-    evaluation, outcome, phase, game = outcomes_of(problem, games)
-    slopes = np.ones(problem.data.phases + 1)
-    for step in range(len(slopes)):
-        for reach in range(len(slopes)):
-            here = np.abs(phase - step) <= reach
-            if len(np.unique(game[here])) >= min(FEWEST_GAMES, len(games)):
-                found = slope_of(evaluation[here], outcome[here])
-                slopes[step] = (
-                    np.clip((found or 0.0) / scale, MIN_SLOPE, MAX_SLOPE)
-                    if evaluation.any()
-                    else 1.0
-                )
-                break
-    return slopes
-
-
-def slope_lines(slopes: np.ndarray) -> list[str]:
-    """Return notes about slopes by phase."""
-    low, high = slopes.min(), slopes.max()
-    if high < MIN_SLOPE_RATIO * low:
-        return []
-    return [
-        f"slopes by phase: an advantage predicts results {low:.2f} (phase"
-        f" {slopes.argmin()}) to {high:.2f} (phase {slopes.argmax()}) times as strongly as the"
-        " scale assumes; the fit corrects for this"
-    ]

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tuner.fit.covariance import Uncertainty
 from tuner.fit.curvature import Curvature
-from tuner.fit.errors import NullSpace, Uncertainty
-from tuner.fit.noise import PlayStep
+from tuner.fit.datafit import Datafit
+from tuner.fit.noise import PlayStep, go_part_of_the_way, weights_that_step
+from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
-from tuner.fit.tied import TiedDevice
+from tuner.fit.ties import Ties
 from tuner.parameters.parameters import Parameters
 
 
@@ -30,14 +32,14 @@ class Convergence(NamedTuple):
 @dataclass(frozen=True)
 class FitResult:
     """The result of a fit: learned `parameters`; the `problem` on the training games, with its
-    prior, and on the `held_out` ones; `weights` (stages, columns + 1, or 2 with the width of a
+    prior, and the `held_out` ones; `weights` (stages, columns + 1, or 2 with the width of a
     draw), the `curvature` of the loss there, and its null space. Losses are means per position;
     held-out losses are NaN without held-out games. `optimum` are the weights that predict best, of
     which the uncertainty is; `step` is that of `--prior play`."""
 
     parameters: Parameters
     problem: Problem
-    held_out: Problem | None
+    held_out: Datafit | None
     weights: np.ndarray
     curvature: Curvature
     null_space: NullSpace
@@ -54,20 +56,20 @@ class FitResult:
 
     @property
     def intercept(self) -> np.ndarray:
-        return self.weights[:, self.problem.data.columns]
+        return self.weights[:, self.problem.datafit.data.columns]
 
     @property
     def width(self) -> np.ndarray | None:
         """Width of a draw (stages,) in centipawns; None if the loss does not model draws."""
-        return self.weights[:, -1] if self.problem.objective.widths else None
+        return self.weights[:, -1] if self.problem.datafit.objective.widths else None
 
     @property
     def games(self) -> int:
-        return len(self.problem.games)
+        return len(self.problem.datafit.games)
 
     @property
     def positions(self) -> int:
-        return self.problem.positions
+        return self.problem.datafit.positions
 
     @property
     def held_out_games(self) -> int:
@@ -81,16 +83,16 @@ class FitResult:
     def reference(self) -> np.ndarray:
         """The starting weights with the learned intercept and width of a draw. Losses before are
         theirs, so that the change of a loss is due to the weights that play."""
-        columns = self.problem.data.columns
+        columns = self.problem.datafit.data.columns
         return np.concatenate([self.problem.start[:, :columns], self.weights[:, columns:]], axis=1)
 
     @cached_property
     def loss_before(self) -> float:
-        return self.problem.loss(self.reference)
+        return self.problem.datafit.loss(self.reference)
 
     @cached_property
     def loss_after(self) -> float:
-        return self.problem.loss(self.weights)
+        return self.problem.datafit.loss(self.weights)
 
     @cached_property
     def held_out_before(self) -> float:
@@ -102,15 +104,12 @@ class FitResult:
 
 
 def whole(
-    problem: Problem, weights: np.ndarray, optimum: np.ndarray, found: Uncertainty | None
+    ties: Ties, weights: np.ndarray, optimum: np.ndarray, found: Uncertainty | None
 ) -> tuple[np.ndarray, np.ndarray, Uncertainty | None]:
-    """Return weights, optimum and its errors with those that stages share in all stages."""
-    device = problem.device
-    if not isinstance(device, TiedDevice):
-        return weights, optimum, found
+    """Return weights, optimum and its errors with those that are equal in all their places."""
     if found is not None:
-        found = replace(found, standard_errors=device.whole(found.standard_errors))
-    return device.whole(weights), device.whole(optimum), found
+        found = replace(found, standard_errors=ties.expand(found.standard_errors))
+    return ties.expand(weights), ties.expand(optimum), found
 
 
 def learned(
@@ -129,4 +128,26 @@ def learned(
         scale=scale,
         standard_errors=errors,
         optimum=None if np.array_equal(optimum, weights) else optimum[:, :columns],
+    )
+
+
+def at_share(result: FitResult, start: Parameters, share: float) -> FitResult:
+    """Return the result of `--prior play` from these parameters at another share of the way."""
+    assert result.step is not None and result.uncertainty is not None, "there is a way"
+    problem, ratio = result.problem, share / result.share
+    weights, _, noise = go_part_of_the_way(
+        problem,
+        result.weights,
+        result.uncertainty,
+        weights_that_step(start, result.weights.shape),
+        ratio,
+    )
+    weights, optimum, uncertainty = whole(problem.datafit.ties, weights, result.optimum, noise)
+    return replace(
+        result,
+        parameters=learned(start, weights, optimum, uncertainty, result.parameters.scale),
+        weights=weights,
+        optimum=optimum,
+        uncertainty=uncertainty,
+        step=PlayStep(share, result.step.change * ratio),
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tuner.datasets.dataset import whole_games
+from tuner.fit.datafit import Datafit
 from tuner.fit.problem import Problem
 
 # of sampled games: enough for two digits, although positions of a game share its result
@@ -35,8 +36,10 @@ class Scale(NamedTuple):
 def fit_scale(problem: Problem) -> Scale | None:
     """Return the scale at which the starting weights predict outcomes best; None if they do not
     predict outcomes."""
-    evaluation, outcome, phase, game = outcomes_of(problem, sampled_games(problem))
-    left_out = _dead_phases(evaluation, outcome, phase, game, problem.data.phases)
+    datafit = problem.datafit
+    outcomes = outcomes_of(datafit, problem.start, sampled_games(datafit))
+    evaluation, outcome, phase, game = outcomes
+    left_out = _dead_phases(evaluation, outcome, phase, game, datafit.data.phases)
     kept = ~np.isin(phase, left_out)
     if 2 * kept.sum() < len(kept):  # too many to be a few endings
         left_out, kept = [], np.ones(len(kept), np.bool_)
@@ -71,18 +74,18 @@ def scale_lines(found: Scale | None, before: float) -> list[str]:
 
 
 def outcomes_of(
-    problem: Problem, games: np.ndarray
+    datafit: Datafit, weights: np.ndarray, games: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for the positions (n,) of some games, starting evaluations in centipawns and
+    """Return, for the positions (n,) of some games, evaluations in centipawns and
     outcomes, first player's view, steps of the phase, and which of the games each is of."""
-    ranges = whole_games(problem.data, games)
-    evaluation = problem.evaluations(problem.start, ranges)
+    ranges = whole_games(datafit.data, games)
+    evaluation = datafit.evaluations(weights, ranges)
     outcome, code = (
         np.concatenate([array[low:high] for low, high in ranges])
-        for array in (problem.data.outcome, problem.data.phase)
+        for array in (datafit.data.outcome, datafit.data.phase)
     )
-    phase = problem.data.phase_scale[code, 0].astype(np.int64)
-    problem.model.release()
+    phase = datafit.data.phase_scale[code, 0].astype(np.int64)
+    datafit.release()
     return (
         evaluation,
         outcome.astype(np.float64),
@@ -91,15 +94,15 @@ def outcomes_of(
     )
 
 
-def sampled_games(problem: Problem) -> np.ndarray:
+def sampled_games(datafit: Datafit) -> np.ndarray:
     """Return all games, or a uniform sample with about POSITIONS positions; ascending."""
-    if problem.positions <= POSITIONS:
-        return problem.games
-    wanted = round(len(problem.games) * POSITIONS / problem.positions)
-    chosen = np.random.default_rng(len(problem.games)).choice(
-        len(problem.games), max(wanted, 1), replace=False
+    if datafit.positions <= POSITIONS:
+        return datafit.games
+    wanted = round(len(datafit.games) * POSITIONS / datafit.positions)
+    chosen = np.random.default_rng(len(datafit.games)).choice(
+        len(datafit.games), max(wanted, 1), replace=False
     )
-    return problem.games[np.sort(chosen)]
+    return datafit.games[np.sort(chosen)]
 
 
 def _dead_phases(

@@ -11,12 +11,15 @@ from games.record import USUAL_SCALE
 from games.streams import InputError
 from tuner.datasets.dataset import Dataset, ahead, ranges_of, size_of
 from tuner.fit.curvature import Curvature
+from tuner.fit.datafit import Datafit
 from tuner.fit.device.base import Device
 from tuner.fit.device.cpu.device import CPU
 from tuner.fit.learners.base import LearnerOptions
+from tuner.fit.noise import OWN_REACH, REACH
+from tuner.fit.penalty import Independent
 from tuner.fit.prior import empirical_prior
-from tuner.fit.problem import Problem, diagonal
-from tuner.fit.tied import free_leaders, tied_device
+from tuner.fit.problem import Problem
+from tuner.fit.ties import free_leaders, ties_of
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
@@ -44,9 +47,16 @@ class FitOptions:
     seed: int = 1
     own_results: bool = False
     device: Device = CPU
+    # makes the datafit, such as that of choices, of the arguments of the regression on outcomes
+    datafit: Callable[..., Datafit] = Datafit
     # called with the positions done in a pass, and all of them
     progress: Callable[[int, int], None] = lambda done, total: None
     centipawn: float | None = None
+
+    @property
+    def reach(self) -> float:
+        """The length of the step of "play", see `tuner.fit.noise`."""
+        return OWN_REACH if self.own_results else REACH
 
     def centipawn_at(self, scale: float) -> float:
         """Return `centipawn` for a fit of this scale."""
@@ -85,20 +95,18 @@ def make_problem(
         scale *= growth
         start[:, -1], free[:, -1] = width / (2 * scale), True
         low[:, -1] = np.maximum(low[:, -1], objective.narrowest / (2 * scale))
-    return Problem(
+    datafit = options.datafit(
         data,
         games,
         objective,
         scale,
-        start,
-        free,
-        low,
-        high,
-        mean,
-        diagonal(np.where(free, precision, 0.0)),
-        device=tied_device(options.device, leaders),
+        free=free,
         progress=options.progress,
+        device=options.device,
+        ties=ties_of(leaders),
     )
+    penalty = Independent(mean, np.where(free, precision, 0.0).ravel())
+    return Problem(datafit, penalty, start, low, high)
 
 
 def _share_of_draws(data: Dataset, games: np.ndarray) -> float:
@@ -124,8 +132,8 @@ def with_prior(
 ) -> tuple[Problem, np.ndarray, Curvature]:
     """Call `empirical_prior` for the weights that have no prior in the file."""
     allowed = np.zeros(problem.free.shape, np.bool_)
-    allowed[:, : problem.data.columns] = options.prior is not None and ~parameters.mask(
+    allowed[:, : problem.datafit.data.columns] = options.prior is not None and ~parameters.mask(
         tuple(name for name, _ in parameters.prior)
     )
     width = options.prior if isinstance(options.prior, (int, float)) else None
-    return empirical_prior(problem, problem.data.layout.places, allowed, width)
+    return empirical_prior(problem, problem.datafit.data.layout.places, allowed, width)

@@ -1,111 +1,87 @@
-"""TD(lambda) on finished games, solved for the weights at which the sum of c_t dv_t/dw over all
-games is zero.
+"""TD(lambda) on finished games: the weights at which the sum of c_t dv_t/dw over all games is zero.
 
-With lambda = 1 it is the regression of tanh on the results by squared error. Standard errors are
-the sandwich estimator of the derivative of that equation and the scores of whole games."""
+With lambda = 1 it is the regression of tanh on the results by squared error. The equation has no
+loss, and its derivative is not symmetric."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
-from tuner.datasets.dataset import Dataset
-from tuner.datasets.writing import split_games
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import (
-    Full,
-    NullSpace,
-    Uncertainty,
-    correction,
-    find_null_space,
-    uncertainty_of,
-    with_unused_kept,
-)
-from tuner.fit.learners import LEARNERS
-from tuner.fit.learners.base import Record
-from tuner.fit.learners.equation import RIDGE, factorised, newton_steps
-from tuner.fit.problem import Problem
-from tuner.fit.result import Convergence, FitResult, learned, whole
-from tuner.fit.setup import FitOptions, make_problem, with_prior
-from tuner.objectives.temporal import TemporalData
-from tuner.parameters.parameters import Parameters
+from tuner.datasets.dataset import size_of
+from tuner.fit.curvature import EXACT, Curvature, Matrix
+from tuner.fit.datafit import Datafit
+from tuner.fit.penalty import Independent
 
-CONVERGED = 0.1  # centipawns of a Newton step, at most, after convergence
+RIDGE = 1e-10  # of the matrix's mean diagonal: keeps unidentified directions in place
 
 
-def fit_temporal(
-    data: Dataset,
-    extra: TemporalData,
-    parameters: Parameters,
-    options: FitOptions,
-    watch: Callable[[dict], None] = lambda line: None,
-) -> FitResult:
-    """Fit like `tuner.fit.regression.fit`, by TD(lambda). An automatic prior has the width for the
-    regression on results; losses are those on the results."""
-    train, held = split_games(data, options.held_out, options.seed)
-    if len(train) == 0:
-        train, held = held, train
-    regression = make_problem(data, parameters, options, train, parameters.scale)
-    if options.prior is not None or parameters.prior:
-        regression, _, _ = with_prior(regression, parameters, options)
-    problem = replace(regression, temporal=extra)
-    record, solve = Record(watch), LEARNERS[options.learner].solve
-    assert solve is not None, "the method allows learners that solve the equation"
-    record(problem.start, problem.equation(problem.start)[1])
-    weights = solve(problem, options.learning, record)
-    convergence = convergence_of(problem, weights, parameters.wording.unit)
-    curvature = curvature_of(regression, weights)
-    null_space = find_null_space(regression, curvature, data.layout.places)
-    undecided = null_space.under(regression)
-    weights = undecided.restore(regression, weights)
-    weights = with_unused_kept(regression, weights, curvature.diagonal())
-    uncertainty = standard_errors(problem, weights, undecided) if options.errors else None
-    weights, _, uncertainty = whole(problem, weights, weights, uncertainty)
-    return FitResult(
-        learned(parameters, weights, weights, uncertainty, parameters.scale),
-        regression,
-        regression.on(held) if len(held) else None,
-        weights,
-        curvature,
-        null_space,
-        uncertainty,
-        record.history,
-        convergence,
-        weights,
-    )
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Temporal(Datafit):
+    """The equation of TD(lambda), with the `temporal` data; its games are complete and in order.
+    Losses are those of the regression on the results."""
+
+    has_value: ClassVar[bool] = False
+
+    @property
+    def regression(self) -> Datafit:
+        """See `Datafit`."""
+        given = {each.name: getattr(self, each.name) for each in fields(Datafit)}
+        return Datafit(**{**given, "temporal": None})
+
+    def residual(
+        self, weights: np.ndarray, ranges: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray]:
+        """See `Datafit`: the mean square of the errors c over positions, and minus the mean of
+        c dv/dw."""
+        chosen = self.whole_games if ranges is None else ranges
+        sums, squares = self.device.equation(self, self.ties.expand(weights), chosen)
+        total = size_of(chosen)
+        return squares / total, -self.ties.pull(sums).reshape(weights.shape) / total
+
+    def some(self, units: np.ndarray) -> np.ndarray:
+        """See `Datafit`; of whole games."""
+        return self.whole_games[units]
+
+    def slope(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> Curvature:
+        """See `Datafit`; of some games without the curvature of tanh, for the steps of Newton's
+        method."""
+        chosen, exact = (self.whole_games, True) if ranges is None else (ranges, False)
+        sums = self.device.equation_matrix(self, self.ties.expand(weights), chosen, exact)
+        return Unsymmetric(self.ties.pull(self.ties.pull(sums.T).T) / size_of(chosen))
 
 
-def convergence_of(problem: Problem, weights: np.ndarray, unit: str) -> Convergence:
-    """Return whether a fit converged, measured by the size of one more Newton step."""
-    right = problem.equation(weights)[0]
-    rising = right.reshape(weights.shape)
-    inside = ((weights > problem.low) | (rising > 0)) & ((weights < problem.high) | (rising < 0))
-    free = np.flatnonzero((problem.free & inside).ravel())
-    norm = float(np.linalg.norm(right[free]))
-    furthest = float(np.abs(newton_steps(problem, weights, free)(right[free])).max(initial=0.0))
-    if furthest <= CONVERGED:
-        return Convergence(True, norm)
-    return Convergence(
-        False, norm, f"one more Newton step would move a weight by {furthest:.2g} {unit}"
-    )
+class Unsymmetric(Matrix):
+    """A matrix that is not symmetric."""
 
+    _factor: tuple[np.ndarray, Any] | None = None
 
-def standard_errors(problem: Problem, weights: np.ndarray, null_space: NullSpace) -> Uncertainty:
-    """Return standard errors clustered by game: V = A^-1 (sum of u u') A'^-1 G / (G - p), u the
-    scores of whole games. A prior adds as in `tuner.fit.errors`."""
-    games, free, total = problem.model.whole_games, null_space.coordinates, problem.positions
-    matrix = problem.equation_matrix(weights, games, exact=True)[np.ix_(free, free)] * total
-    pull = problem.precision_of(free) * total
-    matrix += pull
-    diagonal = np.diag(matrix).copy()
-    matrix[np.diag_indices(len(free))] += RIDGE * np.abs(diagonal).mean()
-    meat, names = problem.device.score_products(problem.model, weights, free)
-    inverse = factorised(matrix)(np.eye(len(free)))
-    few = correction(problem, names, len(free) - float((inverse * pull).sum()))
-    covariance = sampling = null_space.project(inverse @ (meat * few) @ inverse.T)
-    if pull.any():
-        pull *= problem.design_effect * few
-        covariance = sampling + null_space.project(inverse @ pull @ inverse.T)
-    return uncertainty_of(problem, Full(covariance), Full(sampling), null_space, names)
+    def solve(
+        self,
+        penalty: Independent,
+        moving: np.ndarray,
+        right: np.ndarray,
+        damping: float = 0.0,
+        tolerance: float = EXACT,
+    ) -> np.ndarray:
+        """See `Curvature`; directions that nothing determines hardly move. The factor serves while
+        the same weights move."""
+        if self._factor is None or not np.array_equal(self._factor[0], moving):
+            part = self.matrix[np.ix_(moving, moving)]
+            if len(moving):
+                part[np.diag_indices(len(moving))] += RIDGE * np.diag(part).mean()
+            whole = part + penalty.matrix(moving)
+            self._factor = moving, lu_factor(whole, check_finite=False)
+        return lu_solve(self._factor[1], right, check_finite=False)
+
+    def inverse(
+        self, penalty: Independent, free: np.ndarray, count: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `Matrix`."""
+        part = self.matrix[np.ix_(free, free)] * count + penalty.matrix(free) * count
+        part[np.diag_indices(len(free))] += RIDGE * np.abs(np.diag(part)).mean()
+        factor = lu_factor(part, check_finite=False)
+        return lu_solve(factor, np.eye(len(free)), check_finite=False), np.arange(len(free))

@@ -18,8 +18,8 @@ from games.streams import InputError
 from tuner.datasets.dataset import Dataset
 from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.loading import evaluation_spec
-from tuner.fit.device.base import Device
-from tuner.fit.siblings import SiblingsDevice, siblings_device, usual_temperature
+from tuner.fit.choices import choices_of, usual_temperature
+from tuner.fit.datafit import Datafit
 from tuner.learn.searches import Making, Searched, SearchSpec, searches
 from tuner.learn.targets import Targets
 from tuner.options.tune import TuneSettings
@@ -194,9 +194,9 @@ class Moves(Targets):
         if self._rater is not None:
             self._rater.close()
 
-    def device(self, device: Device, data: Dataset, start: Parameters) -> SiblingsDevice:
-        """Return the device that fits their dataset. The temperature of choices that were played is
-        that at which the start predicts them best."""
+    def datafit(self, data: Dataset, start: Parameters) -> Callable[..., Datafit]:
+        """See `Targets`. The temperature of choices that were played is that at which the start
+        predicts them best."""
         if data.apart:
             raise InputError(
                 f"--method moves: term {data.apart[0]} is not linear in its weights; learn from"
@@ -209,4 +209,4 @@ class Moves(Targets):
             # without an evaluation: the temperature of a game that is won or lost at once
             found = usual_temperature(data, start.weights, group, view)
             unit = found or 1 / (2 * start.scale)
-        return siblings_device(device, data, len(start.weights), group, view, unit)
+        return choices_of(group, view, unit)

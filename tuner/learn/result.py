@@ -27,11 +27,10 @@ from tuner.findings.findings import (
     ratios_of,
     reversed_results,
 )
-from tuner.fit.prior import SlopedDataset
-from tuner.fit.problem import Problem
+from tuner.fit.choices import Choices
+from tuner.fit.datafit import Datafit
 from tuner.fit.result import FitResult
-from tuner.fit.siblings import SiblingsDevice
-from tuner.fit.tied import TiedDevice
+from tuner.fit.slopes import SlopedDataset
 from tuner.learn.method_table import METHODS
 from tuner.learn.moves import TEMPERATURE
 from tuner.learn.targets import Read, Start
@@ -48,12 +47,10 @@ ENGINE_NODES, MATCH_GAMES = 5000, 400  # of the match that is suggested to engin
 
 def choices_of(result: FitResult) -> ChoiceLosses:
     """Return what the choices before and after a fit to moves lose."""
-    held = result.held_out if result.held_out is not None else result.problem
-    device = held.device.device if isinstance(held.device, TiedDevice) else held.device
-    assert isinstance(device, SiblingsDevice), "moves are learned on such a device"
+    held = result.held_out if result.held_out is not None else result.problem.datafit
+    assert isinstance(held, Choices), "moves are choices"
     before, after = (
-        TEMPERATURE * device.lost(held.model, weights)
-        for weights in (result.reference, result.weights)
+        TEMPERATURE * held.lost(weights) for weights in (result.reference, result.weights)
     )
 
     def error(lost: np.ndarray) -> float:
@@ -78,7 +75,7 @@ def describe(
     options: TuneSettings,
     result: FitResult,
     begun: Start,
-    on_results: tuple[Problem, Problem | None] | None,
+    on_results: tuple[Datafit, Datafit | None] | None,
     command: str,
 ) -> Result:
     """Return the result of a fit; options are resolved."""
@@ -96,7 +93,7 @@ def describe(
     match = _match_command(start, output, options, result.parameters.game, game) if moved else None
     if match and options.run:
         match += f" --run {shlex.quote(f'{options.run}-match')}"
-    step, slopes = result.step, result.problem.data
+    datafit, step, slopes = result.problem.datafit, result.step, result.problem.datafit.data
     return Result(
         command=command,
         version=__version__,
@@ -115,7 +112,7 @@ def describe(
         score_scale=score_scale and round(score_scale.value, 8),
         gradient=options.gradient if options.gradient != "analytic" else None,
         step=options.step,
-        loss="choices" if moves else result.problem.objective.name,
+        loss="choices" if moves else datafit.objective.name,
         learner=options.learner,
         iterations=len(result.history) - 1,
         converged=result.convergence.converged,
@@ -134,9 +131,9 @@ def describe(
         intercept=[round(float(value), 2) for value in result.intercept],
         prior=options.prior or "none",
         file_prior=bool(begun.parameters.prior) or None,
-        design_effect=round(result.problem.design_effect, 3),
+        design_effect=round(result.problem.penalty.design_effect, 3),
         null_directions=result.null_space.dimension,
-        never_applied=int((result.problem.use[0].sum(axis=0) == 0).sum()),
+        never_applied=int((datafit.use[0].sum(axis=0) == 0).sum()),
         error_draws=(result.uncertainty.draws or None) if result.uncertainty else None,
         held_out_change=on_own,
         noise=noise,
@@ -184,14 +181,14 @@ def describe(
 
 
 def _as_given(
-    result: FitResult, on_results: tuple[Problem, Problem | None] | None, scale: float
+    result: FitResult, on_results: tuple[Datafit, Datafit | None] | None, scale: float
 ) -> AsGiven | None:
     """Return the loss of the starting values with the `scale` of their file; None where
     the fit changed weights alone, or the loss is not known."""
     beside = [
         name
         for name, there in (
-            ("scale", result.problem.scale != scale),
+            ("scale", result.problem.datafit.scale != scale),
             ("slopes by phase", result.step is not None),
             ("intercept", result.intercept.any()),
         )

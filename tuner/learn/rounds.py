@@ -13,8 +13,8 @@ from games.record import ReadReport, points_of
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.summary import is_labelled
 from tuner.evaluation.evaluation import quiescence_of
+from tuner.fit.cross_validation import choose_prior
 from tuner.fit.noise import PLAY
-from tuner.fit.regression import choose_prior
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
@@ -90,7 +90,6 @@ def fitted_in_rounds(
         if given.device == "auto":
             options = without_gpu(options, read)
         device = device_of(engine, read, options, sources, executor)
-        device = targets.device(device, read.data, parameters)
         if first:
             scored, labelled = len(read.data.score) > 0, is_labelled(read.data)
             how = method.line(options, engine is None, scored, labelled)
@@ -98,7 +97,10 @@ def fitted_in_rounds(
             if executor.remote and (why := why_here(engine, read, options, sources)):
                 display.note(f"passes over the positions run on this machine: {why}")
         fitting = replace(
-            fitting_of(options, device), progress=display.passing, centipawn=read.centipawn
+            fitting_of(options, device),
+            datafit=targets.datafit(read.data, parameters),
+            progress=display.passing,
+            centipawn=read.centipawn,
         )
         if first:
             options = _with_prior(read.data, parameters, options, fitting, display)
@@ -160,15 +162,15 @@ def _with_prior(
 def value_change(result: FitResult, before: Parameters) -> float:
     """Return the mean change of the value of a position by a fit that started from these
     parameters, over the first positions."""
-    problem, columns = result.problem, before.weights.shape[1]
-    games = problem.games[
-        : np.searchsorted(np.cumsum(np.diff(problem.data.first)[problem.games]), SOME) + 1
+    datafit, columns = result.problem.datafit, before.weights.shape[1]
+    games = datafit.games[
+        : np.searchsorted(np.cumsum(np.diff(datafit.data.first)[datafit.games]), SOME) + 1
     ]
-    weights = [np.zeros(problem.start.shape) for _ in range(2)]
+    weights = [np.zeros(result.weights.shape) for _ in range(2)]
     for some, parameters in zip(weights, (before, result.parameters), strict=True):
         some[:, :columns] = parameters.weights
     values = [
-        np.tanh(parameters.scale * problem.evaluations(some, problem.on(games).ranges))
+        np.tanh(parameters.scale * datafit.evaluations(some, datafit.on(games).ranges))
         for some, parameters in zip(weights, (before, result.parameters), strict=True)
     ]
     return float(np.abs(values[1] - values[0]).mean())

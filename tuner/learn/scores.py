@@ -177,7 +177,7 @@ class Scores(Targets):
         device = start.engine.cpu(options.workers) if start.engine else None
         fitting, scale = fitting_of(options, device), start.parameters.scale
         problem = make_problem(data, start.parameters, fitting, every, scale)
-        return problem.evaluations(problem.start, whole_games(data, every))
+        return problem.datafit.evaluations(problem.start, whole_games(data, every))
 
 
 def names_of_the_move(data: Dataset) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +20,8 @@ from tuner.datasets.dataset import Dataset
 from tuner.evaluation.engine import CompiledTerms
 from tuner.evaluation.explain import leaf_of
 from tuner.evaluation.loading import EvaluationSpec, engine_of, evaluation_spec
-from tuner.fit.result import FitResult
-from tuner.fit.setup import FitOptions
-from tuner.fit.temporal import fit_temporal
+from tuner.fit.temporal import Temporal
 from tuner.io.run_folder import BEGUN, SEARCHES
-from tuner.io.terminal import Display
 from tuner.learn.targets import Start, Targets
 from tuner.objectives.temporal import TemporalData, decays, differences, errors
 from tuner.options.tune import TuneSettings
@@ -277,9 +275,7 @@ class Leaves(Targets):
         self._known.append(found.known)
         return replace(batch, positions=found.leaves), batch.outcomes
 
-    def fit(
-        self, data: Dataset, start: Parameters, options: FitOptions, display: Display
-    ) -> FitResult:
+    def datafit(self, data: Dataset, start: Parameters) -> Callable[..., Temporal]:
         """See `Targets`."""
         followed = TemporalData(np.concatenate(self._decay), np.concatenate(self._known))
-        return fit_temporal(data, followed, start, options, display.learning)
+        return partial(Temporal, temporal=followed)

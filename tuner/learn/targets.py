@@ -5,6 +5,7 @@ differs: the positions or outcomes of a batch, what was read, the device, the fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple
 
@@ -13,8 +14,8 @@ import numpy as np
 from games.record import Game, PositionBatch
 from tuner.datasets.dataset import Dataset
 from tuner.evaluation.engine import CompiledTerms
-from tuner.fit.device.base import Device
-from tuner.fit.regression import fit
+from tuner.fit.datafit import Datafit
+from tuner.fit.fit import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
@@ -83,9 +84,9 @@ class Targets:
         """Return what was read with the targets that need all of it."""
         return read
 
-    def device(self, device: Device, data: Dataset, start: Parameters) -> Device:
-        """Return the device that fits the dataset."""
-        return device
+    def datafit(self, data: Dataset, start: Parameters) -> Callable[..., Datafit]:
+        """Return what makes the datafit of the dataset, see `FitOptions`."""
+        return Datafit
 
     def fit(
         self, data: Dataset, start: Parameters, options: FitOptions, display: Display

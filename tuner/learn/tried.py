@@ -10,8 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from tuner.fit.regression import at_share
-from tuner.fit.result import FitResult
+from tuner.fit.result import FitResult, at_share
 from tuner.io.terminal import Display
 from tuner.learn.own_games import played
 from tuner.learn.result import match_text, share_text

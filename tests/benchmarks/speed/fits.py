@@ -20,8 +20,8 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
 from tuner.evaluation.evaluation import quiescence_of
 from tuner.evaluation.loading import load_engine
+from tuner.fit.fit import fit
 from tuner.fit.learners.base import LearnerOptions
-from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.io.files import QUIESCENCE
 from tuner.learn.build import build, checked
@@ -116,8 +116,8 @@ def passes(work: Workload) -> list[Row]:
     ):
         problem = make_problem(data, _zero(data), FitOptions(), np.arange(data.games), scale)
         weights = np.random.default_rng(1).normal(0, 10, problem.start.shape)
-        problem.loss_gradient(weights)
-        seconds = cpu_seconds(partial(problem.loss_gradient, weights))
+        problem.datafit.loss_gradient(weights)
+        seconds = cpu_seconds(partial(problem.datafit.loss_gradient, weights))
         some = min(100_000, data.positions)
         matrix = csr_matrix(
             (
@@ -128,7 +128,7 @@ def passes(work: Workload) -> list[Row]:
             shape=(some, data.columns),
         )
         share = (data.phase[:some] / data.manifest["phases"])[:, None]
-        shares = np.concatenate([share, 1 - share], axis=1)[:, : problem.stages]
+        shares = np.concatenate([share, 1 - share], axis=1)[:, : problem.datafit.stages]
         target = (1 + data.outcome[:some].astype(np.float64)) / 2
 
         def scipy_pass(matrix=matrix, shares=shares, target=target, w=weights) -> np.ndarray:
@@ -140,7 +140,7 @@ def passes(work: Workload) -> list[Row]:
         nonzeros = len(data.index) / data.positions
         rows.append(
             Row(
-                f"fused pass, {nonzeros:.1f} nonzeros, {problem.stages} stages",
+                f"fused pass, {nonzeros:.1f} nonzeros, {problem.datafit.stages} stages",
                 data.positions / seconds / 1e6,
                 "M positions/s",
                 target_of(work.of_game, "pass") if nonzeros < 40 else None,
@@ -214,8 +214,8 @@ def _measure(path: str) -> dict:
     parameters = _zero(data)
     games = np.arange(min(50, data.games))
     tiny = make_problem(data, parameters, FitOptions(), games, _scale(data))
-    tiny.gauss_newton(tiny.start)  # compiles and loads what a fit needs
-    tiny.device.score_products(tiny.model, tiny.start, np.arange(tiny.start.size))
+    tiny.datafit.gauss_newton(tiny.start)  # compiles and loads what a fit needs
+    tiny.datafit.score_products(tiny.start, np.arange(tiny.start.size))
     before = peak_megabytes()
     options = FitOptions(held_out=0.0, prior=None, learning=LearnerOptions(tolerance=NEAR / 4))
     started = time.process_time()

@@ -14,14 +14,15 @@ import numpy as np
 
 from tests.benchmarks.speed import Row, Workload
 from tests.benchmarks.speed.fits import whole_data
+from tests.tuner.support import temporal_of
 from tuner.datasets.dataset import Dataset, Rows
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import DatasetWriter
+from tuner.fit.datafit import Datafit
 from tuner.fit.device.choose import required_gpu
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.gpu.device import Gpu
-from tuner.fit.problem import Problem
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.result import FitResult
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.objectives.temporal import TemporalData
@@ -97,41 +98,41 @@ class GpuComparison:
     def weights(self) -> np.ndarray:
         return np.random.default_rng(2).normal(0, SPREAD, (2, PARAMETERS + 1))
 
-    def problem(self, device: Cpu | Gpu, most: int | None = None) -> Problem:
-        """Return the problem on all games, or on the first ones with about `most` positions."""
+    def datafit(self, device: Cpu | Gpu, most: int | None = None) -> Datafit:
+        """Return the datafit of all games, or on the first ones with about `most` positions."""
         games = (
             self.data.games
             if most is None
             else max(1, int(np.searchsorted(self.data.first, most, side="right")) - 1)
         )
         options = replace(OPTIONS, device=device)
-        return make_problem(self.data, _zero(), options, np.arange(games), SCALE)
+        return make_problem(self.data, _zero(), options, np.arange(games), SCALE).datafit
 
     def differences(self) -> dict[str, float]:
         """Return the largest difference between the results of GPU and CPU, relative to the largest
         value."""
-        both = [self.problem(device, CHECKED) for device in (self.gpu, self.here)]
+        both = [self.datafit(device, CHECKED) for device in (self.gpu, self.here)]
         n, some = self.data.positions, np.arange(0, self.weights.size, 3)
         extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
         rows = self.data.rows(0, CHECKED)
-        questions: dict[str, Callable[[Problem], Any]] = {
-            "loss": lambda p: np.array([p.loss(self.weights)]),
-            "gradient": lambda p: p.loss_gradient(self.weights)[1],
-            "matrix": lambda p: p.gauss_newton(self.weights),
-            "scores": lambda p: p.device.score_products(p.model, self.weights, some)[0],
-            "evaluations": lambda p: p.device.evaluate(rows, p.model.table(self.weights)),
-            "TD(0.7)": lambda p: replace(p, temporal=extra).equation(self.weights)[0],
+        questions: dict[str, Callable[[Datafit], Any]] = {
+            "loss": lambda d: np.array([d.loss(self.weights)]),
+            "gradient": lambda d: d.loss_gradient(self.weights)[1],
+            "matrix": lambda d: d.gauss_newton(self.weights),
+            "scores": lambda d: d.score_products(self.weights, some),
+            "evaluations": lambda d: d.device.evaluate(rows, d.table(self.weights)),
+            "TD(0.7)": lambda d: temporal_of(d, extra).residual(self.weights)[1],
         }
         found = {}
         for name, ask in questions.items():
-            value, wanted = (ask(problem) for problem in both)
+            value, wanted = (ask(datafit) for datafit in both)
             found[name] = float(np.abs(value - wanted).max() / np.abs(wanted).max())
         return found
 
     def same_bits(self) -> bool:
         """Return whether two passes give the same bits."""
-        problem = self.problem(self.gpu)
-        first, second = (problem.loss_gradient(self.weights) for _ in range(2))
+        datafit = self.datafit(self.gpu)
+        first, second = (datafit.loss_gradient(self.weights) for _ in range(2))
         return first[0] == second[0] and first[1].tobytes() == second[1].tobytes()
 
     def fit(self, games: np.ndarray | None = None) -> FitResult:
@@ -140,7 +141,7 @@ class GpuComparison:
 
     def rows(self) -> list[Row]:
         """Return the times of a pass and of a fit as rows."""
-        whole, part, data = self.problem(self.gpu), self.problem(self.here, CHECKED), self.data
+        whole, part, data = self.datafit(self.gpu), self.datafit(self.here, CHECKED), self.data
         passing = seconds(lambda: whole.loss_gradient(self.weights))
         eights = sum(
             int((-(-np.diff(data.row[a : a + CHECKED + 1]) // 8)).sum())

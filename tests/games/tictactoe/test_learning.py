@@ -8,7 +8,7 @@ import pytest
 from games.record import ReadOptions
 from tests.games.tictactoe.support import random_games
 from tuner.evaluation.loading import load_engine
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
 

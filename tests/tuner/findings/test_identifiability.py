@@ -6,8 +6,7 @@ import pytest
 
 from tests.tuner.support import PHASES, Sample, problem_of, write_sample
 from tuner.findings.identifiability import identify
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space
+from tuner.fit.null_space import find_null_space
 from tuner.parameters.parameters import Layout, Place
 from tuner.results.fit import Rare
 
@@ -60,8 +59,8 @@ def sample(tmp_path_factory) -> Sample:
 @pytest.mark.parametrize(("stages", "names"), [(1, ("all",)), (2, ("mg", "eg"))])
 def test_rank_and_null_directions(sample, stages, names):
     problem = problem_of(sample, stages)
-    curvature = curvature_of(problem, problem.start)
-    null_space = find_null_space(problem, curvature, LAYOUT.places)
+    curvature = problem.datafit.curvature(problem.start)
+    null_space = find_null_space(problem, problem.start, curvature, LAYOUT.places)
     found = identify(problem, curvature, null_space, LAYOUT, names)
     assert found.free == stages * 14
     assert found.rank == np.linalg.matrix_rank(sample.design(stages))
@@ -85,7 +84,8 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
 
 def test_weights_traded_against_a_mean_are_identified_and_twins_are_not(sample):
     problem = problem_of(sample, 1)
-    null_space = find_null_space(problem, curvature_of(problem, problem.start), LAYOUT.places)
+    curvature = problem.datafit.curvature(problem.start)
+    null_space = find_null_space(problem, problem.start, curvature, LAYOUT.places)
     loose = dict(zip([*LAYOUT.labels(), "intercept"], null_space.loose.tolist(), strict=True))
     assert {name for name, is_loose in loose.items() if is_loose} == {
         "twin.a",
@@ -97,9 +97,9 @@ def test_weights_traded_against_a_mean_are_identified_and_twins_are_not(sample):
 def test_effective_parameters_are_the_trace_of_the_smoother(sample):
     precision = np.full(14, 2e-6)
     problem = problem_of(sample, 1, precision=precision)
-    curvature = curvature_of(problem, problem.start)
+    curvature = problem.datafit.curvature(problem.start)
     matrix = curvature.matrix
-    null_space = find_null_space(problem, curvature, LAYOUT.places)
+    null_space = find_null_space(problem, problem.start, curvature, LAYOUT.places)
     expected = np.trace(np.linalg.solve(matrix + np.diag(precision), matrix))
     assert identify(problem, curvature, null_space, LAYOUT, ("all",)).effective == pytest.approx(
         expected, rel=1e-9

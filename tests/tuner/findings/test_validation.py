@@ -9,7 +9,6 @@ import statsmodels.api as sm
 from tests.tuner.support import SCALE, chances, losses, problem_of, random_sample
 from tuner.core.estimates import reach_of
 from tuner.findings.findings import BINS, calibration, change_of_loss, mean_of_clusters
-from tuner.fit.problem import diagonal
 from tuner.statistics.intervals import wilson_interval
 
 
@@ -34,7 +33,7 @@ def test_the_interval_of_a_mean_is_that_of_statsmodels():
 def test_the_change_of_the_loss_is_the_mean_over_positions(sample, objective):
     given, weights = sample
     problem = problem_of(given, 2, objective)
-    found = change_of_loss(problem, problem.start, weights)
+    found = change_of_loss(problem.datafit, problem.start, weights)
     p, q = chances(given.design(2) @ weights.ravel(), SCALE), (1 + given.outcome) / 2
     expected = losses(objective, p, q) - losses(objective, np.full(len(q), 0.5), q)
     assert found.difference.value == pytest.approx(expected.mean(), rel=1e-9)
@@ -50,17 +49,8 @@ def test_the_change_of_the_loss_is_the_mean_over_positions(sample, objective):
 
 def test_the_change_with_draws_as_outcomes(sample):
     given, weights = sample
-    shape = (2, weights.shape[1] + 1)
-    zero = np.zeros(shape)
-    problem = replace(
-        problem_of(given, 2, "ordered"),
-        start=zero,
-        free=np.ones(shape, bool),
-        low=zero,
-        high=zero,
-        mean=zero,
-        precision=diagonal(zero),
-    )
+    zero = np.zeros((2, weights.shape[1] + 1))
+    problem = problem_of(given, 2, "ordered").datafit
     after = np.concatenate([weights, np.full((2, 1), -80.0)], axis=1)
     found = change_of_loss(problem, zero, after).difference.value
     assert found == pytest.approx(problem.loss(after) - problem.loss(zero), rel=1e-9)
@@ -68,7 +58,7 @@ def test_the_change_with_draws_as_outcomes(sample):
 
 def test_calibration_bins_hold_all_positions_and_their_results(sample):
     given, weights = sample
-    lines = calibration(problem_of(given, 2), weights)
+    lines = calibration(problem_of(given, 2).datafit, weights)
     n = np.array([line.positions for line in lines])
     assert len(lines) == BINS and n.sum() == len(given.outcome) and n.min() > 0.7 * n.mean()
     assert n @ [line.actual for line in lines] == pytest.approx((0.5 + 0.5 * given.outcome).sum())
@@ -86,7 +76,7 @@ def test_a_bin_of_games_that_ended_alike_has_no_interval_of_width_zero(sample, o
     alike = replace(
         given, data=replace(given.data, outcome=np.full_like(given.data.outcome, outcome))
     )
-    for line in calibration(problem_of(alike, 2), weights):
+    for line in calibration(problem_of(alike, 2).datafit, weights):
         expected = ends(line.games * (1 + outcome) / 2, line.games) if ends else (None, None)
         assert (line.low, line.high) == expected and line.actual == pytest.approx((1 + outcome) / 2)
 

@@ -5,21 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tuner.support import SCALE, chances, problem_of, random_sample, write_sample
+from tests.tuner.support import SCALE, by_passes, chances, problem_of, random_sample, write_sample
 from tuner.datasets.files import Rows
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.writing import WideWriter
-from tuner.fit import curvature
 from tuner.fit import prior as prior_module
-from tuner.fit.blocks import FORMS, BlockPrecision, BlockPrior, Root, prior_blocks
-from tuner.fit.curvature import Dense, Operator, curvature_of, is_large
+from tuner.fit.blocks import FORMS, BlockPrior, Root, banded_root, prior_blocks
+from tuner.fit.covariance import Draws, Full
+from tuner.fit.curvature import Matrix, Products
 from tuner.fit.device.cpu.device import Cpu
-from tuner.fit.errors import Draws, Full, find_null_space, standard_errors
+from tuner.fit.errors import standard_errors
+from tuner.fit.fit import fit
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
+from tuner.fit.null_space import find_null_space
+from tuner.fit.penalty import Boards
 from tuner.fit.prior import empirical_prior
-from tuner.fit.problem import diagonal
-from tuner.fit.regression import fit
 from tuner.fit.setup import FitOptions
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import Layout, Place
@@ -55,36 +56,25 @@ def allowed(stages):
     return found
 
 
-def many(monkeypatch):
-    """Take 91 weights for many."""
-    monkeypatch.setattr(curvature, "FEW", 50)
-    monkeypatch.setattr(curvature, "CROSSING", 0.0)
-
-
 @pytest.mark.parametrize("objective", list(OBJECTIVES))
 @pytest.mark.parametrize("stages", [1, 2])
-def test_products_are_those_of_the_matrix(sample, stages, objective):
+def test_products_are_those_of_the_matrix(sample, monkeypatch, stages, objective):
+    by_passes(monkeypatch)
     zero = np.zeros((stages, COLUMNS + 1 + OBJECTIVES[objective].widths))
-    problem = replace(
-        problem_of(sample, stages),
-        objective=OBJECTIVES[objective],
-        start=zero,
-        free=zero == 0,
-        mean=zero,
-        precision=diagonal(zero),
-    )
+    datafit = problem_of(sample, stages).datafit
+    datafit = replace(datafit, objective=OBJECTIVES[objective], free=zero == 0)
     random = np.random.default_rng(1)
     weights = random.normal(0, 20, zero.shape)
     weights[:, COLUMNS + 1 :] = 50.0
-    matrix, operator = problem.gauss_newton(weights), Operator(problem, weights)
+    matrix, operator = datafit.gauss_newton(weights), datafit.curvature(weights)
     np.testing.assert_allclose(operator.diagonal(), matrix.diagonal(), rtol=1e-10, atol=1e-20)
     vectors = random.normal(size=(len(matrix), 7))
     expected = matrix @ vectors
     np.testing.assert_allclose(
-        operator.apply(vectors), expected, rtol=1e-9, atol=1e-12 * abs(expected).max()
+        operator.products(vectors), expected, rtol=1e-9, atol=1e-12 * abs(expected).max()
     )
-    threads = replace(problem, device=Cpu(3))
-    assert (Operator(threads, weights).apply(vectors) == operator.apply(vectors)).all()
+    threads = replace(datafit, device=Cpu(3)).curvature(weights)
+    assert (threads.products(vectors) == operator.products(vectors)).all()
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -97,16 +87,20 @@ def test_the_precision_of_blocks_is_that_of_the_matrix(stages, form):
     widths = [BlockPrior(10.0 + i, form) for i in range(len(blocks))]
     given = np.zeros(free.size)
     given[2] = 0.3
-    matrix = BlockPrecision(blocks, widths, given.ravel()).formed.toarray() * 0.7
-    found = BlockPrecision(blocks, widths, given) * 0.7
+    mean = np.zeros(free.shape)
+    formed, found = (Boards(mean, given, 1.0, blocks, widths, 0.7, how) for how in (True, False))
+    matrix = formed.matrix(np.arange(free.size))
     vectors = random.normal(size=(free.size, 3))
-    np.testing.assert_allclose(found @ vectors, matrix @ vectors, atol=1e-9)
-    np.testing.assert_allclose(found @ vectors[:, 0], matrix @ vectors[:, 0], atol=1e-9)
+    np.testing.assert_allclose(found.products(vectors), matrix @ vectors, atol=1e-9)
+    np.testing.assert_allclose(formed.products(vectors), matrix @ vectors, atol=1e-12)
+    np.testing.assert_allclose(found.products(vectors[:, 0]), matrix @ vectors[:, 0], atol=1e-9)
+    weights = random.normal(size=free.shape)
+    assert found.value(weights) == pytest.approx(weights.ravel() @ matrix @ weights.ravel() / 2)
     np.testing.assert_allclose(found.diagonal(), matrix.diagonal(), atol=1e-12)
     half = found.draws(np.eye(free.size))
     np.testing.assert_allclose(half @ half.T, matrix, atol=1e-10)
     told = random.uniform(0, 0.05, free.size)
-    inverse = curvature.preconditioner(found, told)(np.eye(free.size))
+    inverse = found.inverse_with(told)(np.eye(free.size))
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-10)
     assert (np.linalg.eigvalsh(inverse) > -1e-12).all()
     if form is FORMS[-1]:
@@ -123,23 +117,27 @@ def test_the_precision_of_blocks_is_that_of_the_matrix(stages, form):
 def test_fits_are_those_of_the_matrix(sample, monkeypatch, stages, prior):
     monkeypatch.setattr(prior_module, "FORMS", FORMS[-1:])
     found = []
-    for form in (Dense, Operator):
+    for form in (Matrix, Products):
         problem, near, matrix = problem_of(sample, stages), None, None
         if prior is not None:
             width = None if prior == "auto" else prior
             problem, near, matrix = empirical_prior(problem, PLACES, allowed(stages), width)
         weights = newton(problem, LearnerOptions(tolerance=1e-12), Record(), near, matrix)
-        there = curvature_of(problem, weights)
+        there = problem.datafit.curvature(weights)
         assert isinstance(there, form)
-        null_space = find_null_space(problem, there, PLACES)
+        null_space = find_null_space(problem, weights, there, PLACES)
         assert null_space.dimension == 2 * stages
         undecided = null_space.under(problem)
         assert undecided.dimension == (0 if prior else 2 * stages)
         weights = undecided.restore(problem, weights)
         found.append((problem, weights, standard_errors(problem, weights, there, undecided)))
-        many(monkeypatch)
+        by_passes(monkeypatch)
     (problem, weights, errors), (other, others, sampled) = found
-    assert is_large(other) and isinstance(errors.noise, Full) and isinstance(sampled.noise, Draws)
+    assert (
+        other.datafit.has_many_weights
+        and isinstance(errors.noise, Full)
+        and isinstance(sampled.noise, Draws)
+    )
     used = problem.free & (weights != 0)
     if prior != "auto":
         # the design effect is estimated from random vectors, too
@@ -170,8 +168,9 @@ def test_directions_of_sums_are_found_without_the_matrix(tmp_path, sample, monke
     )
     start = random.normal(0, 20, (stages, COLUMNS + 1))
     problem = problem_of(data, stages, start=start)
-    whole = find_null_space(problem, Dense(problem.gauss_newton(start)), PLACES)
-    found = find_null_space(problem, Operator(problem, start), PLACES)
+    whole = find_null_space(problem, start, problem.datafit.curvature(start), PLACES)
+    by_passes(monkeypatch)
+    found = find_null_space(problem, start, problem.datafit.curvature(start), PLACES)
     assert found.dimension == whole.dimension == 4 * stages  # and number 61 of the list
     assert found.basis.shape[1] == 2 * stages
     np.testing.assert_allclose(whole.basis @ (whole.basis.T @ found.basis), found.basis, atol=1e-6)
@@ -191,11 +190,11 @@ def test_forms_are_found_without_the_matrix(tmp_path, monkeypatch, form):
     free = np.ones((1, 121), bool)
     free[:, -1] = False
     dense, *_ = empirical_prior(problem_of(data, 1), places, free)
-    many(monkeypatch)
+    by_passes(monkeypatch)
     problem, *_ = empirical_prior(problem_of(data, 1), places, free)
-    for _, found in problem.precision.widths:
+    for _, found in problem.penalty.widths:
         assert (found.near > 0) == (form.near > 0)
-    ratio = problem.precision.diagonal()[:-1] / dense.precision.diagonal()[:-1]
+    ratio = problem.penalty.diagonal()[:-1] / dense.penalty.diagonal()[:-1]
     np.testing.assert_allclose(ratio, 1, atol=0.3)
 
 
@@ -260,10 +259,10 @@ def test_columns_beyond_16_bits(tmp_path):
 def test_errors_that_are_unknown_come_from_no_random_vectors(tmp_path, monkeypatch):
     """More weights than games, without a prior."""
     given, _ = random_sample(tmp_path / "data", seed=4, games=40, columns=60, length=40)
-    many(monkeypatch)
+    by_passes(monkeypatch)
     problem = problem_of(given, 1)
-    there = curvature_of(problem, problem.start)
-    null_space = find_null_space(problem, there, given.layout.places)
+    there = problem.datafit.curvature(problem.start)
+    null_space = find_null_space(problem, problem.start, there, given.layout.places)
     found = standard_errors(problem, problem.start, there, null_space)
     assert np.isnan(found.standard_errors).all() and found.covariance.unknown
     assert found.draws == 0 and np.isnan(found.noise.of(np.ones((3, 61))))
@@ -275,5 +274,5 @@ def test_the_root_of_a_band_is_that_of_the_matrix_where_the_loss_tells_nothing(t
     root = Root(np.array([[2.0] * 5, [0.5] * 5]), True)
     lower = root.lower.toarray()
     wanted = np.eye(5) + lower.T @ np.diag(told) @ lower
-    half = curvature.banded_root(root, np.array(told)).solve(np.eye(5))
+    half = banded_root(root, np.array(told)).solve(np.eye(5))
     np.testing.assert_allclose(half.T @ half, np.linalg.inv(wanted), rtol=1e-10, atol=1e-12)

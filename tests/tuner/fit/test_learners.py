@@ -1,17 +1,16 @@
 """All learners find the same optimum, which statsmodels and SciPy find too; and none diverges."""
 
 import importlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import sparse
 from scipy.optimize import least_squares, minimize
 
 from tests.tuner.support import (
     SCALE,
     chances,
+    correlated,
     dense_loss,
     learn,
     objective_of,
@@ -19,7 +18,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.curvature import Dense, solve
+from tuner.fit.curvature import Matrix, solve
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton, sample_ranges
@@ -109,7 +108,7 @@ def test_squared_error_by_newton_is_that_of_scipy_least_squares(sample, stages):
     found, _ = learn(problem_of(sample, stages, "mse"), tolerance=1e-14)
     np.testing.assert_allclose(found.ravel(), expected, rtol=0, atol=1e-3)
     assert (
-        problem_of(sample, stages, "mse").loss(found)
+        problem_of(sample, stages, "mse").datafit.loss(found)
         <= np.mean((chances(design @ expected, SCALE) - q) ** 2) + 1e-12
     )
 
@@ -141,7 +140,7 @@ def test_every_learner_finds_the_most_probable_weights_under_a_prior(sample, lea
         "cross-entropy",
         extra=lambda w: (w - mean).ravel() @ precision @ (w - mean).ravel() / 2,
     )
-    problem = replace(problem_of(sample, 2, mean=mean), precision=sparse.csr_array(precision))
+    problem = correlated(problem_of(sample, 2, mean=mean), precision)
     found, _ = learn(problem, learner, **OPTIONS[learner])
     assert objective_of(problem, found) < objective_of(problem, best) + (
         1e-7 if learner in ("newton", "lbfgs") else 1e-4
@@ -162,7 +161,7 @@ def test_bounds_are_kept_and_the_rest_is_at_its_optimum(sample, learner):
     problem = problem_of(sample, 2, low=low, high=high)
     found, _ = learn(problem, learner, **OPTIONS[learner])
     assert (found >= low).all() and (found <= high).all()
-    assert problem.loss(found) < problem.loss(best) + (
+    assert problem.datafit.loss(found) < problem.datafit.loss(best) + (
         1e-6 if learner in ("newton", "lbfgs") else 2e-4
     )
     if learner == "newton":
@@ -189,7 +188,7 @@ def test_fixed_numbers_do_not_move(sample, learner):
     )
     best = start.copy()
     best[free] = held.fit(tol=1e-12).params
-    assert problem.loss(found) < problem.loss(best) + (
+    assert problem.datafit.loss(found) < problem.datafit.loss(best) + (
         1e-7 if learner in ("newton", "lbfgs") else 2e-4
     )
 
@@ -205,7 +204,7 @@ def test_with_nothing_free_a_learner_returns_the_start(sample, learner):
 def test_a_learner_that_starts_at_the_optimum_stays_there(sample, learner):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-13)
     found, _ = learn(problem_of(sample, 2, start=best), learner, **OPTIONS[learner])
-    assert problem_of(sample, 2).loss(found) <= problem_of(sample, 2).loss(best)
+    assert problem_of(sample, 2).datafit.loss(found) <= problem_of(sample, 2).datafit.loss(best)
 
 
 @EVERY_STEPWISE
@@ -216,11 +215,11 @@ def test_an_absurd_learning_rate_returns_the_best_weights_seen_not_the_last(samp
     found, record = learn(
         problem, learner, learning_rate=1e5, iterations=3, batch=500, final_rate=0.9
     )
-    assert record.history[-1]["objective"] > 2 * problem.loss(start)
+    assert record.history[-1]["objective"] > 2 * problem.datafit.loss(start)
     assert (
-        problem.loss(found)
+        problem.datafit.loss(found)
         == min(line["objective"] for line in record.history)
-        <= problem.loss(start)
+        <= problem.datafit.loss(start)
     )
 
 
@@ -233,9 +232,9 @@ def test_newton_comes_back_from_far_away(sample, far, objective):
     found, _ = learn(problem)
     assert np.isfinite(found).all()
     if OBJECTIVES[objective].convex:
-        assert problem.loss(found) < problem.loss(best) + 1e-6
+        assert problem.datafit.loss(found) < problem.datafit.loss(best) + 1e-6
     else:
-        assert problem.loss(found) <= problem.loss(start)
+        assert problem.datafit.loss(found) <= problem.datafit.loss(start)
 
 
 @pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in STEPWISE])
@@ -245,7 +244,7 @@ def test_learners_survive_separable_data(tmp_path, learner):
     found, record = learn(problem_of(sample, 1), learner)
     objectives = [line["objective"] for line in record.history]
     assert np.isfinite(found).all() and objectives == sorted(objectives, reverse=True)
-    assert problem_of(sample, 1).loss(found) < 1e-3 and found[0, 0] > 0
+    assert problem_of(sample, 1).datafit.loss(found) < 1e-3 and found[0, 0] > 0
 
 
 def test_newton_does_not_move_what_the_data_do_not_identify(tmp_path):
@@ -267,24 +266,26 @@ def test_newton_does_not_move_what_the_data_do_not_identify(tmp_path):
 def test_newton_with_sampled_matrices_reaches_the_same_optimum(sample, monkeypatch):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
     monkeypatch.setattr(importlib.import_module("tuner.fit.learners.solvers"), "SAMPLE", 300)
-    ranges = sample_ranges(problem_of(sample, 2), 300)
+    ranges = sample_ranges(problem_of(sample, 2).datafit, 300)
     assert 150 < (ranges[:, 1] - ranges[:, 0]).sum() < 600
     found, record = learn(problem_of(sample, 2), tolerance=1e-9)
     assert "sample" in {line.get("matrix") for line in record.history}
-    assert problem_of(sample, 2).loss(found) < problem_of(sample, 2).loss(best) + 1e-8
+    assert (
+        problem_of(sample, 2).datafit.loss(found) < problem_of(sample, 2).datafit.loss(best) + 1e-8
+    )
 
 
 def test_newton_recovers_from_a_start_and_a_matrix_of_elsewhere(sample):
     best, _ = learn(problem_of(sample, 2), tolerance=1e-12)
     problem = problem_of(sample, 2)
     for matrix in (
-        problem.gauss_newton(best),
-        1e-3 * problem.gauss_newton(best),
+        problem.datafit.gauss_newton(best),
+        1e-3 * problem.datafit.gauss_newton(best),
         np.eye(best.size) * 1e-12,
     ):
         options = LearnerOptions(tolerance=1e-10)
-        found = newton(problem, options, Record(), best + 50, Dense(matrix))
-        assert problem.loss(found) < problem.loss(best) + 1e-7
+        found = newton(problem, options, Record(), best + 50, Matrix(matrix))
+        assert problem.datafit.loss(found) < problem.datafit.loss(best) + 1e-7
 
 
 @pytest.mark.parametrize(("size", "rank"), [(6, 6), (6, 3), (4, 0), (0, 0)])
@@ -303,7 +304,7 @@ def test_held_out_games_of_a_large_dataset_are_read_once(tmp_path, monkeypatch):
     problem = problem_of(sample)
     for most, passes in ((1 << 30, 3), (0, 1)):
         monkeypatch.setattr("tuner.fit.learners.base.IN_MEMORY", most)
-        record = Record(held_out=problem)
+        record = Record(held_out=problem.datafit)
         for step in range(3):
             record(np.full(problem.start.shape, float(step)), 1.0)
         assert sum("held_out" in line for line in record.history) == passes
@@ -313,20 +314,20 @@ def test_held_out_games_of_a_large_dataset_are_read_once(tmp_path, monkeypatch):
 def test_minibatches_are_drawn_over_all_positions(sample, learner, monkeypatch):
     """Each of an epoch has positions of most games, and together they are all positions once."""
     problem, seen = problem_of(sample, 1), []
-    original = type(problem).loss_gradient
+    original = type(problem.datafit).loss_gradient
 
     def noted(self, weights, ranges=None):
         if ranges is not None:
             seen.append(ranges)
         return original(self, weights, ranges)
 
-    monkeypatch.setattr(type(problem), "loss_gradient", noted)
+    monkeypatch.setattr(type(problem.datafit), "loss_gradient", noted)
     LEARNERS[learner].minimise(problem, LearnerOptions(iterations=2, batch=600), Record())
-    batches = -(-problem.positions // 600)
+    batches = -(-problem.datafit.positions // 600)
     assert len(seen) == 2 * batches
     for epoch in (seen[:batches], seen[batches:]):
         drawn = np.concatenate([ranges[:, 0] for ranges in epoch])
-        assert (np.sort(drawn) == np.arange(problem.positions)).all()
+        assert (np.sort(drawn) == np.arange(problem.datafit.positions)).all()
         for ranges in epoch:
             game = np.searchsorted(sample.data.first, ranges[:, 0], side="right")
             assert len(np.unique(game)) > 0.7 * sample.data.games

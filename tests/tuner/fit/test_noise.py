@@ -15,9 +15,8 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit import problem as problems
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.errors import standard_errors
+from tuner.fit.fit import fit
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
 from tuner.fit.noise import (
@@ -32,9 +31,9 @@ from tuner.fit.noise import (
     play_line,
     step_of,
 )
-from tuner.fit.prior import with_slopes
-from tuner.fit.regression import fit
+from tuner.fit.null_space import find_null_space
 from tuner.fit.setup import FitOptions
+from tuner.fit.slopes import with_slopes
 from tuner.parameters.parameters import Parameters
 
 # matches of `classic` plus noise against `classic`, depth 4: centipawns between neighboring
@@ -53,8 +52,8 @@ MATCHES = (
 def fitted(problem):
     """Weights, their covariance and their null space."""
     weights = newton(problem, LearnerOptions(), Record())
-    curvature = curvature_of(problem, weights)
-    null_space = find_null_space(problem, curvature, problem.data.layout.places)
+    curvature = problem.datafit.curvature(weights)
+    null_space = find_null_space(problem, weights, curvature, problem.datafit.data.layout.places)
     return weights, curvature, null_space, standard_errors(problem, weights, curvature, null_space)
 
 
@@ -81,7 +80,7 @@ def test_noise_is_that_of_the_dense_matrix(tmp_path, stages):
     problem = problem_of(sample, stages)
     _, _, _, found = fitted(problem)
     here, there, both = dense(sample, stages)
-    result = noise_of(found, problem, problem.start)
+    result = noise_of(found, problem.datafit, problem.start)
     covariance, x = without_intercept(found, here, 6, stages)
     x = x - x.mean(axis=0)
     assert result.evaluations == pytest.approx(
@@ -99,19 +98,19 @@ def test_slopes_by_phase_are_no_part_of_the_evaluation_that_plays(tmp_path):
     sample, _ = random_sample(tmp_path / "data", seed=3, games=150, columns=6)
     problem = problem_of(sample, 2)
     _, _, _, found = fitted(problem)
-    sloped = with_slopes(problem, np.linspace(0.5, 2, 25))
-    assert noise_of(found, sloped, problem.start) == noise_of(found, problem, problem.start)
+    sloped = with_slopes(problem.datafit, np.linspace(0.5, 2, 25))
+    assert noise_of(found, sloped, problem.start) == noise_of(found, problem.datafit, problem.start)
 
 
 def test_large_datasets_are_sampled(tmp_path, monkeypatch):
     sample, _ = random_sample(tmp_path / "data", seed=4, games=400, columns=5)
     problem = problem_of(sample, 1, games=np.arange(0, 400, 2))
     _, _, _, found = fitted(problem)
-    whole = noise_of(found, problem, problem.start)
-    monkeypatch.setattr(problems, "SAMPLE", 1000)
-    some = noise_of(found, problem, problem.start)
+    whole = noise_of(found, problem.datafit, problem.start)
+    monkeypatch.setattr("tuner.fit.datafit.SAMPLE", 1000)
+    some = noise_of(found, problem.datafit, problem.start)
     assert some != whole and some.evaluations == pytest.approx(whole.evaluations, rel=0.05)
-    places = problems.sample_places(problem)
+    places = problem.datafit.sampled_places()
     assert len(np.unique(places)) == 1000 and (sample.group[places] % 2 == 1).all()
 
 
@@ -122,8 +121,8 @@ def test_games_of_one_position_have_no_neighbours(tmp_path):
     )
     problem = problem_of(alone, 1)
     _, _, _, found = fitted(problem)
-    assert neighbours(problem, problem.start) is None
-    result = noise_of(found, problem, problem.start)
+    assert neighbours(problem.datafit, problem.start) is None
+    result = noise_of(found, problem.datafit, problem.start)
     assert result.evaluations > 0 and result.differences is None and result.elo(1.0) is None
 
 
@@ -133,12 +132,12 @@ def test_positions_drawn_from_games_are_no_neighbours_unless_there_are_many(tmp_
     _, _, _, found = fitted(problem)
     for drawn, known in ((0, True), (4, False), (39, False), (50, True)):
         again = replace(
-            problem,
+            problem.datafit,
             data=replace(
                 sample.data, manifest={**sample.data.manifest, "options": {"per_game": drawn}}
             ),
         )
-        assert (noise_of(found, again, again.start).differences is not None) == known
+        assert (noise_of(found, again, problem.start).differences is not None) == known
 
 
 def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
@@ -151,14 +150,13 @@ def test_fits_to_resampled_games_differ_by_this_noise(tmp_path):
     refits = []
     for _ in range(60):
         times = np.bincount(random.integers(0, 300, 300), minlength=300)
-        again = replace(
-            problem, data=replace(sample.data, weight=times.repeat(lengths).astype(np.float32))
-        )
+        data = replace(sample.data, weight=times.repeat(lengths).astype(np.float32))
+        again = replace(problem, datafit=replace(problem.datafit, data=data))
         refits.append(newton(again, LearnerOptions(), Record(), weights, matrix).ravel())
     spread = np.cov(np.array(refits)[:, :4], rowvar=False)
     here, there = here[:, :4], there[:, :4]
     centred = here - here.mean(axis=0)
-    result = noise_of(found, problem, problem.start)
+    result = noise_of(found, problem.datafit, problem.start)
     assert result.evaluations == pytest.approx(
         np.sqrt(np.einsum("ij,jk,ik->i", centred, spread, centred).mean()), rel=0.2
     )
@@ -224,14 +222,15 @@ def test_weights_go_a_share_of_the_way(games):
     # the way ends at the optimum of the same problem
     ahead = problem.start + (result.weights - problem.start) / share
     ahead[:, -1] = result.weights[:, -1]
-    _, gradient = problem.loss_gradient(ahead)
+    _, gradient = problem.datafit.loss_gradient(ahead)
     assert (
-        np.abs(gradient + problem.prior_gradient(ahead)).max()
-        < 0.01 * np.abs(problem.loss_gradient(problem.start)[1]).max()
+        np.abs(gradient + problem.penalty.gradient(ahead)).max()
+        < 0.01 * np.abs(problem.datafit.loss_gradient(problem.start)[1]).max()
     )
     ranges = np.array([[0, sample.data.positions]])
     before, after = (
-        problem.evaluations(weights, ranges) for weights in (result.reference, result.weights)
+        problem.datafit.evaluations(weights, ranges)
+        for weights in (result.reference, result.weights)
     )
     assert result.step.change == pytest.approx((after - before).std(), rel=0.1)
     assert result.step.change < REACH

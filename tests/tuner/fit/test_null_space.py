@@ -6,8 +6,7 @@ from scipy import linalg, optimize
 
 from tests.tuner.support import PHASES, learn, problem_of, write_sample
 from tuner.datasets.dataset import ranges_of
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space, null_basis
+from tuner.fit.null_space import find_null_space, null_basis
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Layout, Place
 
@@ -53,7 +52,7 @@ def sample(tmp_path_factory):
 
 
 def null_space_of(problem, weights):
-    return find_null_space(problem, curvature_of(problem, weights), PLACES)
+    return find_null_space(problem, weights, problem.datafit.curvature(weights), PLACES)
 
 
 def start_weights(stages):
@@ -168,7 +167,7 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     # few games: at the optimum some positions would be certain, without information
     weights, _ = learn(problem, iterations=2)
     null_space = find_null_space(
-        problem, curvature_of(problem, problem.start), engine.layout.places
+        problem, problem.datafit.curvature(problem.start), engine.layout.places
     )
 
     low, high = ranges_of(data, games)[0]
@@ -194,7 +193,7 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     np.testing.assert_allclose(
         dense @ (restored - weights)[:, :-1][:, chosen].ravel(), 0, atol=1e-7
     )
-    used = problem.shares @ problem.use[1]
+    used = problem.datafit.shares @ problem.datafit.use[1]
     for place in engine.layout.places:
         if place.term == "piece_square":
             before, after = (
@@ -215,14 +214,17 @@ def test_directions_that_the_prior_decides_are_those_of_a_dense_solution(sample,
     precision[:, chosen] = 1e-5 if what == "all" else 1.0
     problem = problem_of(sample, stages, start=start, precision=precision)
     weights, _ = learn(problem)
-    undecided = find_null_space(problem, curvature_of(problem, weights), PLACES).under(problem)
+    undecided = null_space_of(problem, weights).under(problem)
     found = undecided.restore(problem, weights)
     assert (undecided.dimension == 0) == (what == "all")
-    design, outcome = sample.design(stages), np.asarray(problem.data.outcome, float)
+    design, outcome = sample.design(stages), np.asarray(problem.datafit.data.outcome, float)
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
-        logit, shift = 2 * problem.scale * (design @ w), (w - start.ravel()) * precision.ravel()
-        gradient = -2 * problem.scale * (outcome / (1 + np.exp(outcome * logit))) @ design
+        logit, shift = (
+            2 * problem.datafit.scale * (design @ w),
+            (w - start.ravel()) * precision.ravel(),
+        )
+        gradient = -2 * problem.datafit.scale * (outcome / (1 + np.exp(outcome * logit))) @ design
         loss = np.logaddexp(0, -outcome * logit).mean()
         return loss + 0.5 * shift @ (w - start.ravel()), gradient / len(outcome) + shift
 

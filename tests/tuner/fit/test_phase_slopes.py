@@ -1,6 +1,8 @@
 """Slopes by phase: evaluations are multiplied by them in every pass, and they are those of single
 logistic regressions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -15,7 +17,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.prior import MIN_SLOPE, fit_slopes, slope_lines, with_slopes
+from tuner.fit.slopes import MIN_SLOPE, fit_slopes, slope_lines, with_slopes
 
 SLOPES = np.linspace(0.4, 2.0, PHASES + 1)
 
@@ -37,24 +39,27 @@ def drawn(folder, slopes, games=4000, seed=1):
 @pytest.mark.parametrize("stages", [1, 2])
 def test_passes_multiply_evaluations_by_slopes(tmp_path, stages):
     sample, truth = random_sample(tmp_path / "data", seed=2, games=60, columns=5)
-    problem = with_slopes(problem_of(sample, stages), SLOPES)
+    datafit = with_slopes(problem_of(sample, stages).datafit, SLOPES)
     weights = truth[:stages] / 2
     design = SLOPES[sample.phase][:, None] * sample.design(stages)
     np.testing.assert_allclose(
-        problem.evaluations(weights, problem.ranges), design @ weights.ravel(), rtol=1e-9, atol=1e-9
+        datafit.evaluations(weights, datafit.ranges),
+        design @ weights.ravel(),
+        rtol=1e-9,
+        atol=1e-9,
     )
     p, q = chances(design @ weights.ravel(), SCALE), (1 + sample.outcome) / 2
-    loss, gradient = problem.loss_gradient(weights)
+    loss, gradient = datafit.loss_gradient(weights)
     assert loss == pytest.approx(-(q * np.log(p) + (1 - q) * np.log1p(-p)).mean(), rel=1e-9)
     np.testing.assert_allclose(
         gradient.ravel(), 2 * SCALE * design.T @ (p - q) / len(p), rtol=1e-8, atol=1e-12
     )
     matrix = 4 * SCALE**2 * design.T @ (design * (p * (1 - p))[:, None]) / len(p)
-    np.testing.assert_allclose(problem.gauss_newton(weights), matrix, rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(datafit.gauss_newton(weights), matrix, rtol=1e-8, atol=1e-14)
     scores = 2 * SCALE * (p - q)[:, None] * design
     sums = np.array([scores[sample.group == game].sum(axis=0) for game in np.unique(sample.group)])
-    products, games = problem.device.score_products(problem.model, weights, np.arange(weights.size))
-    assert games == 60
+    products = datafit.score_products(weights, np.arange(weights.size))
+    assert datafit.independent_games == 60
     np.testing.assert_allclose(products, sums.T @ sums, rtol=1e-7, atol=1e-9)
 
 
@@ -81,7 +86,8 @@ def test_weights_are_not_bent_by_phases_in_which_results_follow_less(tmp_path):
     sample, weights = drawn(tmp_path / "data", SLOPES)
     problem = problem_of(sample, 2, start=weights)
     bent, _ = learn(problem)
-    straight, _ = learn(with_slopes(problem, fit_slopes(problem, SCALE)))
+    sloped = with_slopes(problem.datafit, fit_slopes(problem, SCALE))
+    straight, _ = learn(replace(problem, datafit=sloped))
     np.testing.assert_allclose(straight[:, :4], weights[:, :4], rtol=0.1)
     bending = np.abs(bent[:, :4] / weights[:, :4])
     assert (bending[0] > 1.5).all() and (bending[1] < 0.7).all()

@@ -17,8 +17,8 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.fit import blocks, prior
-from tuner.fit.blocks import BlockPrecision, BlockPrior, Smoothness, prior_blocks
-from tuner.fit.curvature import curvature_of
+from tuner.fit.blocks import BlockPrior, Smoothness, prior_blocks
+from tuner.fit.penalty import Boards
 from tuner.fit.prior import (
     FORMS,
     design_effect,
@@ -45,7 +45,11 @@ def blocks_of(allowed):
 def covariance_of(problem, indices):
     """The covariance of some weights under a prior that is written per position and multiplied by
     the design effect."""
-    precision = problem.precision_of(indices) * problem.total_weight / problem.design_effect
+    precision = (
+        problem.penalty.matrix(indices)
+        * problem.datafit.total_weight
+        / problem.penalty.design_effect
+    )
     return np.linalg.inv(precision)
 
 
@@ -100,7 +104,7 @@ def test_the_spread_of_each_group_is_that_of_its_true_weights(tmp_path, seed):
         assert spread_of(problem, group) == pytest.approx(
             np.sqrt((truth[group] ** 2).mean()), rel=0.3
         )
-    assert problem.precision_of(np.array([COLUMNS])) == 0
+    assert problem.penalty.matrix(np.array([COLUMNS])) == 0
     # what it is for: weights nearer to the truth than without a prior
     plain, _ = learn(problem_of(sample, 1))
     posterior, _ = learn(problem)
@@ -231,7 +235,8 @@ def test_the_precision_is_the_inverse_of_the_covariance_of_the_weights_that_are_
     given = np.zeros((2, 8))
     given[1, 6] = 0.5
     widths = [prior.BlockPrior(3.0, form), prior.BlockPrior(5.0, form)]
-    found = BlockPrecision(blocks, widths, given.ravel()).formed.toarray()
+    penalty = Boards(np.zeros(free.shape), given.ravel(), 1.0, blocks, widths)
+    found = penalty.matrix(np.arange(free.size))
     expected = np.zeros((16, 16))
     at, squares = (
         [0, 2, 3, 8, 9, 10, 11],
@@ -265,9 +270,11 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
     groups = [block.indices for block in blocks_of(allowed())]
     found = np.array([spread_of(problem, group) for group in groups])
 
-    part = problem.total_weight / problem.design_effect
+    part = problem.datafit.total_weight / problem.penalty.design_effect
     inverse = np.linalg.inv(matrix.matrix * part)
-    unrestrained = weights.ravel() - inverse @ problem.loss_gradient(weights)[1].ravel() * part
+    unrestrained = (
+        weights.ravel() - inverse @ problem.datafit.loss_gradient(weights)[1].ravel() * part
+    )
 
     def surprise(logarithms):
         variance = np.full(COLUMNS + 1, 1e8)  # the intercept has no prior
@@ -298,9 +305,9 @@ def test_independent_positions_count_as_one_each(tmp_path):
     sample, _ = drawn(tmp_path, 3, 8000)
     problem = problem_of(sample, 1)
     weights, _ = learn(problem)
-    assert design_effect(problem, weights, curvature_of(problem, weights)) == pytest.approx(
-        1, abs=0.05
-    )
+    assert design_effect(
+        problem.datafit, weights, problem.datafit.curvature(weights)
+    ) == pytest.approx(1, abs=0.05)
 
 
 def test_positions_that_are_evaluated_exactly_leave_the_weights(tmp_path):
@@ -309,7 +316,7 @@ def test_positions_that_are_evaluated_exactly_leave_the_weights(tmp_path):
         tmp_path / "data", x, np.zeros(50), np.ones(50, int), layout=Layout(PLACES)
     )
     problem, weights, _ = empirical_prior(problem_of(sample, 1), PLACES, allowed())
-    assert problem.design_effect == 1 and not weights.any()
+    assert problem.penalty.design_effect == 1 and not weights.any()
 
 
 @pytest.mark.parametrize("stages", [1, 2])
@@ -326,9 +333,9 @@ def test_the_effect_is_clustered_over_naive_variance_of_the_scores(tmp_path, sta
     )
     expected = (clustered / ((p * (1 - p)) @ design**2)).mean()
     problem, shaped = problem_of(sample, stages), weights.reshape(stages, -1)
-    assert design_effect(problem, shaped, curvature_of(problem, shaped)) == pytest.approx(
-        expected, rel=1e-6
-    )
+    assert design_effect(
+        problem.datafit, shaped, problem.datafit.curvature(shaped)
+    ) == pytest.approx(expected, rel=1e-6)
     assert expected > 2
 
 
@@ -344,11 +351,14 @@ def test_only_free_weights_that_apply_enter_the_effect(tmp_path):
         scores[sample.group == game].sum(axis=0) ** 2 for game in np.unique(sample.group)
     )
     expected = (clustered / (sample.coefficients[:, :2] ** 2 / 4).sum(axis=0)).mean()
-    assert design_effect(problem, zeros, curvature_of(problem, zeros)) == pytest.approx(
+    assert design_effect(problem.datafit, zeros, problem.datafit.curvature(zeros)) == pytest.approx(
         expected, rel=1e-9
     )
     assert (
-        design_effect(problem_of(sample, 1, free=False), zeros, curvature_of(problem, zeros)) == 1.0
+        design_effect(
+            problem_of(sample, 1, free=False).datafit, zeros, problem.datafit.curvature(zeros)
+        )
+        == 1.0
     )
 
 
@@ -364,7 +374,7 @@ def test_copies_of_positions_add_no_information(tmp_path):
         weights, _ = learn(problem, tolerance=1e-12)
         found.append(
             (
-                problem.design_effect,
+                problem.penalty.design_effect,
                 [spread_of(problem, block.indices) for block in blocks_of(allowed())],
                 weights,
             )
@@ -384,7 +394,7 @@ def test_a_prior_that_is_given_keeps_its_spread_and_its_mean(tmp_path):
     others[0, :40] = False
     problem, *_ = empirical_prior(problem_of(sample, 1, precision=given, mean=mean), PLACES, others)
     assert spread_of(problem, np.arange(40)) == pytest.approx(7.0)
-    assert (problem.mean == mean).all()
+    assert (problem.penalty.mean == mean).all()
     assert [len(block.indices) for block in blocks_of(others)] == [30, 20]
 
 
@@ -435,12 +445,12 @@ def test_some_games_are_enough_for_the_prior_of_many(tmp_path, monkeypatch):
     problem, allowed = problem_of(sample, 2), np.ones((2, 7), bool)
     allowed[:, -1] = False
     whole, _, _ = empirical_prior(problem, sample.layout.places, allowed)
-    monkeypatch.setattr(prior, "ENOUGH", problem.positions // 2)
+    monkeypatch.setattr(prior, "ENOUGH", problem.datafit.positions // 2)
     monkeypatch.setattr(prior, "RUN", 50)
     part, near, matrix = empirical_prior(problem, sample.layout.places, allowed)
-    assert part.positions == problem.positions and near.shape == (2, 7)
+    assert part.datafit.positions == problem.datafit.positions and near.shape == (2, 7)
     assert matrix.diagonal().shape == (14,)
-    part, whole = (one.precision.diagonal().reshape(2, 7)[:, :-1] for one in (part, whole))
+    part, whole = (one.penalty.diagonal().reshape(2, 7)[:, :-1] for one in (part, whole))
     ratio = part / whole
     assert ((ratio > 0.5) & (ratio < 2)).all() and (ratio != 1).any()
 
@@ -454,5 +464,6 @@ def test_weights_of_boards_that_are_too_large_are_related_by_their_stages_only(m
     expected = (number[:, None] == number) * np.where(stage[:, None] == stage, 1, 0.5)
     order = np.argsort(block.indices)
     np.testing.assert_allclose(block.covariance(FORMS[0])[np.ix_(order, order)], expected)
-    precision = BlockPrecision([block], [BlockPrior(2.0, FORMS[0])], np.zeros(128))
-    np.testing.assert_allclose(precision.diagonal(), 1 / 0.75 / 4)
+    widths = [BlockPrior(2.0, FORMS[0])]
+    penalty = Boards(np.zeros((1, 128)), np.zeros(128), 1.0, [block], widths, is_formed=False)
+    np.testing.assert_allclose(penalty.diagonal(), 1 / 0.75 / 4)

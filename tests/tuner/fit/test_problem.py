@@ -2,7 +2,6 @@
 differences."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,10 +95,10 @@ def slopes(sample, objective, weights):
 @KINDS
 def test_loss_is_the_mean_by_definition(sample, weights, objective, stages, small_blocks):
     games, chosen = some_games(sample)
-    assert problem_of(sample, stages, objective).loss(weights) == pytest.approx(
+    assert problem_of(sample, stages, objective).datafit.loss(weights) == pytest.approx(
         dense_loss(sample, objective, weights), rel=1e-12
     )
-    part = problem_of(sample, stages, objective, games=games)
+    part = problem_of(sample, stages, objective, games=games).datafit
     assert part.loss(weights) == pytest.approx(
         dense_loss(sample, objective, weights, chosen=chosen), rel=1e-12
     )
@@ -109,7 +108,7 @@ def test_loss_is_the_mean_by_definition(sample, weights, objective, stages, smal
 @pytest.mark.parametrize("factor", [1, 1e3, 1e6])
 def test_loss_and_gradient_stay_finite_however_large_the_evaluation(sample, objective, factor):
     weights = factor * np.random.default_rng(2).normal(0, 60, (2, COLUMNS + 1))
-    loss, gradient = problem_of(sample, 2, objective).loss_gradient(weights)
+    loss, gradient = problem_of(sample, 2, objective).datafit.loss_gradient(weights)
     expected = OBJECTIVES[objective].loss(
         SCALE, sample.design(2) @ weights.ravel(), 0.0, sample.outcome
     )
@@ -124,7 +123,9 @@ def test_gradient_is_that_of_the_dense_loss(sample, weights, objective, stages, 
         (np.arange(GAMES), np.ones(len(sample.phase), np.bool_)),
         some_games(sample),
     ):
-        _, gradient = problem_of(sample, stages, objective, games=games).loss_gradient(weights)
+        _, gradient = problem_of(sample, stages, objective, games=games).datafit.loss_gradient(
+            weights
+        )
         mass = sample.weight * chosen
         expected = sample.design(stages).T @ (mass * residual) / mass.sum()
         np.testing.assert_allclose(
@@ -135,10 +136,10 @@ def test_gradient_is_that_of_the_dense_loss(sample, weights, objective, stages, 
 @KINDS
 def test_gradient_over_some_ranges_is_that_of_their_positions(sample, weights, objective, stages):
     games, chosen = some_games(sample)
-    loss, gradient = problem_of(sample, stages, objective).loss_gradient(
+    loss, gradient = problem_of(sample, stages, objective).datafit.loss_gradient(
         weights, ranges_of(sample.data, games)
     )
-    part = problem_of(sample, stages, objective, games=games)
+    part = problem_of(sample, stages, objective, games=games).datafit
     assert loss == pytest.approx(dense_loss(sample, objective, weights, chosen=chosen), rel=1e-12)
     np.testing.assert_allclose(gradient, part.loss_gradient(weights)[1], rtol=1e-12)
 
@@ -151,9 +152,11 @@ def test_gauss_newton_is_the_dense_matrix(sample, weights, objective, stages, sm
     expected = design.T @ (design * (mass * curvature)[:, None]) / mass.sum()
     close = {"rtol": 0, "atol": 1e-7 * abs(expected).max()}
     np.testing.assert_allclose(
-        problem_of(sample, stages, objective, games=games).gauss_newton(weights), expected, **close
+        problem_of(sample, stages, objective, games=games).datafit.gauss_newton(weights),
+        expected,
+        **close,
     )
-    of_ranges = problem_of(sample, stages, objective).gauss_newton(
+    of_ranges = problem_of(sample, stages, objective).datafit.gauss_newton(
         weights, ranges_of(sample.data, games)
     )
     np.testing.assert_allclose(of_ranges, expected, **close)
@@ -162,10 +165,10 @@ def test_gauss_newton_is_the_dense_matrix(sample, weights, objective, stages, sm
 @pytest.mark.parametrize("stages", [1, 2])
 def test_gauss_newton_of_cross_entropy_is_its_hessian(sample, weights, stages):
     problem = problem_of(sample, stages)
-    matrix, step, flat = problem.gauss_newton(weights), 1e-3, weights.ravel()
+    matrix, step, flat = problem.datafit.gauss_newton(weights), 1e-3, weights.ravel()
     for i in np.random.default_rng(4).permutation(len(flat))[:6]:
         above, below = (
-            problem.loss_gradient(
+            problem.datafit.loss_gradient(
                 (flat + sign * step * (np.arange(len(flat)) == i)).reshape(weights.shape)
             )[1]
             for sign in (1, -1)
@@ -192,7 +195,7 @@ def test_scores_are_the_gradients_of_the_summed_loss_of_each_game(
 @pytest.mark.parametrize("stages", [1, 2])
 def test_evaluations_are_coefficients_times_weights(sample, weights, stages, small_blocks):
     games, chosen = some_games(sample)
-    found = problem_of(sample, stages).evaluations(weights, ranges_of(sample.data, games))
+    found = problem_of(sample, stages).datafit.evaluations(weights, ranges_of(sample.data, games))
     np.testing.assert_allclose(
         found, sample.design(stages)[chosen] @ weights.ravel(), rtol=0, atol=1e-9
     )
@@ -202,22 +205,22 @@ def test_the_prior_is_a_parabola_round_its_mean(sample):
     random = np.random.default_rng(5)
     mean, precision, weights = (random.random((2, COLUMNS + 1)) for _ in range(3))
     problem = problem_of(sample, mean=mean, precision=precision)
-    assert problem.prior(weights) == pytest.approx(
+    assert problem.penalty.value(weights) == pytest.approx(
         sum(
             p * (w - m) ** 2 / 2
             for p, w, m in zip(precision.ravel(), weights.ravel(), mean.ravel(), strict=True)
         )
     )
     expected = approx_fprime(
-        weights.ravel(), lambda w: problem.prior(w.reshape(weights.shape)), 1e-6
+        weights.ravel(), lambda w: problem.penalty.value(w.reshape(weights.shape)), 1e-6
     )
-    np.testing.assert_allclose(problem.prior_gradient(weights).ravel(), expected, atol=1e-6)
+    np.testing.assert_allclose(problem.penalty.gradient(weights).ravel(), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("stages", [1, 2])
 def test_use_counts_positions_and_absolute_counts_by_phase(sample, stages):
     games, chosen = some_games(sample)
-    positions, total = problem_of(sample, stages, games=games).use
+    positions, total = problem_of(sample, stages, games=games).datafit.use
     for phase in range(PHASES + 1):
         rows = sample.coefficients[chosen & (sample.phase == phase)]
         assert (positions[phase] == (rows != 0).sum(axis=0)).all()
@@ -241,7 +244,7 @@ def test_blocks_hold_every_position_once_and_span_no_more_than_they_may(seed):
 @KINDS
 def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages, small_blocks):
     one, three = (
-        replace(problem_of(sample, stages, objective), device=Cpu(workers)) for workers in (1, 3)
+        problem_of(sample, stages, objective, device=Cpu(workers)).datafit for workers in (1, 3)
     )
     assert one.loss_gradient(weights)[0] == three.loss_gradient(weights)[0]
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
@@ -251,7 +254,9 @@ def test_the_number_of_threads_changes_no_bit(sample, weights, objective, stages
 def test_a_loss_asked_for_again_takes_no_pass(sample, monkeypatch):
     problem = problem_of(sample)
     weights = np.ones(problem.start.shape)
-    first, other = problem.loss(weights), problem.loss(2 * weights)
+    first, other = problem.datafit.loss(weights), problem.datafit.loss(2 * weights)
     assert other != first
     monkeypatch.setattr(Cpu, "loss_gradient", lambda *given: pytest.fail("a pass"))
-    assert problem.loss(weights.copy()) == first and problem.loss(2 * weights) == other
+    assert (
+        problem.datafit.loss(weights.copy()) == first and problem.datafit.loss(2 * weights) == other
+    )

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from tests.tuner.support import chances, problem_of, random_coefficients, write_sample
 from tuner.fit import scale as module
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.scale import Scale, fit_scale, scale_lines
 from tuner.fit.setup import FitOptions
 from tuner.parameters.parameters import Parameters
@@ -84,7 +84,7 @@ def test_of_many_positions_games_are_sampled_uniformly(drawn, monkeypatch, games
     sample, weights = drawn
     monkeypatch.setattr(module, "POSITIONS", 700)
     problem = problem_of(sample, 2, start=weights, games=games)
-    chosen = module.sampled_games(problem)
+    chosen = module.sampled_games(problem.datafit)
     assert (np.diff(chosen) > 0).all() and np.isin(chosen, games).all()
     lengths = np.diff(sample.data.first)
     assert lengths[chosen].sum() == pytest.approx(700, rel=0.2)

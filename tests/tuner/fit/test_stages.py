@@ -7,7 +7,7 @@ import pytest
 from tests.tuner.datasets.rows.support import batch_of, layout_of_shapes
 from tests.tuner.simulation import STAGINGS, in_stages, share_covered, staged_fit, staged_weights
 from tuner.datasets.rows.build import build_rows
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
 from tuner.parameters.parameters import Parameters, Stages, fault_of_spans, shares_of, staged
 

@@ -1,12 +1,9 @@
 """Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated
 samples do."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import sparse
 from scipy.linalg import null_space
 
 from games.compile.jit import PLAIN
@@ -14,6 +11,7 @@ from tests.tuner.simulation import WEIGHTS, covered, simulated, walk_weights, wa
 from tests.tuner.support import (
     SCALE,
     chances,
+    correlated,
     flat_layout,
     learn,
     problem_of,
@@ -21,8 +19,8 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.errors import standard_errors
+from tuner.fit.null_space import find_null_space
 from tuner.parameters.parameters import Layout, Place
 
 
@@ -36,8 +34,8 @@ def sample(tmp_path_factory):
 def errors_of(problem, places, tolerance=1e-14):
     """Weights and their uncertainty at the optimum, restored as a fit restores them."""
     weights, _ = learn(problem, tolerance=tolerance)
-    curvature = curvature_of(problem, weights)
-    null_space = find_null_space(problem, curvature, places)
+    curvature = problem.datafit.curvature(weights)
+    null_space = find_null_space(problem, weights, curvature, places)
     weights = null_space.restore(problem, weights)
     return weights, standard_errors(problem, weights, curvature, null_space)
 
@@ -273,8 +271,8 @@ def test_a_strong_smooth_prior_is_as_uncertain_as_it_says(sample):
     n, width, effect = len(sample.outcome), sample.design(2).shape[1], 7.0
     apart = np.abs(np.arange(width)[:, None] - np.arange(width))
     covariance = 9.0 * 0.8**apart
-    precision = sparse.csr_array(np.linalg.inv(covariance) * effect / n)
-    problem = replace(problem_of(sample, 2, design_effect=effect), precision=precision)
+    precision = np.linalg.inv(covariance) * effect / n
+    problem = correlated(problem_of(sample, 2, design_effect=effect), precision)
     _, found = errors_of(problem, sample.layout.places)
     np.testing.assert_allclose(found.covariance.matrix, covariance, atol=2.2)
     np.testing.assert_allclose(found.covariance.variances, 9.0, rtol=0.4)

@@ -2,19 +2,21 @@
 derivatives."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from tests.tuner.support import LAYOUT, PHASES, SCALE, write_sample
-from tuner.fit.curvature import curvature_of
-from tuner.fit.errors import find_null_space
+from tuner.fit.errors import standard_errors
+from tuner.fit.fit import fit
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.equation import newton
 from tuner.fit.learners.solvers import lbfgs
+from tuner.fit.null_space import find_null_space
 from tuner.fit.setup import FitOptions, make_problem
-from tuner.fit.temporal import fit_temporal, standard_errors
+from tuner.fit.temporal import Temporal
 from tuner.objectives.temporal import TemporalData, differences, errors
 from tuner.parameters.parameters import Parameters
 
@@ -41,29 +43,29 @@ def walk(
         layout=LAYOUT,
     )
     parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
-    problem = make_problem(
-        sample.data,
-        parameters,
-        FitOptions(loss=loss, prior=None, intercept=False),
-        np.arange(games),
-        SCALE,
-    )
     n = int(lengths.sum())
     values = np.where(rng.random(n) < known, rng.choice([-1.0, 0.0, 1.0], n), np.nan)
     decay = lambda_ ** rng.integers(1, 4, n) if lambda_ < 1 else np.ones(n)
-    return sample, replace(problem, temporal=TemporalData(decay, values))
+    datafit = partial(Temporal, temporal=TemporalData(decay, values))
+    options = FitOptions(loss=loss, prior=None, intercept=False, datafit=datafit)
+    return sample, make_problem(sample.data, parameters, options, np.arange(games), SCALE)
 
 
 def errors_at(temporal, weights) -> np.ndarray:
     """Standard errors (stages, columns + 1)."""
-    null_space = find_null_space(temporal, curvature_of(temporal, weights), LAYOUT.places)
-    return standard_errors(temporal, weights, null_space).standard_errors
+    datafit = temporal.datafit
+    null_space = find_null_space(temporal, weights, datafit.curvature(weights), LAYOUT.places)
+    return standard_errors(temporal, weights, datafit.slope(weights), null_space).standard_errors
 
 
 def plain_equation(sample, temporal, weights) -> np.ndarray:
     """The sum of c dv/dw, game by game, from dense matrices; per position."""
-    extra, total, design = temporal.temporal, np.zeros(temporal.start.size), sample.design(2)
-    for low, high in temporal.model.whole_games:
+    extra, total, design = (
+        temporal.datafit.temporal,
+        np.zeros(temporal.start.size),
+        sample.design(2),
+    )
+    for low, high in temporal.datafit.whole_games:
         x, known = design[low:high], extra.known[low:high]
         v = np.tanh(SCALE * x @ weights.ravel())
         slope = np.where(np.isnan(known), SCALE * (1 - v**2), 0)
@@ -77,9 +79,9 @@ def test_the_equation_and_its_derivative(tmp_path, lambda_):
     sample, temporal = walk(tmp_path, lambda_, games=20, known=0.1)
     rng = np.random.default_rng(1)
     weights = rng.normal(0, 40, temporal.start.shape)
-    found, _ = temporal.equation(weights)
+    found = -temporal.datafit.residual(weights)[1].ravel()
     assert np.abs(found - plain_equation(sample, temporal, weights)).max() < 1e-12
-    matrix = temporal.equation_matrix(weights, temporal.model.whole_games, exact=True)
+    matrix = temporal.datafit.slope(weights).matrix
     for direction in rng.normal(size=(5, *weights.shape)):
         difference = (
             plain_equation(sample, temporal, weights + 1e-3 * direction)
@@ -95,10 +97,11 @@ def test_lambda_one_is_the_regression_by_squared_error(tmp_path):
     _, temporal = walk(tmp_path, 1.0)
     found = newton(temporal, LearnerOptions(tolerance=1e-13), Record())
     record = Record()
-    wanted = lbfgs(temporal, LearnerOptions(tolerance=1e-15, iterations=5000), record)
-    loss = temporal.loss
+    regression = replace(temporal, datafit=temporal.datafit.regression)
+    wanted = lbfgs(regression, LearnerOptions(tolerance=1e-15, iterations=5000), record)
+    loss = temporal.datafit.loss
     assert abs(loss(found) - loss(wanted)) < 1e-8 * loss(wanted)
-    assert np.abs(temporal.equation(found)[0][temporal.free.ravel()]).max() < 1e-10
+    assert np.abs(temporal.residual(found)[1]).max() < 1e-10
 
 
 @pytest.mark.parametrize(
@@ -127,9 +130,10 @@ def test_lambda_changes_the_solution_and_its_errors(tmp_path):
 def test_some_games_are_held_out_and_the_rest_is_learned_from(tmp_path):
     sample, temporal = walk(tmp_path, 0.7)
     parameters = Parameters("test", LAYOUT, ("mg", "eg"), np.zeros((2, LAYOUT.size)), SCALE)
-    options = FitOptions(prior=None, held_out=0.2)
-    found = fit_temporal(sample.data, temporal.temporal, parameters, options)
-    held, learned = set(found.held_out.games), set(found.problem.games)
+    datafit = partial(Temporal, temporal=temporal.datafit.temporal)
+    options = FitOptions(prior=None, held_out=0.2, datafit=datafit)
+    found = fit(sample.data, parameters, options)
+    held, learned = set(found.held_out.games), set(found.problem.datafit.games)
     assert 0 < len(held) < 30 < len(learned) and held | learned == set(range(60))
-    none = fit_temporal(sample.data, temporal.temporal, parameters, replace(options, held_out=0.0))
-    assert none.held_out is None and len(none.problem.games) == 60
+    none = fit(sample.data, parameters, replace(options, held_out=0.0))
+    assert none.held_out is None and len(none.problem.datafit.games) == 60

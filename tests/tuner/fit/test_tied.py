@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tests.tuner.support import PHASES, SCALE, random_coefficients, write_sample
-from tuner.fit.curvature import Operator
-from tuner.fit.device.cpu.device import CPU
-from tuner.fit.regression import fit
+from tests.tuner.support import PHASES, SCALE, by_passes, random_coefficients, write_sample
+from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions, make_problem
 from tuner.parameters.parameters import Layout, Parameters, Place
 
@@ -65,8 +63,9 @@ def problems(sample):
     ]
 
 
-def test_sums_fold_as_the_design_does(sample):
-    tied, whole = problems(sample)
+def test_sums_fold_as_the_design_does(sample, monkeypatch):
+    problem, plain = problems(sample)
+    tied, whole = problem.datafit, plain.datafit
     assert np.flatnonzero(tied.free.ravel()).tolist() == FREE
     into, free = folding(), np.array(FREE)
     weights = np.random.default_rng(3).normal(0, 20, (2, WIDTH))
@@ -82,26 +81,23 @@ def test_sums_fold_as_the_design_does(sample):
     )
     vectors = np.zeros((2 * WIDTH, 2))
     vectors[free] = np.random.default_rng(4).normal(size=(len(free), 2))
+    by_passes(monkeypatch)
     np.testing.assert_allclose(
-        Operator(tied, weights).apply(vectors),
+        tied.curvature(weights).products(vectors),
         tied.gauss_newton(weights) @ vectors,
         rtol=1e-9,
         atol=1e-12,
     )
-    every = np.arange(2 * WIDTH)
-    scores, groups = CPU.score_products(whole.model, same, every)
-    found, number = tied.device.score_products(tied.model, weights, free)
-    assert number == groups
+    scores = whole.score_products(same, np.arange(2 * WIDTH))
+    found, groups = tied.score_products(weights, free), tied.independent_games
     np.testing.assert_allclose(found, into.T @ scores @ into, rtol=1e-10)
     signs = np.random.default_rng(5).choice([-1.0, 1.0], (groups, 3))
     np.testing.assert_allclose(
-        tied.device.signed_scores(tied.model, weights, signs)[free],
-        into.T @ CPU.signed_scores(whole.model, same, signs),
+        tied.signed_scores(weights, signs)[free],
+        into.T @ whole.signed_scores(same, signs),
         atol=1e-9,
     )
-    np.testing.assert_allclose(
-        tied.device.score_squares(tied.model, weights)[free], np.diag(found), rtol=1e-10
-    )
+    np.testing.assert_allclose(tied.score_squares(weights)[free], np.diag(found), rtol=1e-10)
     places = np.arange(0, 3000, 100)
     derivatives = tied.derivatives(weights, places).toarray().reshape(-1, 2, WIDTH)[:, :, :-1]
     assert (derivatives[:, 1, 1:] == 0).all()

@@ -15,7 +15,7 @@ from tests.games.backgammon.support import rolls_of_games
 from tests.games.support import REPOSITORY
 from tuner.evaluation.explain import leaf_of
 from tuner.evaluation.loading import load_engine
-from tuner.fit.siblings import usual_temperature
+from tuner.fit.choices import usual_temperature
 from tuner.learn.methods import resolved
 from tuner.learn.moves import NEAR, played_choices
 from tuner.learn.searches import Making

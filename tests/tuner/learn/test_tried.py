@@ -9,7 +9,8 @@ from tests.commands.support import done, refused
 from tests.tuner.support import SCALE, random_sample
 from tuner import tune
 from tuner.evaluation.loading import load_parameters
-from tuner.fit.regression import at_share, fit
+from tuner.fit.fit import fit
+from tuner.fit.result import at_share
 from tuner.fit.setup import FitOptions
 from tuner.io.terminal import Display
 from tuner.learn import tried

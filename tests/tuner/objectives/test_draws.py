@@ -1,8 +1,6 @@
 """Three outcomes: formulas against their definitions, finite differences and statsmodels; errors
 against simulation."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from tests.tuner.support import (
     random_coefficients,
     write_sample,
 )
-from tuner.fit.problem import diagonal
 from tuner.objectives.table import DRAW_MODELS, OBJECTIVES
 
 MODELS = pytest.mark.parametrize("model", DRAW_MODELS)
@@ -119,18 +116,9 @@ def drawn_sample(folder, model: str, n: int = 4000):
 
 def three_outcomes(sample, model: str, stages: int = 1):
     shape = (stages, sample.coefficients.shape[1] + 2)
-    zero = np.zeros(shape)
-    start, low = zero.copy(), np.full(shape, -np.inf)
+    start, low = np.zeros(shape), np.full(shape, -np.inf)
     start[:, -1], low[:, -1] = 50.0, 1.0
-    return replace(
-        problem_of(sample, stages, model),
-        start=start,
-        free=np.ones(shape, bool),
-        low=low,
-        high=np.full(shape, np.inf),
-        mean=zero,
-        precision=diagonal(zero),
-    )
+    return problem_of(sample, stages, model, start=start, low=low, mean=np.zeros(shape))
 
 
 @MODELS
@@ -138,13 +126,14 @@ def test_gradient_and_matrix_are_derivatives_by_all_weights(tmp_path, model):
     sample, _ = drawn_sample(tmp_path, model, 300)
     problem = three_outcomes(sample, model, stages=2)
     here = problem.start + np.random.default_rng(1).normal(0, 5, problem.start.shape)
-    _, gradient = problem.loss_gradient(here)
-    matrix = problem.gauss_newton(here)
+    _, gradient = problem.datafit.loss_gradient(here)
+    matrix = problem.datafit.gauss_newton(here)
     for place in range(here.size):
         step = np.zeros(here.size)
         step[place] = STEP
         above, below = (
-            problem.loss_gradient(here + sign * step.reshape(here.shape)) for sign in (1, -1)
+            problem.datafit.loss_gradient(here + sign * step.reshape(here.shape))
+            for sign in (1, -1)
         )
         assert gradient.ravel()[place] == pytest.approx(
             (above[0] - below[0]) / (2 * STEP), rel=1e-4, abs=1e-9
@@ -154,7 +143,7 @@ def test_gradient_and_matrix_are_derivatives_by_all_weights(tmp_path, model):
         )
     scores = game_scores(problem, here)
     np.testing.assert_allclose(
-        scores.sum(axis=0) / problem.positions, gradient.ravel(), rtol=1e-9, atol=1e-15
+        scores.sum(axis=0) / problem.datafit.positions, gradient.ravel(), rtol=1e-9, atol=1e-15
     )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from tuner.datasets.dataset import Dataset, Rows, ranges_of, whole_games
 from tuner.objectives.base import Objective
@@ -25,17 +26,13 @@ class CurvatureSums(Protocol):
         """Return its diagonal (d,)."""
 
 
-class Device(Protocol):
-    """Sums over positions. Weights have shape (stages, columns + 1), or columns + 2 with the width
-    of a draw."""
+class Passes(Protocol):
+    """Sums over positions that a fit needs. Weights have shape (stages, columns + 1), or columns +
+    2 with the width of a draw."""
 
     @property
-    def name(self) -> str:
-        """Return what to call it in reports."""
-
-    @property
-    def workers(self) -> int:
-        """Return the number of CPU threads, which help any device."""
+    def has_products(self) -> bool:
+        """Return whether there are `curvatures` and `signed_scores`, for many weights."""
 
     def loss_gradient(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
@@ -56,11 +53,20 @@ class Device(Protocol):
         """Return the sum (d,) of u^2 over groups of games; u (d,) is the gradient of a group's loss
         by the flat weights, or under TD(lambda) the group's sum of c j, see `equation`."""
 
-    def score_products(
-        self, model: Model, weights: np.ndarray, chosen: np.ndarray
-    ) -> tuple[np.ndarray, int]:
-        """Return the sum (k, k) of u u' for the k flat weights `chosen` (ascending), and the number
-        of groups of games."""
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the sum (k, k) of u u' for the k flat weights `chosen` (ascending)."""
+
+
+class Device(Passes, Protocol):
+    """What runs the passes over positions."""
+
+    @property
+    def name(self) -> str:
+        """Return what to call it in reports."""
+
+    @property
+    def workers(self) -> int:
+        """Return the number of CPU threads, which help any device."""
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of the positions of the ranges: centipawns, first player's
@@ -69,6 +75,12 @@ class Device(Protocol):
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
         """Return the evaluations (n,) of positions in centipawns, first player's view. `table`
         (phases + 1, columns + 1) has the weights of each phase, the intercept last."""
+
+    def derivatives(
+        self, model: Model, weights: np.ndarray, positions: np.ndarray
+    ) -> sparse.csr_array:
+        """Return the derivatives (n, d) of the evaluations of some positions (indices) by the
+        weights, without slopes by phase and intercept."""
 
     def equation(
         self, model: Model, weights: np.ndarray, games: np.ndarray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -73,6 +73,8 @@ class Differences(Cpu):
     central: bool
     unit: str = "centipawns"
 
+    has_products: ClassVar[bool] = False
+
     @property
     def name(self) -> str:
         kind = "central" if self.central else "forward"
@@ -119,12 +121,10 @@ class Differences(Cpu):
         """See `Device`."""
         return (self._scores(model, weights) ** 2).sum(axis=0)
 
-    def score_products(
-        self, model: Model, weights: np.ndarray, chosen: np.ndarray
-    ) -> tuple[np.ndarray, int]:
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See `Device`."""
         scores = self._scores(model, weights)[:, chosen]
-        return scores.T @ scores, len(scores)
+        return scores.T @ scores
 
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""

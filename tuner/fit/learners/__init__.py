@@ -3,17 +3,17 @@
     learn(problem, options, record) -> weights
 
 `record(weights, objective, ...)` is called once per iteration with the objective (mean loss plus
-prior)."""
+penalty; of an equation without a loss, the mean square of the errors)."""
 
 from __future__ import annotations
 
 from tuner.fit.learners.base import Learner
 from tuner.fit.learners.equation import newton as newton_of_equation
 from tuner.fit.learners.solvers import lbfgs, newton
-from tuner.fit.learners.steps import RULES, adam, epochs_by, equation_by
+from tuner.fit.learners.steps import adam_epochs
 
 LEARNERS = {
     "newton": Learner(newton, newton_of_equation),
     "lbfgs": Learner(lbfgs),
-    "adam": Learner(epochs_by(adam(0.999, 8.0)), equation_by(RULES["adam"]), stepwise=True),
+    "adam": Learner(adam_epochs, adam_epochs, stepwise=True),
 }

@@ -1,5 +1,4 @@
-"""Shared by all learners: their options, the objective with its prior, and the record of
-iterations."""
+"""Shared by all learners: their options, and the record of iterations."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tuner.fit.datafit import Datafit
 from tuner.fit.problem import Problem
 
 IN_MEMORY = 1 << 30  # bytes of nonzeros that are assumed to stay in memory
@@ -32,7 +32,7 @@ class Record:
     """The best weights seen, and a line of history per iteration."""
 
     watch: Callable[[dict], None] = lambda line: None
-    held_out: Problem | None = None
+    held_out: Datafit | None = None
     best: np.ndarray | None = None
     best_objective: float = np.inf
     history: list[dict] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Record:
         # held-out games are scattered: of a dataset larger than memory, much would be read for them
         # every time
         if self.held_out is not None and (
-            self.held_out.model.nonzero_bytes <= IN_MEMORY or not self.history
+            self.held_out.nonzero_bytes <= IN_MEMORY or not self.history
         ):
             line["held_out"] = self.held_out.loss(weights)
             if self.held_out.meter.seconds:
@@ -71,18 +71,14 @@ Learn = Callable[[Problem, LearnerOptions, Record], np.ndarray]
 
 @dataclass(frozen=True)
 class Learner:
-    """How to `minimise` the objective of a problem, to `solve` the equation of TD(lambda), None if
-    it cannot, and whether it is `stepwise`: with a learning rate, and an end that does not depend
-    on a tolerance."""
+    """How to `minimise` an objective, to `solve` an equation that has none, None if it cannot, and
+    whether it is `stepwise`: with a learning rate, and an end that does not depend on a
+    tolerance."""
 
     minimise: Learn
     solve: Learn | None = None
     stepwise: bool = False
 
-
-def objective_gradient(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the mean loss plus prior, and its gradient, zero for weights that are not free."""
-    loss, gradient = problem.loss_gradient(weights)
-    return loss + problem.prior(weights), np.where(
-        problem.free, gradient + problem.prior_gradient(weights), 0.0
-    )
+    def learns(self, has_value: bool) -> Learn | None:
+        """Return what learns where there is an objective or not; None if nothing does."""
+        return self.minimise if has_value else self.solve

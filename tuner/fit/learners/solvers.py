@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from tuner.datasets.dataset import blocks
-from tuner.fit.curvature import EXACT, FAR, Curvature, Operator, curvature_of
-from tuner.fit.learners.base import LearnerOptions, Record, objective_gradient
+from tuner.fit.curvature import EXACT, FAR, Curvature
+from tuner.fit.datafit import Datafit
+from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem
 
 SAMPLE = 60_000  # positions of a sampled matrix
@@ -21,15 +22,15 @@ ITERATIONS = 60
 CAREFUL = 1.0  # first damping for evaluations that are not linear
 
 
-def sample_ranges(problem: Problem, wanted: int) -> np.ndarray | None:
+def sample_ranges(datafit: Datafit, wanted: int) -> np.ndarray | None:
     """Return ranges with about `wanted` positions, spread evenly over the data; None if that would
     be most of them."""
-    step = problem.positions // wanted
+    step = datafit.positions // wanted
     if step < 3:
         return None
     pieces = [
         (low + offset, min(low + offset + 64, high))
-        for low, high in problem.ranges.tolist()
+        for low, high in datafit.ranges.tolist()
         for offset in range((-low) % (64 * step), max(high - low, 0), 64 * step)
     ]
     return np.array(pieces, np.int64) if pieces else None
@@ -44,21 +45,22 @@ def newton(
 ) -> np.ndarray:
     """Return the weights at the optimum; a `start` and a `matrix` computed near it save work."""
     weights = np.clip(problem.start if start is None else start, problem.low, problem.high)
-    value, gradient = objective_gradient(problem, weights)
+    value, gradient = problem.residual(weights)
+    apart = bool(problem.datafit.data.apart)
     if start is not None:
         record(weights, value)
-    kind, damping = "stale", CAREFUL if problem.data.apart else 0.0
+    kind, damping = "stale", CAREFUL if apart else 0.0
     tolerance = FAR  # of a step
-    sample = sample_ranges(problem, SAMPLE) if matrix is None else None
+    sample = sample_ranges(problem.datafit, SAMPLE) if matrix is None else None
     for _ in range(options.iterations or ITERATIONS):
         if matrix is None:
             kind = "sample" if sample is not None else "whole"
-            matrix = curvature_of(problem, weights, sample)
+            matrix = problem.datafit.curvature(weights, sample)
         step, gain = newton_step(problem, weights, gradient, matrix, damping, tolerance)
         if kind == "sample" and gain < NEAR * value:
             sample, matrix = None, None
             continue
-        if gain < NEAR * value and tolerance == FAR and isinstance(matrix, Operator):
+        if gain < NEAR * value and tolerance == FAR and not matrix.is_exact:
             tolerance = EXACT
             continue
         if gain <= options.tolerance * value:
@@ -76,11 +78,7 @@ def newton(
         weights, value, gradient = lower
         record(weights, value, matrix=kind)
         damping = (
-            _eased(damping, obtained / gain)
-            if problem.data.apart
-            else damping / 10
-            if damping > 1e-6
-            else 0.0
+            _eased(damping, obtained / gain) if apart else damping / 10 if damping > 1e-6 else 0.0
         )
         if kind == "sample" and obtained < ACHIEVED * gain:
             sample = None  # its matrix fits the sample better than all positions
@@ -111,12 +109,9 @@ def newton_step(
 ) -> tuple[np.ndarray, float]:
     """Return the damped Newton step from weights with this gradient of the objective, zero for
     weights blocked by a bound, and the gain that the quadratic model predicts."""
-    blocked = ((weights <= problem.low) & (gradient > 0)) | (
-        (weights >= problem.high) & (gradient < 0)
-    )
-    moving = np.flatnonzero((problem.free & ~blocked).ravel())
+    moving = np.flatnonzero((problem.free & ~problem.blocked(weights, gradient)).ravel())
     right = -gradient.ravel()[moving]
-    change = matrix.solve(problem, moving, right, damping, tolerance)
+    change = matrix.solve(problem.penalty, moving, right, damping, tolerance)
     step = np.zeros(weights.size)
     step[moving] = change
     return step.reshape(weights.shape), 0.5 * float(right @ change)
@@ -129,7 +124,7 @@ def _search(
     if it does not."""
     for _ in range(6):
         after = np.clip(weights + step, problem.low, problem.high)
-        new_value, new_gradient = objective_gradient(problem, after)
+        new_value, new_gradient = problem.residual(after)
         if new_value < value:
             return after, new_value, new_gradient
         step = step / 4
@@ -139,29 +134,32 @@ def _search(
 def column_scale(problem: Problem) -> np.ndarray:
     """Return one over the root mean square coefficient of each weight, 1 if it never applies; less
     where the prior curves the objective more than the positions do."""
-    _, total = problem.use
-    shares = problem.shares**2
-    always = (shares @ problem_phase_counts(problem))[:, None]
+    _, total = problem.datafit.use
+    shares = problem.datafit.shares**2
+    always = (shares @ phase_counts(problem.datafit))[:, None]
     use = np.concatenate(
         [shares @ total, *[always] * (problem.start.shape[1] - total.shape[1])], axis=1
     )
     scale = np.ones(problem.start.shape)
     np.divide(
-        1, np.sqrt(use / problem.positions, where=use > 0, out=scale), where=use > 0, out=scale
+        1,
+        np.sqrt(use / problem.datafit.positions, where=use > 0, out=scale),
+        where=use > 0,
+        out=scale,
     )
-    prior = problem.precision.diagonal().reshape(scale.shape) / problem.scale**2
+    prior = problem.penalty.diagonal().reshape(scale.shape) / problem.datafit.scale**2
     return 1 / np.sqrt(scale**-2 + prior)
 
 
-def problem_phase_counts(problem: Problem) -> np.ndarray:
+def phase_counts(datafit: Datafit) -> np.ndarray:
     """Return the number of positions of each phase (codes,)."""
-    counts = np.zeros(problem.data.codes, np.int64)
+    counts = np.zeros(datafit.data.codes, np.int64)
     for piece in blocks(
-        problem.ranges
+        datafit.ranges
     ):  # the phases of all positions, at eight bytes each, might not fit into memory
         for low, high in piece:
-            counts += np.bincount(problem.data.phase[low:high], minlength=problem.data.codes)
-        problem.model.release()
+            counts += np.bincount(datafit.data.phase[low:high], minlength=datafit.data.codes)
+        datafit.release()
     return counts
 
 
@@ -170,7 +168,7 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
     from scipy.optimize import minimize
 
     scale, free = column_scale(problem)[problem.free], problem.free
-    weights = np.clip(problem.start, problem.low, problem.high)
+    weights = problem.inside
     if not free.any():
         return weights
 
@@ -180,7 +178,7 @@ def lbfgs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarr
         return result
 
     def function(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective_gradient(problem, full(x))
+        value, gradient = problem.residual(full(x))
         values.append(value)
         if value < record.best_objective:
             record.best, record.best_objective = full(x), value

@@ -7,13 +7,12 @@ units of its learning rate."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from tuner.datasets.dataset import positions_at, size_of
-from tuner.fit.learners.base import Learn, LearnerOptions, Record
+from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.problem import Problem
 
 State = dict[str, np.ndarray]
@@ -73,115 +72,34 @@ RULES = {
 }
 
 
+# of a loss, in steps of some positions, and of an equation without one, in steps of some games
+OF_LOSS, OF_EQUATION = adam(0.999, 8.0), RULES["adam"]
 EPOCHS, EQUATION_EPOCHS = 40, 20
-BATCH_GAMES = 64  # of TD
+BATCH_GAMES = 64
 
 
-def epochs_by(rule: UpdateRule) -> Learn:
-    """Return a learner that takes the best weights of some epochs of steps of a scale-free rule;
-    the learning rate is in centipawns a step."""
-
-    def learn(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-        state, steps = (
-            {name: np.zeros(problem.start.shape) for name in rule.names},
-            itertools.count(1),
-        )
-        return _minimise(
-            problem,
-            options,
-            record,
-            lambda gradient: rule.step(state, -gradient, 1, next(steps)),
-            rule.rate,
-        )
-
-    return learn
-
-
-def equation_by(rule: UpdateRule) -> Learn:
-    """Return a learner that solves the equation of TD(lambda) by epochs over its games with an
-    update rule."""
-
-    def learn(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
-        games, steps = problem.model.whole_games, itertools.count(1)
-        state, batches = (
-            {name: np.zeros(problem.start.shape) for name in rule.names},
-            -(-len(games) // BATCH_GAMES),
-        )
-
-        def change(weights: np.ndarray, batch: np.ndarray) -> np.ndarray:
-            chosen = games[np.sort(batch)]
-            n = size_of(chosen)
-            gradient = problem.equation(weights, chosen)[0].reshape(weights.shape) * (
-                n / problem.scale
-            )
-            return rule.step(state, np.where(problem.free, gradient, 0.0), n, next(steps))
-
-        epochs = Epochs(
-            options.iterations or EQUATION_EPOCHS,
-            batches,
-            lambda random: np.array_split(random.permutation(len(games)), batches),
-            lambda weights: problem.equation(weights)[1],
-        )
-        record.best = _descend(
-            problem, options, record, epochs, change, options.learning_rate or rule.rate
-        )
-        return record.best  # these solve the equation; they minimize no objective
-
-    return learn
-
-
-def _minimise(
-    problem: Problem,
-    options: LearnerOptions,
-    record: Record,
-    step: Callable[[np.ndarray], np.ndarray],
-    rate: float,
-) -> np.ndarray:
-    batches = -(-problem.positions // options.batch)
-
-    def change(weights: np.ndarray, batch: np.ndarray) -> np.ndarray:
-        drawn = positions_at(problem.ranges, np.sort(batch))
-        _, gradient = problem.loss_gradient(weights, np.stack([drawn, drawn + 1], axis=1))
-        return step(np.where(problem.free, gradient + problem.prior_gradient(weights), 0.0))
-
-    epochs = Epochs(
-        options.iterations or EPOCHS,
-        batches,
-        lambda random: np.array_split(random.permutation(problem.positions), batches),
-        lambda weights: problem.loss(weights) + problem.prior(weights),
-    )
-    _descend(problem, options, record, epochs, change, options.learning_rate or rate)
-    return record.weights
-
-
-class Epochs(NamedTuple):
-    """How many epochs, of how many batches; those of an epoch, in a random order; and the objective
-    after one."""
-
-    number: int
-    batches: int
-    order: Callable[[np.random.Generator], Iterable[Any]]
-    objective: Callable[[np.ndarray], float]
-
-
-def _descend(
-    problem: Problem,
-    options: LearnerOptions,
-    record: Record,
-    epochs: Epochs,
-    change: Callable[[np.ndarray, Any], np.ndarray],
-    rate: float,
-) -> np.ndarray:
-    """Return the weights after some epochs of steps `change(weights, batch)`; the rate falls
-    exponentially."""
-    random, decay = (
-        np.random.default_rng(options.seed),
-        options.final_rate ** (1 / max(1, epochs.number * epochs.batches)),
-    )
-    weights = np.clip(problem.start, problem.low, problem.high)
-    for _ in range(epochs.number):
-        for batch in epochs.order(random):
-            weights = np.clip(weights + rate * change(weights, batch), problem.low, problem.high)
+def adam_epochs(problem: Problem, options: LearnerOptions, record: Record) -> np.ndarray:
+    """Return the weights after some epochs of steps by Adam, the best of them if there is a loss.
+    The learning rate, in centipawns a step, falls exponentially."""
+    fit, random, steps = problem.datafit, np.random.default_rng(options.seed), itertools.count(1)
+    if fit.has_value:
+        rule, epochs = OF_LOSS, options.iterations or EPOCHS
+        units, size, unit = fit.positions, options.batch, 1.0
+    else:
+        rule, epochs = OF_EQUATION, options.iterations or EQUATION_EPOCHS
+        units, size, unit = len(fit.whole_games), BATCH_GAMES, fit.scale
+    batches = -(-units // size)
+    rate = options.learning_rate or rule.rate
+    decay = options.final_rate ** (1 / max(1, epochs * batches))
+    weights = problem.inside
+    state = {name: np.zeros(weights.shape) for name in rule.names}
+    for _ in range(epochs):
+        for batch in np.array_split(random.permutation(units), batches):
+            residual = problem.residual(weights, fit.some(np.sort(batch)))[1]
+            change = rule.step(state, -residual / unit, 1, next(steps))
+            weights = np.clip(weights + rate * change, problem.low, problem.high)
             rate *= decay
-        record(weights, epochs.objective(weights), learning_rate=rate)
-    return weights
+        record(weights, problem.residual(weights)[0], learning_rate=rate)
+    if not fit.has_value:
+        record.best = weights
+    return record.weights

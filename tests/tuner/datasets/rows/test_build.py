@@ -19,7 +19,7 @@ from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.build import build_rows, named, read_rows, rows_of_sources
 from tuner.datasets.rows.formats import batches_of
 from tuner.evaluation.loading import load_engine, load_parameters
-from tuner.fit.regression import fit
+from tuner.fit.fit import fit
 from tuner.fit.setup import FitOptions
 from tuner.learn.build import build
 from tuner.parameters.parameters import Parameters, Stages

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from tests.tuner.support import PHASES, SCALE, problem_of, random_sample
+from tests.tuner.support import PHASES, SCALE, datafit_of, random_sample, temporal_of
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.differences import Differences
 from tuner.objectives.temporal import TemporalData
@@ -61,7 +61,7 @@ def sample(tmp_path_factory):
 
 
 def by_differences(problem, sample, step=0.01, central=True, curved=False, workers=1):
-    """The same problem, with its passes by differences."""
+    """The same, with its passes by differences."""
     positions = np.arange(len(sample.phase), dtype=np.uint64)[:, None]
     return replace(
         problem,
@@ -82,7 +82,7 @@ def weights():
 
 @KINDS
 def test_all_passes_over_something_linear_are_the_analytic_ones(sample, weights, objective, stages):
-    problem, w = problem_of(sample, stages, objective), weights[:stages]
+    problem, w = datafit_of(sample, stages, objective), weights[:stages]
     moved = by_differences(problem, sample)
     loss, gradient = problem.loss_gradient(w)
     assert moved.loss_gradient(w)[0] == pytest.approx(loss, rel=1e-12)
@@ -92,8 +92,8 @@ def test_all_passes_over_something_linear_are_the_analytic_ones(sample, weights,
     chosen = np.arange(w.size)
     for one in (
         lambda p: p.gauss_newton(w),
-        lambda p: p.device.score_products(p.model, w, chosen)[0],
-        lambda p: p.device.score_squares(p.model, w),
+        lambda p: p.score_products(w, chosen),
+        lambda p: p.score_squares(w),
         lambda p: p.evaluations(w, p.ranges[:1]),
     ):
         np.testing.assert_allclose(
@@ -108,7 +108,7 @@ def test_differences_are_those_of_a_naive_loop(sample, weights, objective, stage
     """One weight moved at a time, the whole loss computed anew: as Homan (forward) and Coulom
     (central) wrote it."""
     w, step = weights[:stages], 2.0
-    problem = by_differences(problem_of(sample, stages, objective), sample, step, central, curved)
+    problem = by_differences(datafit_of(sample, stages, objective), sample, step, central, curved)
     expected, moved = np.zeros(w.shape), w.copy()
     for place in np.ndindex(*w.shape):
         moved[place] = w[place] + step
@@ -125,7 +125,7 @@ def test_differences_are_those_of_a_naive_loop(sample, weights, objective, stage
 def test_a_forward_difference_has_the_bias_of_theory(sample, weights, objective, stages):
     """h L'' / 2 (Taylor), for L the loss as a function of one weight."""
     w, small = weights[:stages], 1e-3
-    problem = problem_of(sample, stages, objective)
+    problem = datafit_of(sample, stages, objective)
     gradient = problem.loss_gradient(w)[1]
     second = np.zeros(w.shape)
     for place in np.ndindex(*w.shape):
@@ -152,32 +152,30 @@ def extra(request, sample):
 
 
 def test_temporal_passes_over_something_linear_are_the_analytic_ones(sample, weights, extra):
-    problem = problem_of(sample, 2)
-    one, other = (replace(p, temporal=extra) for p in (problem, by_differences(problem, sample)))
-    games, chosen = problem.model.whole_games, np.arange(weights.size)
+    problem = datafit_of(sample, 2)
+    one, other = (temporal_of(p, extra) for p in (problem, by_differences(problem, sample)))
+    games, chosen = problem.whole_games, np.arange(weights.size)
     for found in (
-        lambda p: p.equation(weights, games)[0],
-        lambda p: p.equation_matrix(weights, games, True),
-        lambda p: p.equation_matrix(weights, games),
-        lambda p: p.device.score_products(p.model, weights, chosen)[0],
+        lambda p: p.residual(weights, games)[1],
+        lambda p: p.slope(weights).matrix,
+        lambda p: p.slope(weights, games).matrix,
+        lambda p: p.score_products(weights, chosen),
     ):
         np.testing.assert_allclose(
             found(other), found(one), rtol=0, atol=1e-6 * np.abs(found(one)).max()
         )
-    assert other.equation(weights, games)[1] == pytest.approx(
-        one.equation(weights, games)[1], rel=1e-12
-    )
+    assert other.residual(weights)[0] == pytest.approx(one.residual(weights)[0], rel=1e-12)
 
 
 def test_a_forward_difference_of_values_has_the_bias_of_theory(sample, weights, extra):
     """Under TD(lambda) the sum of c (v' + h v'' / 2): v'' = -2 scale v v' x for v = tanh(scale * x
     w)."""
-    problem, step = problem_of(sample, 2), 1.0
+    problem, step = datafit_of(sample, 2), 1.0
     moved, plain = (
-        replace(p, temporal=extra)
+        temporal_of(p, extra)
         for p in (by_differences(problem, sample, step, central=False), problem)
     )
-    games = problem.model.whole_games
+    games = problem.whole_games
     x = sample.design(2)
     v = np.tanh(SCALE * x @ weights.ravel())
     known = np.isnan(extra.known)
@@ -192,14 +190,14 @@ def test_a_forward_difference_of_values_has_the_bias_of_theory(sample, weights, 
             c[t], following = later, value
     bias = 0.5 * step * x**2 * (-2 * SCALE**2 * v * (1 - v**2))[:, None]
     expected = ((c * known)[:, None] * bias).sum(axis=0)
-    found = (moved.equation(weights)[0] - plain.equation(weights)[0]) * problem.positions
+    found = (plain.residual(weights)[1] - moved.residual(weights)[1]).ravel() * problem.positions
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02 * np.abs(expected).max())
 
 
 def test_a_step_away_from_what_is_not_linear_the_gradient_is_that_of_the_whole(sample, weights):
     from scipy.optimize import approx_fprime
 
-    problem = by_differences(problem_of(sample, 2), sample, curved=True)
+    problem = by_differences(datafit_of(sample, 2), sample, curved=True)
     gradient = problem.loss_gradient(weights)[1]
     expected = approx_fprime(
         weights.ravel(), lambda w: problem.loss_gradient(w.reshape(weights.shape))[0], 1e-4
@@ -207,7 +205,7 @@ def test_a_step_away_from_what_is_not_linear_the_gradient_is_that_of_the_whole(s
     np.testing.assert_allclose(
         gradient.ravel(), expected, rtol=0, atol=1e-5 * np.abs(gradient).max()
     )
-    linear = problem_of(sample, 2).loss_gradient(weights)[1]
+    linear = datafit_of(sample, 2).loss_gradient(weights)[1]
     assert np.abs(gradient - linear).max() > 0.1 * np.abs(linear).max()
 
 
@@ -215,7 +213,7 @@ def test_only_free_weights_are_moved(sample, weights):
     free = np.ones(weights.shape, bool)
     free[:, 1:COLUMNS] = False
     whole, part = (
-        by_differences(problem_of(sample, 2, free=given), sample) for given in (True, free)
+        by_differences(datafit_of(sample, 2, free=given), sample) for given in (True, free)
     )
     expected = whole.loss_gradient(weights)[1]
     np.testing.assert_allclose(part.loss_gradient(weights)[1][free], expected[free])
@@ -225,7 +223,7 @@ def test_only_free_weights_are_moved(sample, weights):
 def test_the_number_of_threads_changes_no_bit(sample, weights, monkeypatch):
     monkeypatch.setattr("tuner.fit.device.differences.PIECE", 50)
     one, three = (
-        by_differences(problem_of(sample, 2), sample, workers=workers) for workers in (1, 3)
+        by_differences(datafit_of(sample, 2), sample, workers=workers) for workers in (1, 3)
     )
     assert (one.loss_gradient(weights)[1] == three.loss_gradient(weights)[1]).all()
     assert (one.gauss_newton(weights) == three.gauss_newton(weights)).all()

@@ -10,20 +10,27 @@ from games.streams import InputError
 from tests.tuner.fit.device import fake_gpu
 from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
 from tests.tuner.fit.test_temporal import walk
-from tests.tuner.support import learn, problem_of, random_sample, write_sample
+from tests.tuner.support import (
+    by_passes,
+    datafit_of,
+    learn,
+    on_device,
+    problem_of,
+    random_sample,
+    temporal_of,
+    write_sample,
+)
 from tuner.datasets.dataset import Dataset
-from tuner.fit import curvature as curvature_module
-from tuner.fit.curvature import Operator, curvature_of
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.gpu import chunks
 from tuner.fit.device.gpu import chunks as library
 from tuner.fit.device.gpu import device as sums
 from tuner.fit.device.gpu.chunks import arrange
-from tuner.fit.errors import find_null_space, standard_errors
+from tuner.fit.errors import standard_errors
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.equation import newton as temporal_newton
-from tuner.fit.problem import diagonal
+from tuner.fit.null_space import find_null_space
 from tuner.objectives.table import OBJECTIVES
 from tuner.objectives.temporal import TemporalData
 
@@ -78,18 +85,7 @@ def as_it_should_stay(made: list[int], how: str) -> bool:
 
 
 def problem_on(sample, objective: str, stages: int, device):
-    shape = (stages, COLUMNS + 1 + OBJECTIVES[objective].widths)
-    zero = np.zeros(shape)
-    return replace(
-        problem_of(sample, stages, objective),
-        start=zero,
-        free=np.ones(shape, bool),
-        low=np.full(shape, -np.inf),
-        high=np.full(shape, np.inf),
-        mean=zero,
-        precision=diagonal(zero),
-        device=device,
-    )
+    return datafit_of(sample, stages, objective, device=device)
 
 
 @needs_compiler
@@ -100,7 +96,7 @@ def problem_on(sample, objective: str, stages: int, device):
 def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stages, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
-    weights = np.random.default_rng(2).normal(0, 80, here.start.shape)
+    weights = np.random.default_rng(2).normal(0, 80, here.free.shape)
     weights[:, COLUMNS + 1 :] = np.abs(weights[:, COLUMNS + 1 :]) + 20
     ranges, few = (
         np.array([[3, 40], [41, 700], [900, here.positions - 5]]),
@@ -120,14 +116,11 @@ def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stage
             rtol=1e-9,
             atol=1e-20,
         )
-    some = np.array([0, 2, here.start.size - 1])
-    (found, groups), (wanted, names) = (
-        problem.device.score_products(problem.model, weights, some) for problem in (on_gpu, here)
-    )
+    some = np.array([0, 2, here.free.size - 1])
+    found, wanted = (problem.score_products(weights, some) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
-    assert groups == names == 118
     np.testing.assert_allclose(
-        *(problem.device.score_squares(problem.model, weights) for problem in (on_gpu, here)),
+        *(problem.score_squares(weights) for problem in (on_gpu, here)),
         rtol=1e-9,
     )
     assert as_it_should_stay(made, how)
@@ -137,7 +130,7 @@ def test_sums_are_those_of_the_cpu(sample, folder, monkeypatch, objective, stage
 def test_a_pass_gives_the_same_bits_however_it_is_split(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     problem = problem_on(sample, "cross-entropy", 2, device)
-    weights = np.random.default_rng(3).normal(0, 80, problem.start.shape)
+    weights = np.random.default_rng(3).normal(0, 80, problem.free.shape)
     first = problem.loss_gradient(weights)
     parts = np.array([[low, low + 7] for low in range(0, problem.positions - 7, 7)])
     rest = np.array([[parts[-1, 1], problem.positions]])
@@ -149,7 +142,7 @@ def test_a_pass_gives_the_same_bits_however_it_is_split(sample, folder, monkeypa
 @pytest.mark.parametrize("objective", ["cross-entropy", "ordered"])
 def test_results_do_not_depend_on_the_order_of_threads(sample, folder, monkeypatch, objective):
     problem = problem_on(sample, objective, 2, paper(monkeypatch, folder))
-    weights = np.random.default_rng(3).normal(50, 20, problem.start.shape)
+    weights = np.random.default_rng(3).normal(50, 20, problem.free.shape)
     extra, found = (
         TemporalData(np.full(problem.positions, 0.7), np.full(problem.positions, np.nan)),
         [],
@@ -157,18 +150,18 @@ def test_results_do_not_depend_on_the_order_of_threads(sample, folder, monkeypat
     for order in (False, True):
         fake_gpu.backwards(library.source(), order)
         try:
-            temporal = replace(problem, temporal=extra)
+            temporal = temporal_of(problem, extra)
             found.append(
                 [
                     problem.loss_gradient(weights)[1],
                     problem.gauss_newton(weights),
-                    problem.device.score_squares(problem.model, weights),
+                    problem.score_squares(weights),
                 ]
             )
             if objective == "cross-entropy":
                 found[-1] += [
-                    temporal.equation(weights)[0],
-                    temporal.equation_matrix(weights, problem.model.whole_games, True),
+                    temporal.residual(weights)[1],
+                    temporal.slope(weights).matrix,
                 ]
         finally:
             fake_gpu.backwards(library.source(), False)
@@ -185,7 +178,7 @@ def test_learners_find_the_same_weights_on_a_gpu_and_on_the_cpu(
         learner, {"iterations": 3, "batch": 400}
     )
     found, expected = (
-        learn(problem_on(sample, "cross-entropy", 2, which), learner, **options)[0]
+        learn(problem_of(sample, 2, device=which), learner, **options)[0]
         for which in (device, Cpu())
     )
     np.testing.assert_allclose(
@@ -198,15 +191,15 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     errors = []
     for which in (device, Cpu()):
-        problem = problem_on(sample, "cross-entropy", 2, which)
+        problem = problem_of(sample, 2, device=which)
         weights, _ = learn(problem, tolerance=1e-13)
-        curvature = curvature_of(problem, weights)
+        curvature = problem.datafit.curvature(weights)
         errors.append(
             standard_errors(
                 problem,
                 weights,
                 curvature,
-                find_null_space(problem, curvature, sample.layout.places),
+                find_null_space(problem, weights, curvature, sample.layout.places),
             )
         )
     np.testing.assert_allclose(errors[0].standard_errors, errors[1].standard_errors, rtol=1e-6)
@@ -218,16 +211,20 @@ def test_standard_errors_are_those_of_the_cpu(sample, folder, monkeypatch):
 def test_products_with_vectors_are_those_of_the_cpu(
     sample, folder, monkeypatch, objective, stages, how
 ):
+    by_passes(monkeypatch)
     device, made = paper_with_room(monkeypatch, folder, how)
     on_gpu, here = (problem_on(sample, objective, stages, which) for which in (device, Cpu()))
     random = np.random.default_rng(2)
-    weights = random.normal(0, 30, here.start.shape)
+    weights = random.normal(0, 30, here.free.shape)
     weights[:, COLUMNS + 1 :] = 60.0
     vectors = random.normal(size=(weights.size, 40))
-    found, expected = (Operator(problem, weights) for problem in (on_gpu, here))
+    found, expected = (problem.curvature(weights) for problem in (on_gpu, here))
     for times in (1, 1e-6):
         np.testing.assert_allclose(
-            found.apply(times * vectors), expected.apply(times * vectors), rtol=1e-6, atol=1e-12
+            found.products(times * vectors),
+            expected.products(times * vectors),
+            rtol=1e-6,
+            atol=1e-12,
         )
     np.testing.assert_allclose(found.diagonal(), expected.diagonal(), rtol=1e-12)
     assert as_it_should_stay(made, how) or how != "resident"
@@ -235,17 +232,14 @@ def test_products_with_vectors_are_those_of_the_cpu(
 
 @needs_compiler
 def test_fits_of_many_weights_are_those_of_the_cpu(sample, folder, monkeypatch):
-    monkeypatch.setattr(curvature_module, "FEW", 0)
-    monkeypatch.setattr(curvature_module, "CROSSING", 0.0)
-    monkeypatch.setattr(curvature_module, "PASSES", 1e12)
-    monkeypatch.setattr(curvature_module, "LARGEST_MATRIX", 0)
+    by_passes(monkeypatch)
     found = []
     for which in (paper(monkeypatch, folder), Cpu()):
-        problem = problem_on(sample, "cross-entropy", 2, which)
+        problem = problem_of(sample, 2, device=which)
         weights, _ = learn(problem, tolerance=1e-10)
-        there = curvature_of(problem, weights)
-        assert isinstance(there, Operator)
-        null_space = find_null_space(problem, there, sample.layout.places)
+        there = problem.datafit.curvature(weights)
+        assert there.matrix is None
+        null_space = find_null_space(problem, weights, there, sample.layout.places)
         found.append((weights, standard_errors(problem, weights, there, null_space)))
     (weights, errors), (others, expected) = found
     np.testing.assert_allclose(weights, others, atol=0.1)
@@ -265,28 +259,22 @@ def test_fits_of_many_weights_are_those_of_the_cpu(sample, folder, monkeypatch):
 def test_temporal_differences_are_those_of_the_cpu(tmp_path, folder, monkeypatch, lambda_, how):
     device, made = paper_with_room(monkeypatch, folder, how)
     _, given = walk(tmp_path, lambda_, known=0.1)
-    on_gpu, here = (replace(given, device=which) for which in (device, Cpu(2)))
-    weights = np.random.default_rng(2).normal(0, 40, given.start.shape)
-    for games in (here.model.whole_games, here.model.whole_games[1::3]):
-        (found, squares), (expected, wanted) = (
-            problem.equation(weights, games) for problem in (on_gpu, here)
+    both = [on_device(given, which) for which in (device, Cpu(2))]
+    on_gpu, here = (problem.datafit for problem in both)
+    weights = np.random.default_rng(2).normal(0, 40, given.free.shape)
+    for games in (None, here.whole_games[1::3]):
+        (squares, found), (wanted, expected) = (
+            problem.residual(weights, games) for problem in (on_gpu, here)
         )
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
         assert squares == pytest.approx(wanted, rel=1e-12)
-        for exact in (True, False):
-            found, expected = (
-                problem.equation_matrix(weights, games, exact) for problem in (on_gpu, here)
-            )
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+        found, expected = (problem.slope(weights, games).matrix for problem in (on_gpu, here))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     some = np.array([0, 3, weights.size - 1])
-    (found, groups), (expected, wanted) = (
-        problem.device.score_products(problem.model, weights, some) for problem in (on_gpu, here)
-    )
+    found, expected = (problem.score_products(weights, some) for problem in (on_gpu, here))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    assert groups == wanted
     weights = [
-        temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record())
-        for problem in (on_gpu, here)
+        temporal_newton(problem, LearnerOptions(tolerance=1e-12), Record()) for problem in both
     ]
     np.testing.assert_allclose(*weights, rtol=1e-6, atol=1e-6)
     assert as_it_should_stay(made, how)
@@ -301,13 +289,13 @@ def test_games_without_positions_change_nothing(tmp_path, folder, monkeypatch):
         sample = write_sample(tmp_path / name, counts.astype(np.int8), outcome, np.array(lengths))
         extra = TemporalData(np.full(60, 0.7), np.full(60, np.nan))
         for which in (device, Cpu()):
-            problem = replace(problem_on(sample, "mse", 2, which), temporal=extra)
-            weights = np.linspace(-50, 50, problem.start.size).reshape(problem.start.shape)
+            problem = temporal_of(problem_on(sample, "mse", 2, which), extra)
+            weights = np.linspace(-50, 50, problem.free.size).reshape(problem.free.shape)
             found.append(
                 np.concatenate(
                     [
-                        problem.equation(weights)[0],
-                        problem.equation_matrix(weights, problem.model.whole_games, True).ravel(),
+                        problem.residual(weights)[1].ravel(),
+                        problem.slope(weights).matrix.ravel(),
                     ]
                 )
             )
@@ -323,16 +311,16 @@ def test_more_parameters_than_a_block_has_memory_for_are_refused(sample, folder,
         InputError,
         match="--device gpu: 5 parameters, expected at most 4 on this GPU; choose --device cpu",
     ):
-        problem.loss(problem.start)
+        problem.loss(np.zeros(problem.free.shape))
 
 
 @needs_compiler
 def test_evaluations(sample, folder, monkeypatch):
     device = paper(monkeypatch, folder)
     here = problem_on(sample, "cross-entropy", 2, Cpu(2))
-    weights, data = np.random.default_rng(2).normal(0, 80, here.start.shape), sample.data
+    weights, data = np.random.default_rng(2).normal(0, 80, here.free.shape), sample.data
     for rows in (slice(0, here.positions), slice(5, 9), slice(7, 7)):
-        given = data.rows(rows.start, rows.stop), here.model.table(weights)
+        given = data.rows(rows.start, rows.stop), here.table(weights)
         np.testing.assert_allclose(
             device.evaluate(*given), here.device.evaluate(*given), rtol=1e-12
         )
@@ -341,7 +329,7 @@ def test_evaluations(sample, folder, monkeypatch):
 @needs_compiler
 def test_a_dataset_with_other_weights_is_not_read_again(sample, folder, monkeypatch):
     problem = problem_on(sample, "cross-entropy", 2, paper(monkeypatch, folder))
-    weights = np.random.default_rng(2).normal(0, 80, problem.start.shape)
+    weights = np.random.default_rng(2).normal(0, 80, problem.free.shape)
     problem.loss_gradient(weights)
     twice = replace(
         problem,

@@ -9,11 +9,11 @@ import pytest
 from games.streams import InputError
 from tests.evalterms.support import some_positions
 from tests.tuner.fit.device.fake_gpu import needs_compiler, paper
+from tests.tuner.support import by_passes, temporal_of
 from tuner.datasets.reader import open_dataset
 from tuner.datasets.rows.formats import batches_of
 from tuner.datasets.writing import DatasetWriter, merge, part
 from tuner.evaluation.loading import load_engine
-from tuner.fit.curvature import Operator
 from tuner.fit.device.differences import Differences
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import newton
@@ -80,7 +80,7 @@ def problems(sample):
     engine, parameters, data, positions = sample
     options = FitOptions(only=FREE, prior=None, device=engine.cpu(2))
     problem = make_problem(data, parameters, options, np.arange(GAMES), parameters.scale)
-    weights = problem.start.copy()
+    weights, problem = problem.start.copy(), problem.datafit
     weights[:, -1] = 7.0, -3.0
     return (
         problem,
@@ -106,14 +106,11 @@ def test_gradient_is_that_of_differences(problems):
 def test_gauss_newton_scores_and_products_are_those_of_differences(problems):
     problem, other, weights = problems
     free = np.flatnonzero(problem.free.ravel())
-    found, expected = (
-        p.device.gauss_newton(p.model, weights, p.ranges)[np.ix_(free, free)]
-        for p in (problem, other)
-    )
+    found, expected = (p.gauss_newton(weights)[np.ix_(free, free)] for p in (problem, other))
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
-    found, expected = (p.device.score_products(p.model, weights, free)[0] for p in (problem, other))
+    found, expected = (p.score_products(weights, free) for p in (problem, other))
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
-    found, expected = (p.device.score_squares(p.model, weights)[free] for p in (problem, other))
+    found, expected = (p.score_squares(weights)[free] for p in (problem, other))
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
 
 
@@ -121,16 +118,16 @@ def test_td_errors_and_their_matrix_are_those_of_differences(problems):
     problem, other, weights = problems
     n, free = problem.data.positions, np.flatnonzero(problem.free.ravel())
     extra = TemporalData(np.full(n, 0.7), np.full(n, np.nan))
-    one, two = (replace(p, temporal=extra) for p in (problem, other))
-    games = problem.model.whole_games
+    one, two = (temporal_of(p, extra) for p in (problem, other))
+    games = problem.whole_games
     for found, expected in zip(
-        one.equation(weights, games), two.equation(weights, games), strict=True
+        one.residual(weights, games), two.residual(weights, games), strict=True
     ):
         found, expected = (
-            np.asarray(x)[free] if np.ndim(x) else np.asarray(x) for x in (found, expected)
+            np.ravel(x)[free] if np.ndim(x) else np.asarray(x) for x in (found, expected)
         )
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
-    found, expected = (t.equation_matrix(weights, games)[np.ix_(free, free)] for t in (one, two))
+    found, expected = (t.slope(weights, games).matrix[np.ix_(free, free)] for t in (one, two))
     np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-3 * np.abs(expected).max())
 
 
@@ -163,8 +160,7 @@ def test_any_number_of_threads_gives_the_same_bits(sample, problems):
     engine, _, _, _ = sample
     problem, _, weights = problems
     results = [
-        engine.cpu(workers).loss_gradient(problem.model, weights, problem.ranges)
-        for workers in (1, 3)
+        engine.cpu(workers).loss_gradient(problem, weights, problem.ranges) for workers in (1, 3)
     ]
     assert results[0][0] == results[1][0] and (results[0][1] == results[1][1]).all()
 
@@ -184,7 +180,7 @@ def test_planted_scales_are_found_again(tmp_path):
     options = FitOptions(only=only, prior=None, intercept=False, device=engine.cpu(2))
     problem = make_problem(data, start, options, np.arange(data.games), start.scale)
     weights = newton(problem, LearnerOptions(), Record())
-    matrix = problem.gauss_newton(weights) * problem.total_weight
+    matrix = problem.datafit.gauss_newton(weights) * problem.datafit.total_weight
     free = np.flatnonzero(problem.free.ravel())
     errors = np.sqrt(np.diag(np.linalg.inv(matrix[np.ix_(free, free)])))
     away = (weights.ravel()[free] - np.pad(truth, ((0, 0), (0, 1))).ravel()[free]) / errors
@@ -226,7 +222,7 @@ def test_a_gpu_is_refused_in_one_line(problems, tmp_path, monkeypatch):
         InputError,
         match="--device gpu: term king_danger is not linear in its weights.*choose --device cpu",
     ):
-        gpu.loss_gradient(problem.model, weights, problem.ranges)
+        gpu.loss_gradient(problem, weights, problem.ranges)
 
 
 def test_a_damaged_list_of_terms_is_one_line(sample, tmp_path):
@@ -241,10 +237,11 @@ def test_a_damaged_list_of_terms_is_one_line(sample, tmp_path):
             open_dataset(copy.path)
 
 
-def test_products_with_vectors_are_those_of_the_matrix(problems):
+def test_products_with_vectors_are_those_of_the_matrix(problems, monkeypatch):
+    by_passes(monkeypatch)
     problem, _, weights = problems
     vectors = np.random.default_rng(3).normal(size=(weights.size, 3))
     expected = problem.gauss_newton(weights) @ vectors
     np.testing.assert_allclose(
-        Operator(problem, weights).apply(vectors), expected, rtol=1e-6, atol=1e-9
+        problem.curvature(weights).products(vectors), expected, rtol=1e-6, atol=1e-9
     )

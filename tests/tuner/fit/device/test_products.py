@@ -38,10 +38,12 @@ def test_scores_of_games_by_any_number_of_threads(tmp_path, monkeypatch):
         np.arange(0, problem.start.size, 2),
     )
     scores = game_scores(problem, weights)[:, chosen]
-    one, three = (Cpu(workers).score_products(problem.model, weights, chosen) for workers in (1, 3))
-    assert (one[0] == three[0]).all() and one[1] == three[1] == len(scores)
-    np.testing.assert_allclose(one[0], scores.T @ scores, rtol=1e-10, atol=1e-18)
-    squares = Cpu(2).score_squares(problem.model, weights)
+    one, three = (
+        Cpu(workers).score_products(problem.datafit, weights, chosen) for workers in (1, 3)
+    )
+    assert (one == three).all()
+    np.testing.assert_allclose(one, scores.T @ scores, rtol=1e-10, atol=1e-18)
+    squares = Cpu(2).score_squares(problem.datafit, weights)
     np.testing.assert_allclose(
         squares, (game_scores(problem, weights) ** 2).sum(axis=0), rtol=1e-10
     )

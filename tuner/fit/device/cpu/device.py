@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -64,6 +64,8 @@ class Cpu:
     """The CPU with some threads; sums are bit for bit the same for any number of threads."""
 
     workers: int = 1
+
+    has_products: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -125,9 +127,7 @@ class Cpu:
             model, weights.shape, self.scores_of(model, weights), squares, self.workers
         )
 
-    def score_products(
-        self, model: Model, weights: np.ndarray, chosen: np.ndarray
-    ) -> tuple[np.ndarray, int]:
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See `Device`."""
         return score_products(
             model, weights.shape, self.scores_of(model, weights), chosen, self.workers
@@ -242,8 +242,7 @@ class Cpu:
     def derivatives(
         self, model: Model, weights: np.ndarray, positions: np.ndarray
     ) -> sparse.csr_array:
-        """Return the derivatives (n, d) of the evaluations of some positions (indices) by the
-        weights, without slopes by phase and intercept."""
+        """See `Device`."""
         shares, (stages, width) = Dataset.shares(model.data, model.stages), weights.shape
         columns, values, ends = [np.zeros(0, np.int64)], [np.zeros(0)], [0]
         for position in positions.tolist():

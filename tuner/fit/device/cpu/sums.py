@@ -299,8 +299,8 @@ class TemporalState(NamedTuple):
 
 def score_products(
     model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray, workers: int
-) -> tuple[np.ndarray, int]:
-    """Return what `Device.score_products` describes, from the scores of `game_scores`."""
+) -> np.ndarray:
+    """Return what `Passes.score_products` describes, from the scores of `game_scores`."""
     groups = len(model.groups[0])
     order, dense = order_of(
         next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen
@@ -308,7 +308,7 @@ def score_products(
     sums = over_games(
         model, shape, terms_of, lambda batches: products(batches, order, dense), workers
     )
-    return symmetric_products(sums, order, chosen), groups
+    return symmetric_products(sums, order, chosen)
 
 
 def over_games(

@@ -13,6 +13,7 @@ from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from games.system import available_cpus
 from tuner.datasets.dataset import Rows, places_of, size_of, together
@@ -264,6 +265,8 @@ class ChunkState(NamedTuple):
 class Gpu:
     """One GPU, by CuPy."""
 
+    has_products = True
+
     def __init__(self, library: Library, name: str) -> None:
         self.name, self.workers = f"gpu ({name})", available_cpus()
         self._library = library
@@ -404,16 +407,11 @@ class Gpu:
             model, weights.shape, residuals, columns, lambda scores: (scores**2).sum(axis=0)
         )
 
-    def score_products(
-        self, model: Model, weights: np.ndarray, chosen: np.ndarray
-    ) -> tuple[np.ndarray, int]:
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See `Device`."""
         residuals = self._residuals(model, weights)
-        return (
-            self._sums.scores(
-                model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores
-            ),
-            len(model.groups[0]),
+        return self._sums.scores(
+            model, weights.shape, residuals, chosen, lambda scores: scores.T @ scores
         )
 
     def _residuals(self, model: Model, weights: np.ndarray) -> Residuals:
@@ -430,6 +428,12 @@ class Gpu:
     def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`; on the CPU, because the results are used in host memory."""
         return Cpu(self.workers).evaluations(model, weights, ranges)
+
+    def derivatives(
+        self, model: Model, weights: np.ndarray, positions: np.ndarray
+    ) -> sparse.csr_array:
+        """See `Device`; on the CPU."""
+        return Cpu(self.workers).derivatives(model, weights, positions)
 
     def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
         """See `Device`."""

@@ -1,5 +1,5 @@
 """Comparison training (Tesauro 1989; Hoki and Kaneko 2014): the loss of choices among siblings, the
-positions after the moves of one position, on the device of a fit.
+positions after the moves of one position.
 
 For the siblings i of a group, with evaluations e_i from the view of the side that chooses and
 target probabilities q_i that sum to 1:
@@ -11,17 +11,19 @@ regression on differences of siblings, so that common terms cancel out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from tuner.datasets.dataset import Dataset, places_of
-from tuner.datasets.files import Rows
-from tuner.fit.device.base import Device, Model
+from tuner.fit.datafit import Datafit
+from tuner.fit.device.base import Model
 
 
-class SiblingChances(NamedTuple):
+class Chosen(NamedTuple):
     """The siblings of a pass: their rows (n, d), which add up to groups by `sums` (k, n), the
     group (n,) of each, the evaluations (n,) over T, less the highest of the group, and the
     probabilities (n,)."""
@@ -33,123 +35,100 @@ class SiblingChances(NamedTuple):
     chances: np.ndarray
 
 
-@dataclass(frozen=True)
-class SiblingsDevice:
-    """The passes of a regression on choices; evaluations are those of another device. `group` (n,)
-    numbers the groups of positions in ascending order, `rows` (n, stages * (columns + 1)) are their
-    coefficients from the view of the side that chooses, over T. The outcomes of the dataset are the
-    target probabilities."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choices(Datafit):
+    """A regression on choices. `group` (n,) numbers the groups of positions in ascending order,
+    `coefficients` (n, stages * (columns + 1)) are those from the view of the side that
+    chooses, over T. The outcomes of the dataset are the target probabilities."""
 
-    device: Device
     group: np.ndarray
-    rows: Any
+    coefficients: sparse.csr_array
 
     @property
-    def name(self) -> str:
-        return self.device.name
+    def passes(self) -> ChoicePasses:
+        """See `Datafit`."""
+        return ChoicePasses(self)
 
-    @property
-    def workers(self) -> int:
-        return self.device.workers
-
-    def choices(self, weights: np.ndarray, places: np.ndarray) -> SiblingChances:
+    def among(self, weights: np.ndarray, places: np.ndarray) -> Chosen:
         """Return the choices among some positions."""
-        from scipy.sparse import csr_array
-
         begins = np.flatnonzero(np.diff(self.group[places], prepend=-1))
         sizes = np.diff(begins, append=len(places))
-        group, rows = np.repeat(np.arange(len(begins)), sizes), self.rows[places]
-        sums = csr_array(
+        group, rows = np.repeat(np.arange(len(begins)), sizes), self.coefficients[places]
+        sums = sparse.csr_array(
             (np.ones(len(places)), np.arange(len(places)), np.append(begins, len(places)))
         )
         found = rows @ weights.ravel()
         found -= np.maximum.reduceat(found, begins)[group]
         odds = np.exp(found)
-        return SiblingChances(rows, sums, group, found, odds / (sums @ odds)[group])
+        return Chosen(rows, sums, group, found, odds / (sums @ odds)[group])
 
-    def lost(self, model: Model, weights: np.ndarray) -> np.ndarray:
+    def lost(self, weights: np.ndarray) -> np.ndarray:
         """Return, for each group, by how much the first of the siblings with the highest
         evaluation is behind the best one: the logarithm of the ratio of their targets."""
-        places = places_of(model.ranges)
-        found = self.choices(weights, places)
-        targets = np.log(np.maximum(model.data.outcome[places], 1e-37))
+        places = places_of(self.ranges)
+        found = self.among(weights, places)
+        targets = np.log(np.maximum(self.data.outcome[places], 1e-37))
         best = np.flatnonzero(found.evaluations == 0)
         _, first = np.unique(found.group[best], return_index=True)
         begins = np.flatnonzero(np.diff(found.group, prepend=-1))
         return np.asarray(np.maximum.reduceat(targets, begins) - targets[best[first]])
 
+
+@dataclass(frozen=True)
+class ChoicePasses:
+    """The passes of a regression on choices, see `tuner.fit.device.base.Passes`."""
+
+    fit: Choices
+
+    has_products: ClassVar[bool] = True
+
     def loss_gradient(
         self, model: Model, weights: np.ndarray, ranges: np.ndarray
     ) -> tuple[float, np.ndarray]:
         places = places_of(ranges)
-        found, targets = self.choices(weights, places), model.data.outcome[places]
+        found, targets = self.fit.among(weights, places), model.data.outcome[places]
         loss = np.log(found.sums @ np.exp(found.evaluations)).sum() - targets @ found.evaluations
         return float(loss), (found.rows.T @ (found.chances - targets)).reshape(weights.shape)
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        found = self.choices(weights, places_of(ranges))
+        found = self.fit.among(weights, places_of(ranges))
         weighted = found.rows.multiply(found.chances[:, None]).tocsr()
         means = found.sums @ weighted
         return np.asarray((found.rows.T @ weighted - means.T @ means).todense())
 
-    def curvatures(
-        self, model: Model, weights: np.ndarray, ranges: np.ndarray
-    ) -> SiblingCurvatures:
-        return SiblingCurvatures(self.choices(weights, places_of(ranges)))
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> ChoiceCurvatures:
+        return ChoiceCurvatures(self.fit.among(weights, places_of(ranges)))
 
     def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
         return np.asarray(self._by_game(model, weights).T @ signs)
-
-    def _scores(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Any:
-        """Return the gradients (k, d) of the groups of some positions, and a position of each."""
-        places = places_of(ranges)
-        found = self.choices(weights, places)
-        errors = found.chances - model.data.outcome[places]
-        first = places[np.flatnonzero(np.diff(found.group, prepend=-1))]
-        return found.sums @ found.rows.multiply(errors[:, None]).tocsr(), first
-
-    def _by_game(self, model: Model, weights: np.ndarray) -> Any:
-        """Return the gradients (games, d) of groups of games with one identity."""
-        from scipy.sparse import csr_array
-
-        scores, first = self._scores(model, weights, model.whole_games)
-        game = np.searchsorted(model.data.first, first, side="right") - 1
-        owner = model.groups[1][np.searchsorted(model.games, game)]
-        shape = len(model.groups[0]), len(owner)
-        return csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape) @ scores
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         scores = self._by_game(model, weights)
         return np.asarray(scores.multiply(scores).sum(axis=0)).ravel()
 
-    def score_products(
-        self, model: Model, weights: np.ndarray, chosen: np.ndarray
-    ) -> tuple[np.ndarray, int]:
+    def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         scores = self._by_game(model, weights)[:, chosen]
-        return np.asarray((scores.T @ scores).todense()), scores.shape[0]
+        return np.asarray((scores.T @ scores).todense())
 
-    def evaluations(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        return self.device.evaluations(model, weights, ranges)
-
-    def evaluate(self, rows: Rows, table: np.ndarray) -> np.ndarray:
-        return self.device.evaluate(rows, table)
-
-    def equation(
-        self, model: Model, weights: np.ndarray, games: np.ndarray
-    ) -> tuple[np.ndarray, float]:
-        raise NotImplementedError("choices have no temporal differences")
-
-    def equation_matrix(
-        self, model: Model, weights: np.ndarray, games: np.ndarray, exact: bool
-    ) -> np.ndarray:
-        raise NotImplementedError("choices have no temporal differences")
+    def _by_game(self, model: Model, weights: np.ndarray) -> Any:
+        """Return the gradients (games, d) of groups of games with one identity."""
+        places = places_of(model.whole_games)
+        found = self.fit.among(weights, places)
+        errors = found.chances - model.data.outcome[places]
+        scores = found.sums @ found.rows.multiply(errors[:, None]).tocsr()
+        first = places[np.flatnonzero(np.diff(found.group, prepend=-1))]
+        game = np.searchsorted(model.data.first, first, side="right") - 1
+        owner = model.groups[1][np.searchsorted(model.games, game)]
+        shape = len(model.groups[0]), len(owner)
+        into = sparse.csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape)
+        return into @ scores
 
 
 @dataclass(frozen=True)
-class SiblingCurvatures:
+class ChoiceCurvatures:
     """See `tuner.fit.device.base.CurvatureSums`."""
 
-    found: SiblingChances
+    found: Chosen
 
     def products(self, vectors: np.ndarray) -> np.ndarray:
         moved = self.found.rows @ vectors
@@ -164,25 +143,21 @@ class SiblingCurvatures:
         return np.asarray(squares - means.multiply(means).sum(axis=0)).ravel()
 
 
-def siblings_device(
-    device: Device,
-    data: Dataset,
-    stages: int,
-    group: np.ndarray,
-    view: np.ndarray,
-    temperature: float,
-) -> SiblingsDevice:
-    """Return the device for a dataset of siblings: the `group` (n,) of each position, its `view`
+def choices_of(group: np.ndarray, view: np.ndarray, temperature: float) -> Callable[..., Choices]:
+    """Return a function that makes a datafit: from the `group` (n,) of each position, its `view`
     (n,), 1 where the first player chooses and -1 where the second does, and T in centipawns."""
-    from scipy.sparse import csr_array, hstack
 
-    counts = data.matrix()
-    shares = data.shares(stages)[:, data.phase] * view / temperature
-    none = csr_array((data.positions, 1))  # the intercept is the same for all siblings
-    parts = [part for share in shares for part in (counts.multiply(share[:, None]), none)]
-    rows = csr_array(hstack(parts, format="csr"))
-    rows.eliminate_zeros()
-    return SiblingsDevice(device, group, rows)
+    def make(data: Dataset, games: np.ndarray, *given: Any, **more: Any) -> Choices:
+        counts = data.matrix()
+        stages = len(more["free"])
+        shares = data.shares(stages)[:, data.phase] * view / temperature
+        none = sparse.csr_array((data.positions, 1))  # the intercept is the same for all siblings
+        parts = [part for share in shares for part in (counts.multiply(share[:, None]), none)]
+        rows = sparse.csr_array(sparse.hstack(parts, format="csr"))
+        rows.eliminate_zeros()
+        return Choices(data, games, *given, group=group, coefficients=rows, **more)
+
+    return make
 
 
 def usual_temperature(
