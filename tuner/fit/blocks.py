@@ -8,7 +8,7 @@ of their variance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -189,10 +189,11 @@ class Block:
         """Whether weights of one stage are related."""
         return any(np.ptp(part.at, axis=1).any() for part in self.parts)
 
-    def pieces(self) -> Iterator[tuple[Part, np.ndarray]]:
-        """Yield boards, or pieces of lists and of large boards, as parts on their own, with the
-        places (m, n) of their weights among those of the block: SOME of each part at most."""
-        begin = 0
+    @cached_property
+    def pieces(self) -> list[tuple[Part, np.ndarray]]:
+        """Boards, or pieces of lists and of large boards, as parts on their own, with the places
+        (m, n) of their weights among those of the block: SOME of each part at most."""
+        found, begin = list[tuple[Part, np.ndarray]](), 0
         for part in self.parts:
             m, n = part.indices.shape
             places = begin + np.arange(m * n).reshape(m, n)
@@ -206,10 +207,9 @@ class Block:
             places = places[:: -(-places.size // SOME)]
             few = slice(0, places.shape[1])
             units = np.ones(places.shape)
-            yield (
-                Part(places, units, part.at[:, few], part.folded[:, few], part.stage[few]),
-                places,
-            )
+            own = Part(places, units, part.at[:, few], part.folded[:, few], part.stage[few])
+            found.append((own, places))
+        return found
 
     def _of_parts(
         self, vectors: np.ndarray, function: Callable[[Part, np.ndarray], np.ndarray]

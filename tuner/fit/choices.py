@@ -136,7 +136,7 @@ class ChoiceCurvatures:
         weighted = (moved - means[self.found.group]) * self.found.chances[:, None]
         return np.asarray(self.found.rows.T @ weighted)
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self, leaders: np.ndarray) -> np.ndarray:
         weighted = self.found.rows.multiply(self.found.chances[:, None]).tocsr()
         means = self.found.sums @ weighted
         squares = self.found.rows.multiply(weighted).sum(axis=0)
@@ -155,6 +155,7 @@ def choices_of(group: np.ndarray, view: np.ndarray, temperature: float) -> Calla
         parts = [part for share in shares for part in (counts.multiply(share[:, None]), none)]
         rows = sparse.csr_array(sparse.hstack(parts, format="csr"))
         rows.eliminate_zeros()
+        rows = more["ties"].pull_rows(rows)  # those of the leaders alone
         return Choices(data, games, *given, group=group, coefficients=rows, **more)
 
     return make

@@ -41,14 +41,12 @@ class Full:
 
     def of(self, rows: Any, centred: bool = False) -> float:
         """Return the mean variance of linear combinations, less that of their mean if `centred`."""
-        rows = dense_rows(rows, centred)
-        return float(np.einsum("ij,ij->", rows @ self.matrix, rows) / len(rows))
+        return float((moments_of(rows, centred) * self.matrix).sum())
 
     def freedom(self, rows: Any) -> float:
         """Return the degrees of freedom of the mean square of centred linear combinations
         (Satterthwaite 1946)."""
-        rows = dense_rows(rows, True)
-        spread = rows.T @ rows @ self.matrix / len(rows)
+        spread = moments_of(rows, True) @ self.matrix
         return float(np.trace(spread) ** 2 / max(float((spread * spread.T).sum()), 1e-300))
 
 
@@ -89,10 +87,12 @@ class Draws:
         return found - found.mean(axis=0) if centred else found
 
 
-def dense_rows(rows: Any, centred: bool) -> np.ndarray:
-    """Return dense or sparse rows (n, d) as a dense array, less their mean if `centred`."""
-    found = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    return found - found.mean(axis=0) if centred else found
+def moments_of(rows: Any, centred: bool) -> np.ndarray:
+    """Return the mean (d, d) of x x' over dense or sparse rows x (n, d), less that of their mean if
+    `centred`."""
+    found, mean = rows.T @ rows / rows.shape[0], rows.mean(axis=0)
+    found = found if isinstance(found, np.ndarray) else found.toarray()
+    return found - np.outer(mean, mean) if centred else found
 
 
 @dataclass(frozen=True)

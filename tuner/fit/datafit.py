@@ -140,7 +140,7 @@ class Datafit(Model):
         after stage. For cross-entropy and the models of draws it is the Hessian."""
         chosen = self.ranges if ranges is None else ranges
         sums = self.passes.gauss_newton(self, self.ties.expand(weights), chosen)
-        return self.ties.pull(self.ties.pull(sums.T).T) / self.weight_of(ranges)
+        return self.ties.pull_matrix(sums) / self.weight_of(ranges)
 
     def curvature(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> Curvature:
         """Return the Gauss-Newton matrix near some weights, over all positions or some ranges."""
@@ -150,7 +150,7 @@ class Datafit(Model):
             return Formed(self.gauss_newton(weights, ranges))
         chosen = self.ranges if ranges is None else ranges
         sums = self.passes.curvatures(self, self.ties.expand(weights), chosen)
-        return Products(sums, self.ties, self.weight_of(ranges))
+        return Products(sums, self.ties, weights.shape, self.weight_of(ranges))
 
     @property
     def has_many_weights(self) -> bool:
@@ -214,9 +214,9 @@ class Datafit(Model):
         view."""
         return self.device.evaluations(self, self.ties.expand(weights), ranges)
 
-    def sampled_places(self) -> np.ndarray:
-        """Return the indices (n,) of sampled positions, ascending; long games count more, as in the
-        data."""
+    def sampled_places(self, most: int = SAMPLE) -> np.ndarray:
+        """Return the indices (n,) of sampled positions, ascending, or of all if they are few; long
+        games count more, as in the data."""
         total = self.positions
-        chosen = np.random.default_rng(SEED).choice(total, min(SAMPLE, total), replace=False)
+        chosen = np.random.default_rng(SEED).choice(total, min(most, total), replace=False)
         return positions_at(self.ranges, np.sort(chosen))

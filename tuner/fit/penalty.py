@@ -55,6 +55,12 @@ class Independent:
         """Return vectors (d, k) whose covariance is P, from random signs (d, k)."""
         return (signs.T * np.sqrt(self.given)).T
 
+    def weight_draws(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return vectors x (d, k) with P x = `draws(signs)`, whose covariance is that of the
+        weights under the prior, and their variances (d,); zero where there is no prior."""
+        variances = np.divide(1.0, self.given, where=self.given > 0, out=np.zeros(len(self.given)))
+        return (signs.T * np.sqrt(variances)).T, variances
+
     def inverse_with(self, diagonal: np.ndarray) -> Preconditioner:
         """Return the multiplication by the inverse of P with the `diagonal` (d,) of the loss added,
         without what relates different boards."""
@@ -116,6 +122,15 @@ class Boards(Independent):
         for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
             found[block.indices] += block.whitened_transposed(form, signs[block.indices]) / sd
         return found * self.factor**0.5
+
+    def weight_draws(self, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Independent`."""
+        found, variances = super().weight_draws(signs)
+        for block, (sd, form) in zip(self.blocks, self.widths, strict=True):
+            found[block.indices] = sd * block.root(form, signs[block.indices])
+            units = np.concatenate([part.units.ravel() for part in block.parts])
+            variances[block.indices] = (sd / units) ** 2
+        return found / self.factor**0.5, variances / self.factor
 
     def inverse_with(self, diagonal: np.ndarray) -> Preconditioner:
         """See `Independent`."""

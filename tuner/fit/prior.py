@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import eigh, lapack
 
 from tuner.fit.blocks import FORMS, Block, BlockPrior, Part, Smoothness, prior_blocks
@@ -26,7 +27,7 @@ from tuner.fit.curvature import ROUGH, Curvature
 from tuner.fit.datafit import Datafit
 from tuner.fit.errors import DRAWS, random_signs
 from tuner.fit.learners.base import LearnerOptions, Record
-from tuner.fit.learners.solvers import SAMPLE, newton, sample_ranges
+from tuner.fit.learners.solvers import SAMPLE, newton
 from tuner.fit.penalty import Boards
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Place
@@ -41,6 +42,7 @@ USUAL_SD, SPREAD = 20.0, 1.5
 ROUNDS = (1e-3, 1e-5)
 ENOUGH = 1 << 21  # positions to estimate the prior from
 RUN = 500  # adjacent games read together
+UNITS = 1 << 14  # positions from which units are known
 MIN_APPLIES = 10  # sampled positions that a weight applies to, for a unit of its own
 LEAST_UNIT = 0.25  # of an evaluation per weight: no prior is wider than four times its width
 # log odds for another form than the first: with 3, and the evidence at a width of 20, weights from
@@ -65,13 +67,13 @@ def units_of(problem: Problem) -> np.ndarray:
     """Return by column (columns,) the root mean square derivative of the evaluation of sampled
     positions at the start, where it is not zero; 1 where hardly any position has one."""
     datafit = problem.datafit
-    rows = datafit.derivatives(problem.start, datafit.sampled_places()[::4])
-    stages, width = problem.start.shape
-    whole: Any = sum(rows[:, stage * width : (stage + 1) * width] for stage in range(stages))
-    whole = whole.tocsc()[:, : datafit.data.columns]
-    count, squares = (whole != 0).sum(axis=0), whole.multiply(whole).sum(axis=0)
+    rows = datafit.derivatives(problem.start, datafit.sampled_places(UNITS)).tocoo()
+    width, columns = problem.start.shape[1], datafit.data.columns
+    whole = sparse.csr_array((rows.data, (rows.row, rows.col % width)))  # stages are added
+    count = np.bincount(whole.indices, whole.data != 0, width)[:columns]
+    squares = np.bincount(whole.indices, whole.data**2, width)[:columns]
     known = count >= MIN_APPLIES
-    found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(len(count))))
+    found = np.sqrt(np.divide(squares, count, where=known, out=np.ones(columns)))
     return np.maximum(found, LEAST_UNIT)
 
 
@@ -96,9 +98,9 @@ def empirical_prior(
         penalty = Boards(given.mean, given.given, effect, blocks, widths, factor, not large)
         return replace(problem, penalty=penalty)
 
-    sample = sample_ranges(datafit, SAMPLE)
-    curvature = datafit.curvature(weights, sample)
-    effect = design_effect(datafit, weights, curvature)
+    some = datafit.on(spread_games(datafit, SAMPLE))
+    curvature = some.curvature(weights)
+    effect = design_effect(some, weights, curvature)
     for turn, tolerance in enumerate(ROUNDS):
         if blocks and not (width and turn):  # of a given width only the form is chosen, once
             widths = updated_widths(current(problem), weights, curvature, blocks, widths)
@@ -112,6 +114,13 @@ def empirical_prior(
     if blocks and not width:
         widths = updated_widths(current(problem), weights, curvature, blocks, widths)
     return current(whole), weights, curvature
+
+
+def spread_games(datafit: Datafit, wanted: int) -> np.ndarray:
+    """Return games with about `wanted` positions, spread evenly over the data, whole ones, as the
+    positions of a game share its result; all if that would be most of them."""
+    step = datafit.positions // wanted
+    return datafit.games[::step] if step >= 3 else datafit.games
 
 
 def runs_of_games(datafit: Datafit) -> np.ndarray:
@@ -175,10 +184,9 @@ def _sampled_widths(
     _, gradient = problem.datafit.loss_gradient(weights)
     moved = np.where(problem.free, weights - penalty.mean, 0.0).reshape(-1, 1)
     pull = curvature.products(moved)[:, 0] - gradient.ravel()
-    shift = np.zeros(problem.start.size)
-    shift[free] = curvature.solve(penalty, free, pull[free], tolerance=ROUGH)
     pulls = penalty.draws(random_signs(2, problem.start.size, DRAWS))
-    inside = np.zeros(pulls.shape)
+    shift, inside = np.zeros(len(pull)), np.zeros(pulls.shape)
+    shift[free] = curvature.solve(penalty, free, pull[free], tolerance=ROUGH)
     inside[free] = curvature.solve(penalty, free, pulls[free], tolerance=ROUGH)
     information = curvature.diagonal() * count
     return [
@@ -217,7 +225,7 @@ def likely_prior(
     # in units of the evaluation, in which the prior is alike for all weights
     pieces = [
         Piece(part, (shift * units)[places], (information / units**2)[places])
-        for part, places in block.pieces()
+        for part, places in block.pieces
     ]
     values = np.concatenate(
         [np.linalg.eigvalsh(piece.within(before.form)).ravel() for piece in pieces]
@@ -269,12 +277,12 @@ def likely_form(pieces: Sequence[Piece], told: float, before: BlockPrior) -> Blo
         pull = told * piece.information * here
         pull += part.root(before.form).solve(half, True).T / before.sd**2
         for form in FORMS:
-            inner = piece.within(form) * told
-            right = (pull @ part.root(form).lower)[:, :, None]
-            matrices = (before.sd * TRIED)[:, None, None, None] ** 2 * inner + np.eye(len(here.T))
-            squares = (right * np.linalg.solve(matrices, right)).sum(axis=(1, 2, 3))
-            logarithms = np.linalg.slogdet(matrices)[1].sum(axis=1)
-            evidence[form] = evidence[form] + ((before.sd * TRIED) ** 2 * squares - logarithms) / 2
+            values, vectors = np.linalg.eigh(piece.within(form))
+            right = np.einsum("mji,mj->mi", vectors, pull @ part.root(form).lower) ** 2
+            wide = (before.sd * TRIED)[:, None, None] ** 2
+            added = 1 + wide * told * np.maximum(values, 0.0)
+            found = (wide * right / added - np.log(added)).sum(axis=(1, 2)) / 2
+            evidence[form] = evidence[form] + found
     best = {form: found.max() - CLEAR * (form != before.form) for form, found in evidence.items()}
     form = max(FORMS, key=lambda form: round(best[form], 6))
     return BlockPrior(float(before.sd * TRIED[int(evidence[form].argmax())]), form)

@@ -51,7 +51,7 @@ class Temporal(Datafit):
         method."""
         chosen, exact = (self.whole_games, True) if ranges is None else (ranges, False)
         sums = self.device.equation_matrix(self, self.ties.expand(weights), chosen, exact)
-        return Unsymmetric(self.ties.pull(self.ties.pull(sums.T).T) / size_of(chosen))
+        return Unsymmetric(self.ties.pull_matrix(sums) / size_of(chosen))
 
 
 class Unsymmetric(Matrix):

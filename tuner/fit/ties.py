@@ -27,6 +27,14 @@ class Ties:
         """Return derivatives by the leaders from those by all weights."""
         return sums
 
+    def pull_matrix(self, sums: np.ndarray) -> np.ndarray:
+        """Return second derivatives (d, d) by the leaders from those by all weights."""
+        return self.pull(self.pull(sums.T).T)
+
+    def leaders_in(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the flat indices of the leaders of weights of a shape."""
+        return np.arange(np.prod(shape)).reshape(shape)
+
     def pull_rows(self, rows: Any) -> Any:
         """Return coefficients (n, d) of the leaders from those of all weights."""
         return rows
@@ -56,6 +64,10 @@ class Tied(Ties):
     def shared(self) -> np.ndarray:  # type: ignore[override]
         """See `Ties`."""
         return np.flatnonzero(np.bincount(self.leaders.ravel()) > 1)
+
+    def leaders_in(self, shape: tuple[int, ...]) -> np.ndarray:
+        """See `Ties`."""
+        return self.leaders
 
     def expand(self, values: np.ndarray) -> np.ndarray:
         """See `Ties`."""

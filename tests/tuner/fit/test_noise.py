@@ -15,6 +15,7 @@ from tests.tuner.support import (
     random_sample,
     write_sample,
 )
+from tuner.fit.datafit import Datafit
 from tuner.fit.errors import standard_errors
 from tuner.fit.fit import fit
 from tuner.fit.learners.base import LearnerOptions, Record
@@ -107,7 +108,8 @@ def test_large_datasets_are_sampled(tmp_path, monkeypatch):
     problem = problem_of(sample, 1, games=np.arange(0, 400, 2))
     _, _, _, found = fitted(problem)
     whole = noise_of(found, problem.datafit, problem.start)
-    monkeypatch.setattr("tuner.fit.datafit.SAMPLE", 1000)
+    few = Datafit.sampled_places
+    monkeypatch.setattr(Datafit, "sampled_places", lambda self: few(self, 1000))
     some = noise_of(found, problem.datafit, problem.start)
     assert some != whole and some.evaluations == pytest.approx(whole.evaluations, rel=0.05)
     places = problem.datafit.sampled_places()

@@ -88,6 +88,11 @@ def test_sums_fold_as_the_design_does(sample, monkeypatch):
         rtol=1e-9,
         atol=1e-12,
     )
+    np.testing.assert_allclose(
+        tied.curvature(weights).diagonal()[free],
+        tied.gauss_newton(weights).diagonal()[free],
+        rtol=1e-9,
+    )
     scores = whole.score_products(same, np.arange(2 * WIDTH))
     found, groups = tied.score_products(weights, free), tied.independent_games
     np.testing.assert_allclose(found, into.T @ scores @ into, rtol=1e-10)

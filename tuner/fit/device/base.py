@@ -22,8 +22,9 @@ class CurvatureSums(Protocol):
     def products(self, vectors: np.ndarray) -> np.ndarray:
         """Return its products (d, k) with vectors (d, k)."""
 
-    def diagonal(self) -> np.ndarray:
-        """Return its diagonal (d,)."""
+    def diagonal(self, leaders: np.ndarray) -> np.ndarray:
+        """Return its diagonal (d,), where the coefficients of weights with one flat index in
+        `leaders` (stages, columns + 1 or 2) are added."""
 
 
 class Passes(Protocol):

@@ -243,21 +243,19 @@ class Cpu:
         self, model: Model, weights: np.ndarray, positions: np.ndarray
     ) -> sparse.csr_array:
         """See `Device`."""
-        shares, (stages, width) = Dataset.shares(model.data, model.stages), weights.shape
-        columns, values, ends = [np.zeros(0, np.int64)], [np.zeros(0)], [0]
-        for position in positions.tolist():
-            (index, count, row, phase, *_), ranges, _ = self.piece(
-                model, weights, np.array([[position, position + 1]])
-            )
-            here = int(ranges[0, 0])
-            some = slice(int(row[here]), int(row[here + 1]))
-            columns.append((index[some] + width * np.arange(stages)[:, None]).ravel())
-            values.append(np.outer(shares[:, phase[here]], count[some]).ravel())
-            ends.append(ends[-1] + len(values[-1]))
-        return sparse.csr_array(
-            (np.concatenate(values), np.concatenate(columns), ends),
-            shape=(len(positions), weights.size),
-        )
+        stages, width = weights.shape
+        shares, parts = Dataset.shares(model.data, stages), []
+        for some in np.split(positions, np.flatnonzero(np.diff(positions // BLOCK)) + 1):
+            rows, ranges, _ = self.piece(model, weights, np.stack([some, some + 1], axis=1))
+            here = ranges[:, 0]
+            ends = np.stack([rows.row[here], rows.row[here + 1]], axis=1).astype(np.int64)
+            of, places = np.repeat(np.arange(len(some)), ends[:, 1] - ends[:, 0]), places_of(ends)
+            share, columns = shares[:, rows.phase[here[of]]], rows.index[places].astype(np.int64)
+            values = (share * rows.count[places]).ravel()
+            flat = (columns + width * np.arange(stages)[:, None]).ravel()
+            shape = len(some), weights.size
+            parts.append(sparse.csr_array((values, (np.tile(of, stages), flat)), shape=shape))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def terms_of(self, model: Model, weights: np.ndarray) -> TermsOf:
         """Return a function from ranges to the derivatives of the objective."""

@@ -449,27 +449,37 @@ def curvature_products(rows, ranges, base, terms, last, shares, unscaled, vector
             types.int64,
             matrix_type,
             matrix_type,
+            ranges_type,
             matrix_type,
         )
         for rows in ROWS
     )
 )
-def curvature_diagonal(rows, ranges, base, terms, last, shares, unscaled, sums):
-    """Add the diagonal of the matrix of `curvature_products` to `sums` (stages, columns + 1 or
-    2)."""
+def curvature_diagonal(rows, ranges, base, terms, last, shares, unscaled, leaders, sums):
+    """Add the diagonal of the matrix of `curvature_products` to `sums` (stages, columns + 1 or 2).
+    Weights with one flat index in `leaders` (stages, columns + 1 or 2) are equal: their
+    coefficients are added."""
     index, count, row, phase = rows.index, rows.count, rows.row, rows.phase
-    three = sums.shape[1] > last + 1
+    three, width = sums.shape[1] > last + 1, sums.shape[1]
+    amounts, seen = np.zeros(sums.size), np.zeros(sums.size, np.int64)
     for r in range(len(ranges)):
         for position in range(ranges[r, 0], ranges[r, 1]):
-            place, code = position - base, phase[position]
+            place, code, n = position - base, phase[position], 0
             for s in range(len(sums)):
-                share, whole = shares[s, code] ** 2, unscaled[s, code] ** 2
+                share, whole = shares[s, code], unscaled[s, code] ** 2
                 sums[s, last] += terms[0, place] * whole
                 if three:
                     sums[s, last + 1] += terms[2, place] * whole
                 for q in range(np.uint64(row[position]), np.uint64(row[position + 1])):
-                    number = np.float64(count[q])
-                    sums[s, index[q]] += terms[0, place] * share * number * number
+                    leader = leaders[s, index[q]]
+                    if amounts[leader] == 0.0:
+                        seen[n] = leader
+                        n += 1
+                    amounts[leader] += share * np.float64(count[q])
+            for i in range(n):
+                leader = seen[i]
+                sums[leader // width, leader % width] += terms[0, place] * amounts[leader] ** 2
+                amounts[leader] = 0.0
 
 
 @entry(

@@ -551,9 +551,9 @@ class Curvatures:
         inner = np.ascontiguousarray(inner)
         return by_stage(self._sum(kernels.curvature_products, inner.shape, inner))
 
-    def diagonal(self) -> np.ndarray:
-        """Return the diagonal (d,)."""
-        return self._sum(kernels.curvature_diagonal, self.shape).ravel()
+    def diagonal(self, leaders: np.ndarray) -> np.ndarray:
+        """See `CurvatureSums`."""
+        return self._sum(kernels.curvature_diagonal, self.shape, leaders).ravel()
 
 
 def by_stage(sums: np.ndarray) -> np.ndarray:

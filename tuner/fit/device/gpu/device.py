@@ -610,10 +610,10 @@ class GpuCurvatures:
             self.device.curvature_products(self.model, self.weights, self.ranges, inner)
         )
 
-    def diagonal(self) -> np.ndarray:
+    def diagonal(self, leaders: np.ndarray) -> np.ndarray:
         # on the CPU, because it is needed once
         cpu = Cpu(self.device.workers)
-        return cpu.curvatures(self.model, self.weights, self.ranges).diagonal()
+        return cpu.curvatures(self.model, self.weights, self.ranges).diagonal(leaders)
 
 
 def _inside(chunk: Chunk, games: np.ndarray) -> np.ndarray:
