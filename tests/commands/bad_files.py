@@ -70,6 +70,7 @@ FILES = {
     "code.yaml": params("scale: 0.00255", "scale: !!python/object/apply:os.system ['touch owned']"),
     "stage.yaml": params("[mg, eg]", "[mg, late]"),
     "bounds.yaml": params("weights:", "bounds: {material.pawn: [9, 1]}\nweights:"),
+    "outside.yaml": params("weights:", "bounds: {material.pawn: [150, 200]}\nweights:"),
     "prior.yaml": params("weights:", "prior: {material.pawn: {sd: 0}}\nweights:"),
     "fixed.yaml": params("weights:", "fixed: ['*']\nweights:"),
     "missing.yaml": params("    knight: {mg: 337, eg: 281}\n", ""),

@@ -162,6 +162,10 @@ CASES = {
     "tune stage.yaml good.pgn -o out.yaml": (
         "stage.yaml:5: stages are ['mg', 'late'], expected ['mg', 'eg'] for chess"
     ),
+    "tune outside.yaml good.pgn -o out.yaml": (
+        "outside.yaml: bounds of material.pawn are [150, 200], but it is 82; expected a start"
+        " within its bounds: move one or the other"
+    ),
     "tune bounds.yaml good.pgn -o out.yaml": (
         "bounds.yaml:6: bounds of material.pawn are [9, 1], expected low < high"
     ),

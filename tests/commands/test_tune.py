@@ -191,14 +191,15 @@ def test_what_was_learned_is_written_where_memory_is_too_little_for_errors(
 def start(tmp_path_factory) -> Path:
     """Parameters with a fixed number, bounds and a prior of their own."""
     engine, p = load_engine("classic")
-    path = tmp_path_factory.mktemp("start") / "start.yaml"
+    path, weights = tmp_path_factory.mktemp("start") / "start.yaml", p.weights.copy()
+    weights[:, 1] = 240.0
     write_parameters(
         path,
         Parameters(
             p.game,
             p.layout,
             p.stages,
-            p.weights,
+            weights,
             fixed=("material.rook.eg",),
             bounds=(("material.pawn.mg", (80, 83)), ("material.knight", (0, 250))),
             prior=(("material.queen", (1000, 0.01)),),
@@ -228,9 +229,14 @@ def test_what_is_fixed_bounded_or_not_asked_for_stays(start, small_dataset, tmp_
     assert (moved == may).all()
     assert (after.standard_errors[~may] == 0).all()
     assert 80 <= after.weights[0, 0] <= 83
-    assert (
-        after.weights[:, 1] == 250
-    ).all()  # the start lay beyond the bound, and the games want more
+    assert (after.weights[:, 1] == 250).all()  # the games want more
+    assert (after.at_bound[:, 1] == 1).all() and not after.at_bound[:, 4].any()
+    compared = json.loads(done("diff", start, out, "--json").out)["rows"]
+    (knight,) = (row for row in compared if row["parameter"] == "material.knight")
+    for stage in ("mg", "eg"):
+        low, high = knight[stage]["interval"]
+        assert low < 250 == high and knight[stage]["supported"] is None  # it was not tested
+    assert "it ended at a bound" in done("diff", start, out, "--show", "all").out
     np.testing.assert_allclose(after.weights[:, 4], 1000, atol=0.2)
     assert (
         after.bounds == before.bounds

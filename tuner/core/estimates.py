@@ -109,6 +109,10 @@ def reach_of(games: float) -> float:
     return NORMAL if games >= FEW_GAMES else student(max(games - 1, 1))
 
 
+# standard errors to the end of an interval on one side: the chance beyond it is that of both ends
+ONE_SIDED = 1.645 / NORMAL
+
+
 def any_time_reach(observations: float) -> float:
     """Return the standard errors to either side of a 95 % interval that holds at all times at once,
     however often one looks and whenever one stops: a mixture over normal means (Robbins 1970; I.

@@ -11,13 +11,14 @@ the prior (Moody 1992). Without more games than that there are no errors."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from tuner.fit.covariance import Draws, Full, Uncertainty
 from tuner.fit.curvature import FINE, Curvature
 from tuner.fit.datafit import Datafit
-from tuner.fit.null_space import NullSpace
+from tuner.fit.null_space import NullSpace, find_null_space
 from tuner.fit.penalty import Independent
 from tuner.fit.problem import Problem
 
@@ -50,6 +51,28 @@ def standard_errors(
     if pull.any():
         covariance = sampling + few * penalty.design_effect * whole(inverse @ pull @ inverse.T)
     return uncertainty_of(problem, Full(covariance), Full(sampling), null_space)
+
+
+def errors_at_bounds(
+    regression: Problem,
+    problem: Problem,
+    weights: np.ndarray,
+    curvature: Curvature,
+    slope: Curvature,
+    held: np.ndarray,
+    found: Uncertainty,
+) -> Uncertainty:
+    """Return the errors where bounds hold some weights: for the others, those of the fit with the
+    `held` ones fixed. A held weight keeps its error of the fit without bounds, `found`: as the data
+    pull it beyond the bound, it is on the inner side of it by more than so many errors as seldom as
+    a free one is above its estimate."""
+    rest = replace(problem, datafit=replace(problem.datafit, free=problem.free & ~held))
+    places = problem.datafit.data.layout.places
+    free = replace(regression, datafit=replace(regression.datafit, free=rest.free))
+    undecided = find_null_space(free, weights, curvature, places).under(rest)
+    inner = standard_errors(rest, weights, slope, undecided)
+    errors = np.where(held, found.standard_errors, inner.standard_errors)
+    return replace(inner, standard_errors=errors)
 
 
 DRAWS, MOST_DRAWS = 50, 150  # random vectors for errors

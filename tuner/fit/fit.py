@@ -13,7 +13,7 @@ from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
 from tuner.fit.curvature import Curvature
 from tuner.fit.datafit import Datafit
-from tuner.fit.errors import standard_errors
+from tuner.fit.errors import errors_at_bounds, standard_errors
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Learn, Record
 from tuner.fit.learners.solvers import newton, newton_step
@@ -136,6 +136,9 @@ def _diagnosed(
     uncertainty = None
     if options.errors or play:
         uncertainty = standard_errors(problem, weights, slope, undecided)
+        if convergence.held.any():
+            found = convergence.held, uncertainty
+            uncertainty = errors_at_bounds(regression, problem, weights, curvature, slope, *found)
     step, optimum = None, weights
     if play and uncertainty:
         part = weights_that_step(parameters, weights.shape)
@@ -145,10 +148,13 @@ def _diagnosed(
         weights, optimum, uncertainty = go_part_of_the_way(
             problem, weights, uncertainty, part, step.share
         )
+    if uncertainty and not convergence.converged:
+        unknown = np.where(problem.free, np.nan, 0.0)
+        uncertainty = replace(uncertainty, standard_errors=unknown)
     weights, optimum, uncertainty = whole(datafit.ties, weights, optimum, uncertainty)
     if datafit.objective.widths and options.fit_scale:  # for readers who do not model draws
-        found = fit_scale(replace(problem, start=weights))
-        scale = found.value if found else scale
+        of_score = fit_scale(replace(problem, start=weights))
+        scale = of_score.value if of_score else scale
     return FitResult(
         learned(parameters, weights, optimum, uncertainty, scale),
         regression,
@@ -172,11 +178,13 @@ def convergence_of(
     value, residual = problem.residual(weights)
     step, gain = newton_step(problem, weights, residual, slope)
     norm, furthest = float(np.linalg.norm(residual[step != 0])), float(np.abs(step).max())
+    held = problem.free & problem.blocked(weights, residual)
     if gain <= CONVERGED * value if problem.datafit.has_value else furthest <= SOLVED:
-        return Convergence(True, norm)
+        return Convergence(True, norm, held)
     lowers = f"lower the objective by {gain:.2g} and " if problem.datafit.has_value else ""
     return Convergence(
         False,
         norm,
+        held,
         f"one more Newton step would {lowers}move a weight by up to {furthest:.1f} {unit}",
     )

@@ -21,11 +21,12 @@ from tuner.parameters.parameters import Parameters
 
 class Convergence(NamedTuple):
     """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights
-    in centipawns; of TD, the residual of the equation), and, if it did not converge, what one more
-    step would change, in words."""
+    in centipawns; of TD, the residual of the equation), which weights are `held` by a bound, and,
+    if it did not converge, what one more step would change, in words."""
 
     converged: bool
     gradient_norm: float
+    held: np.ndarray
     remains: str = ""
 
 

@@ -31,7 +31,13 @@ from tuner.learn.build import Kept, dataset_of, require_learnable
 from tuner.learn.targets import Read, Start, Targets
 from tuner.options.tune import TuneSettings
 from tuner.parallel import Executor
-from tuner.parameters.parameters import DEFAULT_GAME, Parameters, require_names, untapered
+from tuner.parameters.parameters import (
+    DEFAULT_GAME,
+    Parameters,
+    require_names,
+    require_within_bounds,
+    untapered,
+)
 
 SEED = 1
 COMPARED, FEWEST_COMPARED = 4096, 100  # positions, of evaluations compared with `classic`
@@ -248,6 +254,7 @@ def started(start: str, sources: Sequence[str], options: TuneSettings) -> Start:
     if options.scale is not None:
         parameters = parameters.with_weights(parameters.weights, scale=options.scale)
     _check_names(parameters, options)
+    require_within_bounds(parameters, start)
     return Start(engine, game, parameters)
 
 

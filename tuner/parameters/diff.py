@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from tuner.core.estimates import NORMAL, reach_of
+from tuner.core.estimates import NORMAL, ONE_SIDED, reach_of
 from tuner.core.records import round_finite
 from tuner.core.text import number, plural, signed
 from tuner.io.terminal import coloured, show_lines, show_table, side_by_side
@@ -170,6 +170,19 @@ def reach(p: Parameters) -> float:
     return max(known, reach_of(int(drawn) + 1)) if drawn < math.inf else known
 
 
+def interval(p: Parameters, s: int, column: int) -> tuple[float, float] | None:
+    """Return the 95 % interval of a number of a file with standard errors, one-sided at a bound;
+    None if it has none."""
+    assert p.standard_errors is not None, "the file has errors"
+    error, value = float(p.standard_errors[s, column]), float(p.estimate[s, column])
+    if not error > 0:
+        return None
+    half, side = reach(p) * error, p.at_bound[s, column]
+    low, high = (half, half) if side == 0 else ((side > 0) * half, (side < 0) * half)
+    narrower = 1.0 if side == 0 else ONE_SIDED
+    return round(value - low * narrower, 4), round(value + high * narrower, 4)
+
+
 def freedom(p: Parameters) -> float:
     """Return the degrees of freedom of standard errors: the random vectors that they are from."""
     draws = p.learned.get("error_draws")
@@ -238,10 +251,12 @@ def compare(files: Sequence[Parameters]) -> Comparison:
     change = np.round([p.weights - first.weights for p in others], 4)
     error = np.array(
         [
-            (
+            np.where(
+                (first.at_bound != 0) | (p.at_bound != 0),  # no error to both sides
+                np.nan,
                 error_of_change(first.standard_errors, p.standard_errors, p.weights.shape)
                 if errors_known(first, p)
-                else np.full(p.weights.shape, np.nan)
+                else np.nan,
             )
             for p in others
         ]
@@ -397,12 +412,7 @@ def _entry(found: Comparison, s: int, column: int) -> dict:
     ]
     known = [None if error is None or np.isnan(error) else error for error in errors]
     identified = [None if error is None else not np.isnan(error) for error in errors]
-    intervals = [
-        np.round(p.estimate[s, column] + reach(p) * error * np.array([-1, 1]), 4).tolist()
-        if error
-        else None
-        for p, error in zip(found.files, known, strict=True)
-    ]
+    intervals = [None if p.standard_errors is None else interval(p, s, column) for p in found.files]
     changes = [_change(found, k, s, column) for k in range(len(values) - 1)]
     if found.is_pair:
         return {
@@ -666,9 +676,14 @@ def _cells(found: Comparison, view: View, s: int, i: int) -> list[Cell]:
     return cells
 
 
-def _margin(found: Comparison, k: int, s: int, i: int) -> str:
-    """Format half of the 95 % interval of a change."""
-    return _error(float((found.evidence.reach * found.evidence.error)[k, s, i]))
+def _margin(found: Comparison, k: int, s: int, i: int, digits: int = 1) -> str:
+    """Format half of the 95 % interval of a change, or the end of that of a number at a bound."""
+    other = found.files[k + 1]
+    if side := other.at_bound[s, i]:
+        ends = interval(other, s, i)
+        end = "" if ends is None else number(ends[0 if side > 0 else 1], digits)
+        return f"{'>' if side > 0 else '<'}{end or 'bound'}"
+    return _error(float((found.evidence.reach * found.evidence.error)[k, s, i]), digits)
 
 
 def _error(error: float, digits: int = 1) -> str:
@@ -708,13 +723,14 @@ def _boards(
 
     boards = [(view.heads[0], board(found.files[0].weights[s], whole))]
     for k, known in enumerate(found.known):
-        other, errors = found.files[k + 1], (found.evidence.reach * found.evidence.error)[k, s]
+        other = found.files[k + 1]
         boards.append((view.heads[k + 1], marked(k, other.weights[s], whole)))
         boards.append((view.change(k), marked(k, found.change[k, s], moved)))
         if found.steps(k):
             boards.append(("optimum", marked(k, other.estimate[s], whole)))
         if known:
-            boards.append(("+/-", marked(k, errors, lambda error, mark: _error(error, 0))))
+            margins = [_margin(found, k, s, i, 0) for i in range(found.layout.size)]
+            boards.append(("+/-", marked(k, np.array(margins), lambda text, mark: str(text))))
     return boards
 
 
@@ -724,9 +740,11 @@ def _notes(found: Comparison, view: View, hidden: int) -> list[str]:
     tested = evidence.count(evidence.tested)
     if any(p.standard_errors is not None for p in found.files):
         notes.append(
-            f"+/- is a 95 % interval; {UNIDENTIFIED}: not identified by the games; held: kept"
-            " constant"
+            f"+/- is a 95 % interval; {UNIDENTIFIED}: unknown, as the games do not identify it or"
+            " the fit did not converge; held: kept constant"
         )
+        if any(p.at_bound.any() for p in found.files):
+            notes.append("<185: it ended at a bound, 95 % interval to that side; not tested")
     if tested and view.supported:
         notes.append(
             f"{MARK} the data support {evidence.count(evidence.supported):,} of"

@@ -247,6 +247,7 @@ LARGEST_WEIGHT = 20000.0
 SMALLEST_SD, LARGEST_SD = 1e-3, 1e6  # of a prior
 LARGEST_ERROR = 1e12  # larger standard errors count as unknown
 UNKNOWN = "~"
+ROUNDING = 0.006  # centipawns, of numbers in files
 PHASES = 24  # steps of the phase of rows, unless they say otherwise: those of chess
 
 
@@ -289,6 +290,15 @@ class Parameters:
         if self.standard_errors is None or self.optimum is None:
             return self.weights
         return self.optimum
+
+    @property
+    def at_bound(self) -> np.ndarray:
+        """Which numbers (stages, columns) were learned and ended at a bound: -1 at the lower one, 1
+        at the upper one, else 0."""
+        (low, high), errors = self.limits(), self.standard_errors
+        learned = np.zeros(self.weights.shape, np.bool_) if errors is None else errors != 0
+        below, above = (np.abs(self.estimate - end) < ROUNDING for end in (low, high))
+        return np.where(learned, above.astype(int) - below, 0)
 
     @property
     def of_rows(self) -> bool:
@@ -384,6 +394,17 @@ def require_names(p: Parameters, file: str, why: str) -> None:
                 raise InputError(
                     f"{file}: {what} names {name}, but with {why}; leave out the stage"
                 )
+
+
+def require_within_bounds(p: Parameters, file: str) -> None:
+    """InputError if a number that may be learned is outside its bounds."""
+    for name, (low, high) in p.bounds:
+        given = p.weights[p.mask((name,)) & ~p.mask(p.fixed)]
+        if len(beyond := given[(given < low - ROUNDING) | (given > high + ROUNDING)]):
+            raise InputError(
+                f"{file}: bounds of {name} are [{low:g}, {high:g}], but it is {beyond[0]:g};"
+                " expected a start within its bounds: move one or the other"
+            )
 
 
 def untapered(p: Parameters) -> Parameters:

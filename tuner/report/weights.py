@@ -21,6 +21,7 @@ from tuner.results.fit import NoiseCost, PointsError, Ratio
 from tuner.results.selfplay import WeightsBatch
 
 SURE, CHANCE, UNIDENTIFIED, HELD, UNKNOWN = "yes", "no", "not identified", "held constant", ""
+BOUND = "at its bound"
 WALKS, SEED = 1000, 1
 SHARE = 95  # percent of the random walks that stay within the limit
 MOST_BATCHES = 50_000
@@ -51,6 +52,7 @@ def significance_of(found: Comparison) -> Significance:
         marks[evidence.tested[0]] = CHANCE
         marks[evidence.significant[0]] = SURE
         marks[evidence.error[0] == 0] = HELD
+        marks[found.files[1].at_bound != 0] = BOUND
     said = "".join(f"{line[0].upper()}{line[1:]}. " for line in errors_used(found)).rstrip()
     if not found.known[0]:
         return Significance(marks, said)
@@ -406,4 +408,4 @@ def error_text(sure: str, error: float) -> str:
     """The error of a change as text to append to it."""
     if sure in (CHANCE, SURE) and np.isfinite(error):
         return f" ± {number(error)}"
-    return f", {sure}" if sure in (UNIDENTIFIED, HELD) else ""
+    return f", {sure}" if sure in (UNIDENTIFIED, HELD, BOUND) else ""

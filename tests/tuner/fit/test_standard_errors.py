@@ -1,6 +1,8 @@
 """Standard errors: those of statsmodels, the same in any parametrisation, and true to what repeated
 samples do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -20,8 +22,11 @@ from tests.tuner.support import (
     write_sample,
 )
 from tuner.fit.errors import standard_errors
+from tuner.fit.fit import fit
+from tuner.fit.learners.base import LearnerOptions
 from tuner.fit.null_space import find_null_space
-from tuner.parameters.parameters import Layout, Place
+from tuner.fit.setup import FitOptions
+from tuner.parameters.parameters import Layout, Parameters, Place
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +129,42 @@ def test_fixed_numbers_have_no_error_and_the_others_that_of_the_smaller_model(sa
     factor = uncorrected(150, len(sample.outcome), free.sum())
     np.testing.assert_allclose(found.standard_errors[free], expected.bse * factor**0.5, rtol=1e-5)
     assert (found.standard_errors[~free] == 0).all()
+
+
+def test_where_a_bound_holds_a_weight_the_others_have_the_errors_of_the_smaller_model(sample):
+    start = Parameters("chess", sample.layout, ("mg", "eg"), np.zeros((2, 4)), SCALE)
+    options = FitOptions(prior=None, held_out=0.0, fit_scale=False)
+    free = fit(sample.data, start, options).parameters
+    bound = free.weights[0, 1] - 2 * free.standard_errors[0, 1]
+    name = f"{sample.layout.places[1].path}.mg"
+    low, high = sorted((bound, bound - 500))
+    held = replace(start, bounds=((name, (low, high)),), weights=start.weights.copy())
+    held.weights[0, 1] = bound - 100
+    found = fit(sample.data, held, options).parameters
+    assert found.weights[0, 1] == bound
+    assert found.at_bound[0, 1] == 1 and np.count_nonzero(found.at_bound) == 1
+    fixed = replace(held, bounds=(), fixed=(name,), weights=held.weights.copy())
+    fixed.weights[0, 1] = bound
+    smaller = fit(sample.data, fixed, options).parameters
+    others = np.ones((2, 4), np.bool_)
+    others[0, 1] = False
+    np.testing.assert_allclose(found.weights[others], smaller.weights[others], atol=0.1)
+    np.testing.assert_allclose(
+        found.standard_errors[others], smaller.standard_errors[others], rtol=1e-3
+    )
+    assert found.standard_errors[0, 1] == pytest.approx(free.standard_errors[0, 1], rel=0.5)
+
+
+@pytest.mark.parametrize("prior", [None, "play"])
+def test_a_fit_that_did_not_converge_has_no_errors(sample, prior):
+    weights = np.full((2, 4), 30.0)
+    start = Parameters("chess", sample.layout, ("mg", "eg"), weights, SCALE)
+    options = FitOptions(
+        learner="adam", learning=LearnerOptions(iterations=1, learning_rate=0.01), prior=prior
+    )
+    found = fit(sample.data, start, options)
+    assert not found.convergence.converged
+    assert np.isnan(found.parameters.standard_errors).all()
 
 
 def test_a_weight_that_never_applies_has_no_standard_error(tmp_path):
