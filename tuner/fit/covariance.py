@@ -87,6 +87,11 @@ class Draws:
         return found - found.mean(axis=0) if centred else found
 
 
+def random_signs(seed: int, *shape: int) -> np.ndarray:
+    """Return 1 and -1 at random."""
+    return np.random.default_rng(seed).integers(0, 2, shape, np.int8) * 2.0 - 1.0
+
+
 def moments_of(rows: Any, centred: bool) -> np.ndarray:
     """Return the mean (d, d) of x x' over dense or sparse rows x (n, d), less that of their mean if
     `centred`."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tuner.fit.covariance import Draws, Full, Uncertainty
+from tuner.fit.covariance import Draws, Full, Uncertainty, random_signs
 from tuner.fit.curvature import FINE, Curvature
 from tuner.fit.datafit import Datafit
 from tuner.fit.null_space import NullSpace, find_null_space
@@ -75,20 +75,15 @@ def errors_at_bounds(
     return replace(inner, standard_errors=errors)
 
 
-DRAWS, MOST_DRAWS = 50, 150  # random vectors for errors
+DRAWS, MOST_DRAWS = 50, 125  # random vectors for errors
 VECTORS = 3_000_000  # numbers in more than DRAWS of them
 
 
 def draws_of(datafit: Datafit) -> int:
     """Return how many random vectors errors are estimated from: standard errors are within 10 % of
-    those of the matrix with 50, within 6 % with 150, where a prior counts within half of it."""
+    those of the matrix with 50, within 6 % with 125, where a prior counts within half of it."""
     free = max(1, int(np.count_nonzero(datafit.free)))
     return int(np.clip(VECTORS / free, DRAWS, MOST_DRAWS))
-
-
-def random_signs(seed: int, *shape: int) -> np.ndarray:
-    """Return 1 and -1 at random."""
-    return np.random.default_rng(seed).integers(0, 2, shape, np.int8) * 2.0 - 1.0
 
 
 def sampled_errors(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack, null_space
+from scipy.linalg import lapack, null_space, qr
 
 from tuner.fit.curvature import RANK_TOLERANCE, Curvature, factorise
+from tuner.fit.datafit import Datafit
 from tuner.fit.problem import Problem
 from tuner.parameters.parameters import Place
 
@@ -135,6 +136,7 @@ def loose_weights(basis: np.ndarray, means: np.ndarray) -> np.ndarray:
     return np.abs(left).max(axis=1, initial=0) > LOOSE
 
 
+OUTCOMES, MOST_ALIKE = 3, 100  # by which weights are compared, and pairs that are alike
 MOST_SUMS = 1000  # lists, tables and single weights that are looked at together
 
 
@@ -147,8 +149,8 @@ def null_sums(
     unused: np.ndarray,
 ) -> np.ndarray:
     """Return an orthonormal basis (d, k) of the directions that change no evaluation, among the
-    sums of lists and tables and single weights that are used; lists and tables come first where
-    there are many."""
+    sums of lists and tables, single weights that are used, and weights that are proportional; lists
+    and tables come first where there are many."""
     datafit, width = problem.datafit, problem.start.shape[1]
     ordered = sorted(places, key=lambda place: place.size == 1)
     spans = [(place.first, place.size) for place in ordered][: MOST_SUMS // datafit.stages]
@@ -167,8 +169,10 @@ def null_sums(
     edge = len(spans) - (width - datafit.data.columns) + len(spans) * np.arange(datafit.stages)
     seen[:, edge] = datafit.unscaled[:, datafit.data.phase[positions]].T
     here = np.flatnonzero(np.bincount(member[known], minlength=sums.shape[1]))
-    basis = null_basis(seen[:, here].T @ seen[:, here])
-    basis, _ = np.linalg.qr(sums[:, here] @ basis)
+    basis = sums[:, here] @ null_basis(seen[:, here].T @ seen[:, here])
+    basis = np.hstack([basis, proportional(datafit, weights, free)])
+    basis, triangle, _ = qr(basis, mode="economic", pivoting=True)
+    basis = basis[:, : np.count_nonzero(np.abs(triangle.diagonal()) > LOOSE * FAINT)]
     if not basis.shape[1]:
         return basis
     whole = np.zeros((problem.start.size, basis.shape[1]))
@@ -178,6 +182,29 @@ def null_sums(
     # directions that the sample alone does not show
     values, vectors = np.linalg.eigh(exact)
     return basis @ vectors[:, values <= RANK_TOLERANCE * np.diag(scale).max()]
+
+
+def proportional(datafit: Datafit, weights: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return directions (d, m) between free weights whose coefficients are proportional in all
+    positions, of at most MOST_ALIKE pairs: they are so in gradients at random outcomes. Those of
+    two weights that always apply together, the second one twice, are -3 and -6, 5 and 10, ...: the
+    direction is +2 and -1."""
+    random, gradients = np.random.default_rng(4), []
+    for _ in range(OUTCOMES):
+        drawn = random.uniform(-1, 1, datafit.data.positions).astype(np.float32)
+        at_random = replace(datafit, data=replace(datafit.data, outcome=drawn))
+        gradients.append(at_random.loss_gradient(weights)[1].ravel()[free])
+    seen = np.stack(gradients, axis=1)
+    size = np.linalg.norm(seen, axis=1) * np.where(seen[:, 0] < 0, -1, 1)
+    used = np.flatnonzero(size)
+    unit = seen[used] / size[used, None]
+    order = np.lexsort(np.round(unit, 6).T)
+    pairs = np.flatnonzero(np.abs(np.diff(unit[order], axis=0)).max(axis=1, initial=0) < ROUNDING)
+    pairs = pairs[:MOST_ALIKE]
+    found, m = np.zeros((len(free), len(pairs))), np.arange(len(pairs))
+    for places, sign in ((used[order[pairs]], 1), (used[order[pairs + 1]], -1)):
+        found[places, m] = sign / size[places]
+    return found / np.maximum(np.linalg.norm(found, axis=0), 1e-300)
 
 
 def _means(problem: Problem, places: Sequence[Place]) -> np.ndarray:

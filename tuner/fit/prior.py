@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, lapack
 
 from tuner.fit.blocks import FORMS, Block, BlockPrior, Part, Smoothness, prior_blocks
+from tuner.fit.covariance import random_signs
 from tuner.fit.curvature import ROUGH, Curvature
 from tuner.fit.datafit import Datafit
-from tuner.fit.errors import DRAWS, random_signs
+from tuner.fit.errors import DRAWS
 from tuner.fit.learners.base import LearnerOptions, Record
 from tuner.fit.learners.solvers import SAMPLE, newton
 from tuner.fit.penalty import Boards
@@ -63,13 +64,12 @@ def design_effect(datafit: Datafit, weights: np.ndarray, curvature: Curvature) -
     return float((squares[chosen] / information[chosen]).mean() if chosen.any() else 1.0) or 1.0
 
 
-def units_of(problem: Problem) -> np.ndarray:
-    """Return by column (columns,) the root mean square derivative of the evaluation of sampled
-    positions at the start, where it is not zero; 1 where hardly any position has one."""
-    datafit = problem.datafit
-    rows = datafit.derivatives(problem.start, datafit.sampled_places(UNITS)).tocoo()
-    width, columns = problem.start.shape[1], datafit.data.columns
-    whole = sparse.csr_array((rows.data, (rows.row, rows.col % width)))  # stages are added
+def units_of(rows: sparse.csr_array, shape: tuple[int, ...], columns: int) -> np.ndarray:
+    """Return by column (columns,) the root mean square derivative of the evaluation where it is not
+    zero, from those (n, d) of some positions by weights of a shape; 1 where hardly any position has
+    one."""
+    given, width = rows.tocoo(), shape[1]
+    whole = sparse.csr_array((given.data, (given.row, given.col % width)))  # stages are added
     count = np.bincount(whole.indices, whole.data != 0, width)[:columns]
     squares = np.bincount(whole.indices, whole.data**2, width)[:columns]
     known = count >= MIN_APPLIES
@@ -89,7 +89,9 @@ def empirical_prior(
     sampled."""
     whole, problem = problem, problem.on(runs_of_games(problem.datafit))
     datafit, given = problem.datafit, problem.penalty
-    blocks = prior_blocks(places, allowed & problem.free, units_of(problem))
+    rows = datafit.derivatives(problem.start, datafit.sampled_places(UNITS))
+    units = units_of(rows, problem.start.shape, datafit.data.columns)
+    blocks, rows = prior_blocks(places, allowed & problem.free, units), rows.tocsc()
     widths = [BlockPrior(width or USUAL_SD, FORMS[0])] * len(blocks)
     weights, large = problem.inside, datafit.has_many_weights
 
@@ -103,7 +105,7 @@ def empirical_prior(
     effect = design_effect(some, weights, curvature)
     for turn, tolerance in enumerate(ROUNDS):
         if blocks and not (width and turn):  # of a given width only the form is chosen, once
-            widths = updated_widths(current(problem), weights, curvature, blocks, widths)
+            widths = updated_widths(current(problem), weights, curvature, blocks, widths, rows)
             widths = [one._replace(sd=width or one.sd) for one in widths]
         options = LearnerOptions(tolerance=tolerance)
         near = curvature if turn or large else None
@@ -112,7 +114,7 @@ def empirical_prior(
             curvature = datafit.curvature(weights)
         effect = design_effect(datafit, weights, curvature)
     if blocks and not width:
-        widths = updated_widths(current(problem), weights, curvature, blocks, widths)
+        widths = updated_widths(current(problem), weights, curvature, blocks, widths, rows)
     return current(whole), weights, curvature
 
 
@@ -140,11 +142,12 @@ def updated_widths(
     curvature: Curvature,
     blocks: list[Block],
     widths: list[BlockPrior],
+    rows: sparse.csc_array,
 ) -> list[BlockPrior]:
     """Return widths and forms that make the data more probable, by the quadratic model of the loss
-    at these weights."""
+    at these weights; `rows` (n, d) are derivatives of the evaluations of sampled positions."""
     if curvature.matrix is None:
-        return _sampled_widths(problem, weights, curvature, blocks, widths)
+        return _sampled_widths(problem, weights, curvature, blocks, widths, rows)
     free = np.flatnonzero(problem.free.ravel())
     count = problem.datafit.total_weight / problem.penalty.design_effect
     information = curvature.matrix[np.ix_(free, free)] * count
@@ -176,6 +179,7 @@ def _sampled_widths(
     curvature: Curvature,
     blocks: list[Block],
     widths: list[BlockPrior],
+    rows: sparse.csc_array,
 ) -> list[BlockPrior]:
     """Return the same where there is no matrix, from the mean of the weights, given the data and
     their prior, and random vectors for their covariance."""
@@ -197,6 +201,7 @@ def _sampled_widths(
             pulls[block.indices],
             inside[block.indices],
             information[block.indices],
+            rows[:, block.indices],
         )
         for block, width in zip(blocks, widths, strict=True)
     ]
@@ -209,34 +214,37 @@ def likely_prior(
     pulls: np.ndarray,
     inside: np.ndarray,
     information: np.ndarray,
+    rows: sparse.csc_array,
 ) -> BlockPrior:
     """Return the prior of a block under which the data are more probable, from the mean `shift`
     (N,) of its weights; from random vectors `pulls` (N, k) with the precision of the prior `before`
     as covariance, and `inside` (N, k), those divided by that of the weights given the data and the
-    prior; and from the `information` (N,) that the data have about each weight.
+    prior; from the `information` (N,) that the data have about each weight; and from coefficients
+    `rows` (n, N) of sampled positions, which say what boards and lists share of it.
 
     How many weights the data set is known from the random vectors. The information is taken to be
-    that of independent weights, as much less as it has to be for this number, and some boards or
-    pieces of lists stand for all. Where widths stay as they are, the derivative of the probability
-    by the width is exact (MacKay 1992)."""
+    that of independent boards or pieces of lists, some of which stand for all, as much less as it
+    has to be for this number. Where widths stay as they are, the derivative of the probability by
+    the width is exact (MacKay 1992)."""
     units = np.concatenate([part.units.ravel() for part in block.parts])
     white = block.root_transposed(before.form, pulls) * block.whitened(before.form, inside)
     known = 1 - float(white.mean(axis=1).mean())  # share of the weights
     # in units of the evaluation, in which the prior is alike for all weights
+    alone = np.sqrt(information) / units
     pieces = [
-        Piece(part, (shift * units)[places], (information / units**2)[places])
+        Piece(part, (shift * units)[places], shared_information(rows, alone, places))
         for part, places in block.pieces
     ]
-    values = np.concatenate(
-        [np.linalg.eigvalsh(piece.within(before.form)).ravel() for piece in pieces]
-    )
+    forms = FORMS if block.related else (before.form,)
+    spectra = {form: [np.linalg.eigh(piece.within(form)) for piece in pieces] for form in forms}
+    values = np.concatenate([each.eigenvalues.ravel() for each in spectra[before.form]])
     values = np.maximum(values, 0.0)
     least = (np.log(WIDTHS / USUAL_SD) / SPREAD) ** 2 / 2
     if known < 1e-6 or not values.any():
         return before._replace(sd=float(WIDTHS[int(least.argmin())]))
     told = _factor_of(values * before.sd**2, min(known, 1 - 1e-9) * len(values))
     if block.related:
-        other = likely_form(pieces, told, before)
+        other = likely_form(pieces, spectra, told, before)
         if other.form != before.form:
             return other
     values = values * told
@@ -251,7 +259,7 @@ def likely_prior(
 
 class Piece(NamedTuple):
     """Boards or pieces of lists that stand for others: mean weights (m, n), and the information
-    (m, n) about each."""
+    (m, n, n) about them."""
 
     part: Part
     shift: np.ndarray
@@ -260,32 +268,52 @@ class Piece(NamedTuple):
     def within(self, form: Smoothness) -> np.ndarray:
         """Return the information (m, n, n) in units of a prior of this form, of width 1."""
         lower = self.part.root(form).lower
-        return np.einsum("ji,mj,jk->mik", lower, self.information, lower, optimize=True)
+        return np.asarray(lower.T @ self.information @ lower)
 
 
-TRIED = 2.0 ** np.arange(-2, 3)  # times the width before: those with which forms are compared
+def shared_information(rows: sparse.csc_array, alone: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the information (m, n, n) about weights at places (m, n): correlated as they are in
+    the rows (k, N), with the square of `alone` (N,) about each by itself."""
+    found = np.empty((*places.shape, places.shape[1]))
+    for one, at in zip(found, places, strict=True):
+        some = rows[:, at]
+        one[:] = (some.T @ some).toarray()
+        scale = np.sqrt(np.maximum(one.diagonal(), 1e-300))
+        one /= np.outer(scale, scale)
+        np.fill_diagonal(one, 1.0)
+        one *= np.outer(alone[at], alone[at])
+    return found
 
 
-def likely_form(pieces: Sequence[Piece], told: float, before: BlockPrior) -> BlockPrior:
+FURTHEST = 4.0  # ratio of the widths before and after another form is chosen
+
+
+def likely_form(
+    pieces: Sequence[Piece],
+    spectra: dict[Smoothness, list[Any]],
+    told: float,
+    before: BlockPrior,
+) -> BlockPrior:
     """Return the prior, with a form that is clearly better, under which the data are most probable,
-    if they tell `told` times the information of some pieces."""
-    least = (np.log(before.sd * TRIED / USUAL_SD) / SPREAD) ** 2 / 2
-    evidence = dict.fromkeys(FORMS, -least)
-    for piece in pieces:
+    if they tell `told` times the information of some pieces, whose `spectra` are known for each
+    form."""
+    evidence = dict.fromkeys(FORMS, -((np.log(WIDTHS / USUAL_SD) / SPREAD) ** 2) / 2)
+    for k, piece in enumerate(pieces):
         part, here = piece.part, piece.shift
         half = part.root(before.form).solve(here.T)
-        pull = told * piece.information * here
+        pull = told * np.einsum("mij,mj->mi", piece.information, here)
         pull += part.root(before.form).solve(half, True).T / before.sd**2
         for form in FORMS:
-            values, vectors = np.linalg.eigh(piece.within(form))
+            values, vectors = spectra[form][k]
             right = np.einsum("mji,mj->mi", vectors, pull @ part.root(form).lower) ** 2
-            wide = (before.sd * TRIED)[:, None, None] ** 2
-            added = 1 + wide * told * np.maximum(values, 0.0)
-            found = (wide * right / added - np.log(added)).sum(axis=(1, 2)) / 2
+            wide = WIDTHS[:, None] ** 2
+            added = 1 + wide * told * np.maximum(values, 0.0).ravel()
+            found = (wide * right.ravel() / added - np.log(added)).sum(axis=1) / 2
             evidence[form] = evidence[form] + found
     best = {form: found.max() - CLEAR * (form != before.form) for form, found in evidence.items()}
     form = max(FORMS, key=lambda form: round(best[form], 6))
-    return BlockPrior(float(before.sd * TRIED[int(evidence[form].argmax())]), form)
+    sd = float(WIDTHS[int(evidence[form].argmax())])
+    return BlockPrior(float(np.clip(sd, before.sd / FURTHEST, before.sd * FURTHEST)), form)
 
 
 def _factor_of(values: np.ndarray, known: float) -> float:

@@ -158,6 +158,7 @@ def test_directions_of_sums_are_found_without_the_matrix(tmp_path, sample, monke
     x[:, :60] = 0
     x[np.arange(len(x)), random.integers(1, 60, len(x))] = 1
     x[:, 81] = x[:, 80]
+    x[:, [70, 77]] = x[:, [62, 62]] * [2, -1]  # of the list
     data = write_sample(
         tmp_path / "data",
         x,
@@ -171,8 +172,8 @@ def test_directions_of_sums_are_found_without_the_matrix(tmp_path, sample, monke
     whole = find_null_space(problem, start, problem.datafit.curvature(start), PLACES)
     by_passes(monkeypatch)
     found = find_null_space(problem, start, problem.datafit.curvature(start), PLACES)
-    assert found.dimension == whole.dimension == 4 * stages  # and number 61 of the list
-    assert found.basis.shape[1] == 2 * stages
+    assert found.dimension == whole.dimension == 6 * stages  # and number 61 of the list
+    assert found.basis.shape[1] == 4 * stages
     np.testing.assert_allclose(whole.basis @ (whole.basis.T @ found.basis), found.basis, atol=1e-6)
     assert (found.loose == whole.loose).all()
 

@@ -263,7 +263,7 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
     monkeypatch.setattr(prior, "FORMS", FORMS[-1:])
     monkeypatch.setattr(prior, "WIDTHS", np.geomspace(1, 1000, 3000))
     monkeypatch.setattr(prior, "ROUNDS", (1e-3, *[1e-6] * 60))
-    monkeypatch.setattr(prior, "units_of", lambda problem: np.ones(COLUMNS))
+    monkeypatch.setattr(prior, "units_of", lambda *given: np.ones(COLUMNS))
     problem, weights, matrix = empirical_prior(
         problem_of(sample, 1, start=start), PLACES, allowed()
     )
@@ -293,7 +293,7 @@ def test_the_spread_makes_the_unrestrained_fit_most_probable(tmp_path, monkeypat
     np.testing.assert_allclose(found, np.exp(best), rtol=5e-3)
     monkeypatch.undo()  # few widths are nearly enough
     monkeypatch.setattr(prior, "ROUNDS", (1e-3, *[1e-6] * 8))
-    monkeypatch.setattr(prior, "units_of", lambda problem: np.ones(COLUMNS))
+    monkeypatch.setattr(prior, "units_of", lambda *given: np.ones(COLUMNS))
     monkeypatch.setattr(prior, "FORMS", FORMS[-1:])
     problem, *_ = empirical_prior(problem_of(sample, 1, start=start), PLACES, allowed())
     np.testing.assert_allclose(

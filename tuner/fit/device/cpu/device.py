@@ -45,7 +45,6 @@ from tuner.fit.device.cpu.sums import (
     larger_pieces,
     over_games,
     position_terms,
-    score_products,
     second_moments,
     signed_scores,
     sum_of,
@@ -119,18 +118,24 @@ class Cpu:
 
     def score_squares(self, model: Model, weights: np.ndarray) -> np.ndarray:
         """See `Device`."""
-
-        def squares(batches: Iterator[np.ndarray]) -> np.ndarray:
-            return sum(((scores**2).sum(axis=0) for scores in batches), np.zeros(weights.size))
-
-        return over_games(
-            model, weights.shape, self.scores_of(model, weights), squares, self.workers
-        )
+        return self._over_scores(model, weights, lambda scores: (scores**2).sum(axis=0))
 
     def score_products(self, model: Model, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """See `Device`."""
-        return score_products(
-            model, weights.shape, self.scores_of(model, weights), chosen, self.workers
+        return self._over_scores(
+            model, weights, lambda scores: scores[:, chosen].T @ scores[:, chosen]
+        )
+
+    def _over_scores(
+        self, model: Model, weights: np.ndarray, function: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Return the sum of a function of the scores (n, d) of some groups of games over all."""
+        return over_games(
+            model,
+            weights.shape,
+            self.scores_of(model, weights),
+            lambda batches: sum_of(map(function, batches)),
+            self.workers,
         )
 
     def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> Curvatures:

@@ -8,14 +8,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import types
 
 from tuner.datasets.dataset import BLOCK, ahead, prefetch, size_of, together, whole_games
-from tuner.datasets.files import matrix_type, order_type, ranges_type, vector_type
 from tuner.fit.device.base import Model, Piece
 from tuner.fit.device.cpu import kernels
 from tuner.parallel import in_order
-from tuner.unit import entry
 
 # pieces of a group: 1,048,576 positions, for matrices four times as many
 GRADIENT_GROUP, MATRIX_GROUP = 16, 16
@@ -74,97 +71,6 @@ def watch(
         model.release()
         done = min(done + size, total)
         model.progress(done, total)
-
-
-# share of the vectors: a dense product does about twenty times as many steps a second
-FREQUENT = 0.2
-
-
-def order_of(vectors: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the chosen columns of vectors (n, d), most frequent first, and how many of them are
-    frequent."""
-    share = np.count_nonzero(vectors[:, chosen], axis=0) / max(1, len(vectors))
-    return chosen[np.argsort(-share, kind="stable")], int((share > FREQUENT).sum())
-
-
-def products(batches: Iterable[np.ndarray], order: np.ndarray, dense: int) -> np.ndarray:
-    """Return the sum (k, k) over the vectors (n, d) of all batches, columns in this order, the
-    first `dense` of them as dense matrices. Valid on and below the diagonal; `symmetric_products`
-    makes it symmetric."""
-    k = len(order)
-    sums = np.zeros((k, k))
-    for vectors in batches:
-        n = len(vectors)
-        frequent = np.empty((n, dense))
-        places, cursors = (
-            np.empty((2, n * (k - dense)), np.int64),
-            np.zeros((2, max(n, k) + 1), np.int64),
-        )
-        _add_products(
-            vectors, order, dense, frequent, np.empty(n * (k - dense)), places, cursors, sums
-        )
-        sums[:dense, :dense] += frequent.T @ frequent
-    return sums
-
-
-def symmetric_products(sums: np.ndarray, order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return the full sum (k, k) in the order of the chosen columns, which ascend."""
-    place = np.searchsorted(chosen, order)
-    found = np.empty_like(sums)
-    found[np.ix_(place, place)] = np.tril(sums) + np.tril(sums, -1).T
-    return found
-
-
-@entry(
-    types.void(
-        matrix_type,
-        order_type,
-        types.int64,
-        matrix_type,
-        vector_type,
-        ranges_type,
-        ranges_type,
-        matrix_type,
-    )
-)
-def _add_products(vectors, order, dense, frequent, value, places, cursors, sums):
-    """Fill `frequent` (n, dense) and add to the remaining rows of `sums` (k, k), up to the
-    diagonal.
-
-    Work space for n (k - dense) nonzeros: `value`; `places`, their columns and, sorted by column,
-    their vectors; `cursors`, zeros, the starts of vectors and of columns."""
-    n, k = len(vectors), len(order)
-    found = 0
-    for i in range(n):
-        cursors[0, i] = found
-        for j in range(dense):
-            frequent[i, j] = vectors[i, order[j]]
-        for j in range(dense, k):
-            number = vectors[i, order[j]]
-            if number != 0.0:
-                places[0, found], value[found] = j, number
-                cursors[1, j + 1] += 1
-                found += 1
-    cursors[0, n] = found
-    for j in range(dense, k):
-        cursors[1, j + 1] += cursors[1, j]
-    for i in range(n):
-        for at in range(cursors[0, i], cursors[0, i + 1]):
-            j = places[0, at]
-            places[1, cursors[1, j]] = i
-            cursors[1, j] += 1
-    # column by column: the nonzeros of a vector come in order, so that all earlier ones are done
-    begin, done = 0, cursors[0].copy()
-    for j in range(dense, k):
-        for q in range(begin, cursors[1, j]):
-            i = places[1, q]
-            number = value[done[i]]
-            for other in range(dense):
-                sums[j, other] += number * frequent[i, other]
-            for at in range(cursors[0, i], done[i] + 1):
-                sums[j, places[0, at]] += number * value[at]
-            done[i] += 1
-        begin = cursors[1, j]
 
 
 LARGER = 4  # times the size of a piece: each piece has its own sums
@@ -295,20 +201,6 @@ class TemporalState(NamedTuple):
         """The residuals c v' alone, (1, n)."""
         residual = self.c * self.slopes
         return Terms(self.piece, int(self.piece.ranges[0, 0]), residual[np.newaxis])
-
-
-def score_products(
-    model: Model, shape: tuple[int, int], terms_of: TermsOf, chosen: np.ndarray, workers: int
-) -> np.ndarray:
-    """Return what `Passes.score_products` describes, from the scores of `game_scores`."""
-    groups = len(model.groups[0])
-    order, dense = order_of(
-        next(game_scores(model, shape, terms_of, 0, min(GROUPS, groups))), chosen
-    )
-    sums = over_games(
-        model, shape, terms_of, lambda batches: products(batches, order, dense), workers
-    )
-    return symmetric_products(sums, order, chosen)
 
 
 def over_games(
