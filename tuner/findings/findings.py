@@ -494,6 +494,7 @@ def advice(
             )
     if (
         noise
+        and result.convergence.converged
         and noise.evaluations is not None
         and method == "logistic"
         and (noise.evaluations > NOISY if noise.elo is None else noise.elo > COSTLY)

@@ -54,7 +54,6 @@ def standard_errors(
 
 
 def errors_at_bounds(
-    regression: Problem,
     problem: Problem,
     weights: np.ndarray,
     curvature: Curvature,
@@ -68,8 +67,8 @@ def errors_at_bounds(
     a free one is above its estimate."""
     rest = replace(problem, datafit=replace(problem.datafit, free=problem.free & ~held))
     places = problem.datafit.data.layout.places
-    free = replace(regression, datafit=replace(regression.datafit, free=rest.free))
-    undecided = find_null_space(free, weights, curvature, places).under(rest)
+    regression = replace(rest, datafit=rest.datafit.regression)
+    undecided = find_null_space(regression, weights, curvature, places).under(rest)
     inner = standard_errors(rest, weights, slope, undecided)
     errors = np.where(held, found.standard_errors, inner.standard_errors)
     return replace(inner, standard_errors=errors)

@@ -1,5 +1,4 @@
-"""A fit, from start to finish: split, scale, slopes, prior, learn, curvature, null space, errors,
-step, result."""
+"""A fit: split, scale, slopes, prior, learn, curvature, null space, errors, step, result."""
 
 from __future__ import annotations
 
@@ -11,33 +10,19 @@ import numpy as np
 
 from tuner.datasets.dataset import Dataset
 from tuner.datasets.writing import split_games
-from tuner.fit.curvature import Curvature
 from tuner.fit.datafit import Datafit
 from tuner.fit.errors import errors_at_bounds, standard_errors
 from tuner.fit.learners import LEARNERS
 from tuner.fit.learners.base import Learn, Record
-from tuner.fit.learners.solvers import newton, newton_step
+from tuner.fit.learners.solvers import convergence_of, newton
 from tuner.fit.noise import PLAY, go_part_of_the_way, play_line, play_step, weights_that_step
 from tuner.fit.null_space import find_null_space, with_unused_kept
 from tuner.fit.problem import Problem
-from tuner.fit.result import Convergence, FitResult, learned, whole
+from tuner.fit.result import FitResult, Undiagnosed, learned, whole
 from tuner.fit.scale import fit_scale, scale_lines
-from tuner.fit.setup import FitOptions, make_problem, with_prior
+from tuner.fit.setup import FitOptions, Note, make_problem, with_prior
 from tuner.fit.slopes import fit_slopes, slope_lines, with_slopes
 from tuner.parameters.parameters import Parameters
-
-CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
-SOLVED = 0.1  # centipawns of a Newton step, at most, after an equation is solved
-
-Note = Callable[[str], None]
-
-
-class Undiagnosed(MemoryError):
-    """There is too little memory for the errors of a fit; `parameters` are what was learned."""
-
-    def __init__(self, text: str, parameters: Parameters) -> None:
-        super().__init__(text)
-        self.parameters = parameters
 
 
 def fit(
@@ -50,9 +35,9 @@ def fit(
 ) -> FitResult:
     """Fit the free weights of these parameters to a dataset, or to some of its games, and return
     the result. Undiagnosed if only what is learned is known."""
-    train, held = split_games(data, options.held_out, options.seed)
-    if games is not None:
-        train, held = (part[np.isin(part, games)] for part in (train, held))
+    inside = np.arange(data.games) if games is None else games
+    both = split_games(data, options.held_out, options.seed)
+    train, held = (part[np.isin(part, inside)] for part in both)
     if len(train) == 0:
         train, held = held, train
     problem, scale = _scaled(data, parameters, options, train, note)
@@ -69,8 +54,8 @@ def fit(
     except MemoryError as failure:
         if options.prior == PLAY:  # how far to go is not known
             raise
-        weights, optimum, _ = whole(datafit.ties, weights, weights, None)
-        file = learned(parameters, weights, optimum, None, scale)
+        weights = datafit.ties.expand(weights)
+        file = learned(parameters, weights, weights, None, scale)
         raise Undiagnosed(str(failure), file) from None
 
 
@@ -84,9 +69,8 @@ def _scaled(
     found = fit_scale(problem)
     for line in scale_lines(found, parameters.scale):
         note(line)
-    if found is None:
-        return problem, parameters.scale
-    return make_problem(data, parameters, options, games, found.value), found.value
+    scale = found.value if found else parameters.scale
+    return make_problem(data, parameters, options, games, scale), scale
 
 
 def _sloped(problem: Problem, scale: float, note: Note) -> Problem:
@@ -102,7 +86,6 @@ def _with_prior(
 ) -> tuple[Problem, Learn]:
     """Return the problem with its prior, chosen by the regression, and what learns its weights."""
     learn = LEARNERS[options.learner].learns(problem.datafit.has_value)
-    assert learn is not None, "the method allows learners that can solve it"
     if options.prior is None and not parameters.prior:
         return problem, learn
     regression = replace(problem, datafit=problem.datafit.regression)
@@ -122,8 +105,7 @@ def _diagnosed(
     record: Record,
     scale: float,
 ) -> FitResult:
-    """Return the result of a fit that learned these weights, with their errors; with `--prior play`
-    on the part of the way to them."""
+    """Return the result of a fit that learned these weights: with errors, part of the way."""
     datafit, wording, play = problem.datafit, parameters.wording, options.prior == PLAY
     regression = replace(problem, datafit=datafit.regression)
     slope = datafit.slope(weights)
@@ -131,19 +113,17 @@ def _diagnosed(
     convergence = convergence_of(problem, weights, slope, wording.unit)
     null_space = find_null_space(regression, weights, curvature, datafit.data.layout.places)
     undecided = null_space.under(problem)
-    weights = undecided.restore(problem, weights)
-    weights = with_unused_kept(problem, weights, curvature.diagonal())
+    weights = with_unused_kept(problem, undecided.restore(problem, weights), curvature.diagonal())
     uncertainty = None
     if options.errors or play:
         uncertainty = standard_errors(problem, weights, slope, undecided)
         if convergence.held.any():
-            found = convergence.held, uncertainty
-            uncertainty = errors_at_bounds(regression, problem, weights, curvature, slope, *found)
+            held = convergence.held
+            uncertainty = errors_at_bounds(problem, weights, curvature, slope, held, uncertainty)
     step, optimum = None, weights
     if play and uncertainty:
         part = weights_that_step(parameters, weights.shape)
-        centipawn, reach = options.centipawn_at(scale), options.reach
-        step = play_step(problem, weights, curvature, uncertainty, part, centipawn, reach)
+        step = play_step(problem, weights, curvature, uncertainty, part, *options.step_at(scale))
         note(play_line(step, wording.unit))
         weights, optimum, uncertainty = go_part_of_the_way(
             problem, weights, uncertainty, part, step.share
@@ -167,24 +147,4 @@ def _diagnosed(
         convergence,
         optimum,
         step,
-    )
-
-
-def convergence_of(
-    problem: Problem, weights: np.ndarray, slope: Curvature, unit: str
-) -> Convergence:
-    """Return whether a fit converged, measured by one more Newton step: its gain if there is a
-    loss, else its size."""
-    value, residual = problem.residual(weights)
-    step, gain = newton_step(problem, weights, residual, slope)
-    norm, furthest = float(np.linalg.norm(residual[step != 0])), float(np.abs(step).max())
-    held = problem.free & problem.blocked(weights, residual)
-    if gain <= CONVERGED * value if problem.datafit.has_value else furthest <= SOLVED:
-        return Convergence(True, norm, held)
-    lowers = f"lower the objective by {gain:.2g} and " if problem.datafit.has_value else ""
-    return Convergence(
-        False,
-        norm,
-        held,
-        f"one more Newton step would {lowers}move a weight by up to {furthest:.1f} {unit}",
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from tuner.fit.covariance import Uncertainty
 from tuner.fit.curvature import Curvature
 from tuner.fit.datafit import Datafit
+from tuner.fit.learners.solvers import Convergence
 from tuner.fit.noise import PlayStep, go_part_of_the_way, weights_that_step
 from tuner.fit.null_space import NullSpace
 from tuner.fit.problem import Problem
@@ -19,15 +19,12 @@ from tuner.fit.ties import Ties
 from tuner.parameters.parameters import Parameters
 
 
-class Convergence(NamedTuple):
-    """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights
-    in centipawns; of TD, the residual of the equation), which weights are `held` by a bound, and,
-    if it did not converge, what one more step would change, in words."""
+class Undiagnosed(MemoryError):
+    """There is too little memory for the errors of a fit; `parameters` are what was learned."""
 
-    converged: bool
-    gradient_norm: float
-    held: np.ndarray
-    remains: str = ""
+    def __init__(self, text: str, parameters: Parameters) -> None:
+        super().__init__(text)
+        self.parameters = parameters
 
 
 @dataclass(frozen=True)

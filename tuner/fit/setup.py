@@ -23,6 +23,8 @@ from tuner.fit.ties import free_leaders, ties_of
 from tuner.objectives.table import OBJECTIVES
 from tuner.parameters.parameters import LARGEST_WEIGHT, Parameters
 
+Note = Callable[[str], None]  # what a fit says while it goes on
+
 
 @dataclass(frozen=True)
 class FitOptions:
@@ -53,14 +55,10 @@ class FitOptions:
     progress: Callable[[int, int], None] = lambda done, total: None
     centipawn: float | None = None
 
-    @property
-    def reach(self) -> float:
-        """The length of the step of "play", see `tuner.fit.noise`."""
-        return OWN_REACH if self.own_results else REACH
-
-    def centipawn_at(self, scale: float) -> float:
-        """Return `centipawn` for a fit of this scale."""
-        return self.centipawn or scale / USUAL_SCALE
+    def step_at(self, scale: float) -> tuple[float, float]:
+        """Return `centipawn` for a fit of this scale, and the length of the step of "play" in
+        centipawns of `classic`, see `tuner.fit.noise`."""
+        return self.centipawn or scale / USUAL_SCALE, OWN_REACH if self.own_results else REACH
 
 
 def make_problem(

@@ -16,7 +16,7 @@ from tuner.core.records import InputError, to_json
 from tuner.core.store import Store
 from tuner.findings.dry_run import dry_run_findings
 from tuner.findings.findings import findings, results_problems
-from tuner.fit.fit import Undiagnosed
+from tuner.fit.result import Undiagnosed
 from tuner.io.files import LEARNED, require_writable
 from tuner.io.now import NowDisplay
 from tuner.io.run_folder import (

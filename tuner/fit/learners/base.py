@@ -79,6 +79,8 @@ class Learner:
     solve: Learn | None = None
     stepwise: bool = False
 
-    def learns(self, has_value: bool) -> Learn | None:
-        """Return what learns where there is an objective or not; None if nothing does."""
-        return self.minimise if has_value else self.solve
+    def learns(self, has_value: bool) -> Learn:
+        """Return what learns where there is an objective or not."""
+        found = self.minimise if has_value else self.solve
+        assert found is not None, "the method allows learners that can solve it"
+        return found

@@ -7,6 +7,8 @@ excluded from a step that would move it beyond (Bertsekas 1982)."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tuner.datasets.dataset import blocks
@@ -19,6 +21,8 @@ SAMPLE = 60_000  # positions of a sampled matrix
 NEAR = 1e-3  # relative gain of a step below which the whole matrix is computed
 ACHIEVED = 0.7  # share of the predicted gain that a step by a sampled matrix has to achieve
 ITERATIONS = 60
+CONVERGED = 1e-5  # of the objective: the largest gain left to a converged fit
+SOLVED = 0.1  # centipawns of a Newton step, at most, after an equation is solved
 CAREFUL = 1.0  # first damping for evaluations that are not linear
 
 
@@ -115,6 +119,37 @@ def newton_step(
     step = np.zeros(weights.size)
     step[moving] = change
     return step.reshape(weights.shape), 0.5 * float(right @ change)
+
+
+class Convergence(NamedTuple):
+    """Whether a fit converged, the norm of the gradient (of loss per position and prior, by weights
+    in centipawns; of TD, the residual of the equation), which weights are `held` by a bound, and,
+    if it did not converge, what one more step would change, in words."""
+
+    converged: bool
+    gradient_norm: float
+    held: np.ndarray
+    remains: str = ""
+
+
+def convergence_of(
+    problem: Problem, weights: np.ndarray, slope: Curvature, unit: str
+) -> Convergence:
+    """Return whether a fit converged, measured by one more Newton step: its gain if there is a
+    loss, else its size."""
+    value, residual = problem.residual(weights)
+    step, gain = newton_step(problem, weights, residual, slope)
+    norm, furthest = float(np.linalg.norm(residual[step != 0])), float(np.abs(step).max())
+    held = problem.free & problem.blocked(weights, residual)
+    if gain <= CONVERGED * value if problem.datafit.has_value else furthest <= SOLVED:
+        return Convergence(True, norm, held)
+    lowers = f"lower the objective by {gain:.2g} and " if problem.datafit.has_value else ""
+    return Convergence(
+        False,
+        norm,
+        held,
+        f"one more Newton step would {lowers}move a weight by up to {furthest:.1f} {unit}",
+    )
 
 
 def _search(
