@@ -170,7 +170,12 @@ class Datafit(Model):
     def slope(self, weights: np.ndarray, ranges: np.ndarray | None = None) -> Curvature:
         """Return the derivative of the residual, over all positions or some ranges: the bread of
         the sandwich of errors."""
-        return self.curvature(weights, ranges)
+        return replace(self, exact=not self.objective.convex).curvature(weights, ranges)
+
+    @property
+    def slope_is_curvature(self) -> bool:
+        """Whether the two are the same."""
+        return self.has_value and self.objective.convex
 
     def signed_scores(self, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
         """Return the sums (d, k) of the scores of groups of games, each times its signs (groups,

@@ -108,8 +108,8 @@ def _diagnosed(
     """Return the result of a fit that learned these weights: with errors, part of the way."""
     datafit, wording, play = problem.datafit, parameters.wording, options.prior == PLAY
     regression = replace(problem, datafit=datafit.regression)
-    slope = datafit.slope(weights)
-    curvature = slope if datafit.has_value else regression.datafit.curvature(weights)
+    curvature = regression.datafit.curvature(weights)
+    slope = curvature if datafit.slope_is_curvature else datafit.slope(weights)
     convergence = convergence_of(problem, weights, slope, wording.unit)
     null_space = find_null_space(regression, weights, curvature, datafit.data.layout.places)
     undecided = null_space.under(problem)

@@ -55,6 +55,7 @@ class Objective:
     start: Callable[[float], tuple[float, float]] | None = None
     narrowest: float = -np.inf  # smallest t
     convex: bool = True
+    second: Formula | None = None  # d2L/de2 if `curvature` is not
 
 
 def expected_by_tanh(scale: float, evaluation: np.ndarray, width: np.ndarray) -> np.ndarray:

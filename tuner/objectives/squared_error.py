@@ -2,7 +2,8 @@
 / 2:
 
 loss (p - q)^2     residual 4 scale (p - q) p (1 - p)     curvature 8 scale^2 (p (1 - p))^2, its
-Gauss-Newton part"""
+Gauss-Newton part. With v = 2 p - 1, v' = scale (1 - v^2) and z the outcome, the second derivative
+is v'^2 / 2 - scale v v' (v - z)."""
 
 from __future__ import annotations
 
@@ -50,6 +51,14 @@ def _curvature(
     return 0.5 * (scale * (1 - np.tanh(scale * evaluation) ** 2)) ** 2
 
 
+def _second(
+    scale: float, evaluation: np.ndarray, width: np.ndarray, outcome: np.ndarray
+) -> np.ndarray:
+    value = np.tanh(scale * evaluation)
+    slope = scale * (1 - value**2)
+    return 0.5 * slope**2 - scale * value * slope * (value - outcome)
+
+
 SQUARED_ERROR = Objective(
     name="mse",
     convex=False,
@@ -58,6 +67,7 @@ SQUARED_ERROR = Objective(
     loss=_loss,
     residual=_residual,
     curvature=_curvature,
+    second=_second,
     expected_score=expected_by_tanh,
     largest_residual=16 / 27,  # at p = 2/3 of a lost game
     cuda="""

@@ -42,7 +42,7 @@ def errors_of(problem, places, tolerance=1e-14):
     curvature = problem.datafit.curvature(weights)
     null_space = find_null_space(problem, weights, curvature, places)
     weights = null_space.restore(problem, weights)
-    return weights, standard_errors(problem, weights, curvature, null_space)
+    return weights, standard_errors(problem, weights, problem.datafit.slope(weights), null_space)
 
 
 def uncorrected(games, positions, columns):
@@ -104,8 +104,10 @@ def test_errors_of_squared_error_are_the_dense_sandwich(sample):
     weights, found = errors_of(problem, sample.layout.places)
     design, p = sample.design(2), chances(sample.design(2) @ weights.ravel(), SCALE)
     slope = (2 * SCALE * p * (1 - p))[:, None] * design
-    bread = np.linalg.inv(2 * slope.T @ slope)
-    scores = 2 * (p - (1 + sample.outcome) / 2)[:, None] * slope
+    error = p - (1 + sample.outcome) / 2
+    bent = 2 * error * (2 * SCALE) ** 2 * p * (1 - p) * (1 - 2 * p)
+    bread = np.linalg.inv(2 * slope.T @ slope + design.T @ (bent[:, None] * design))
+    scores = 2 * error[:, None] * slope
     sums = np.array([scores[sample.group == name].sum(axis=0) for name in np.unique(sample.group)])
     games, columns = len(sums), design.shape[1]
     expected = bread @ sums.T @ sums @ bread * games / (games - columns)

@@ -46,6 +46,10 @@ def test_formulas_are_derivatives_of_the_loss(objective, positions):
         objective.residual(SCALE, evaluation + step, width, outcome) for step in (STEP, -STEP)
     )
     second = (up - down) / (2 * STEP)
+    if objective.second is not None:
+        np.testing.assert_allclose(
+            objective.second(SCALE, *positions), second, rtol=1e-4, atol=1e-11
+        )
     if not objective.convex:
         # the Gauss-Newton part is (dp/de)^2 times the second derivative by p, that is 2
         scores = [

@@ -126,6 +126,7 @@ class Model:
     free: np.ndarray
     progress: Callable[[int, int], None] = lambda done, total: None
     temporal: TemporalData | None = None
+    exact: bool = False  # curvatures are second derivatives also where the loss is not convex
 
     @property
     def stages(self) -> int:
@@ -188,6 +189,13 @@ class Model:
         return Rows(
             data.index, data.count, data.row, data.phase, data.outcome, data.weight, data.rest
         ).read_only
+
+    def curvatures_of(self, evaluation: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+        """Return the curvatures (n,) of the loss of evaluations, without widths."""
+        formula = self.objective.curvature
+        if self.exact and self.objective.second:
+            formula = self.objective.second
+        return formula(self.scale, evaluation, 0.0, outcome)
 
     def table(self, weights: np.ndarray) -> np.ndarray:
         """Return the weights (codes, columns + 1 or 2) for each value of `phase`."""

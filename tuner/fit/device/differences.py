@@ -112,7 +112,7 @@ class Differences(Cpu):
             rows = self._rows(moved, weights.size)
             return _second_moments(
                 rows,
-                weight * model.objective.curvature(model.scale, moved.evaluation, 0.0, outcome),
+                weight * model.curvatures_of(moved.evaluation, outcome),
             )
 
         return sum(self._over(model, ranges, work), np.zeros((weights.size, weights.size)))

@@ -436,8 +436,10 @@ class RangedCpu(Cpu):
 
     def _shared(self, model: Model) -> bool:
         """Return whether the positions of a model are those on disk."""
-        return model.temporal is None and all(
-            getattr(model.data, name) is getattr(self.data, name) for name in ARRAYS
+        return (
+            model.temporal is None
+            and not model.exact
+            and all(getattr(model.data, name) is getattr(self.data, name) for name in ARRAYS)
         )
 
     def _sums(

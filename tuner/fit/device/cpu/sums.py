@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tuner.datasets.dataset import BLOCK, ahead, prefetch, size_of, together, whole_games
+from tuner.datasets.dataset import (
+    BLOCK,
+    ahead,
+    places_of,
+    prefetch,
+    size_of,
+    together,
+    whole_games,
+)
 from tuner.fit.device.base import Model, Piece
 from tuner.fit.device.cpu import kernels
 from tuner.parallel import in_order
@@ -318,6 +326,10 @@ def position_terms(model: Model, weights: np.ndarray, piece: Piece) -> Terms:
         base,
         terms,
     )
+    if model.exact:
+        places, rows = places_of(piece.ranges), piece.rows
+        found = model.curvatures_of(evaluate_piece(model, weights, piece), rows.outcome[places])
+        terms[1, places - base] = rows.weight[places] * found
     return Terms(piece, base, terms)
 
 

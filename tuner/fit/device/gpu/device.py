@@ -17,7 +17,7 @@ from scipy import sparse
 
 from games.system import available_cpus
 from tuner.datasets.dataset import Rows, places_of, size_of, together
-from tuner.fit.device.base import Model
+from tuner.fit.device.base import CurvatureSums, Model
 from tuner.fit.device.cpu.device import Cpu
 from tuner.fit.device.cpu.sums import by_stage
 from tuner.fit.device.gpu.chunks import (
@@ -344,6 +344,8 @@ class Gpu:
 
     def gauss_newton(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """See `Device`."""
+        if model.exact:
+            return Cpu(self.workers).gauss_newton(model, weights, ranges)
         arrays = self._library.arrays
 
         def terms_of(chunk: Chunk, chosen: Chosen) -> tuple[Any, Any, Any]:
@@ -354,8 +356,10 @@ class Gpu:
 
         return self._sums.second_moments(model, weights.shape, terms_of, ranges)
 
-    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> GpuCurvatures:
+    def curvatures(self, model: Model, weights: np.ndarray, ranges: np.ndarray) -> CurvatureSums:
         """See `Device`."""
+        if model.exact:
+            return Cpu(self.workers).curvatures(model, weights, ranges)
         return GpuCurvatures(self, model, weights, ranges)
 
     def signed_scores(self, model: Model, weights: np.ndarray, signs: np.ndarray) -> np.ndarray:
