@@ -74,13 +74,13 @@ def errors_at_bounds(
     return replace(inner, standard_errors=errors)
 
 
-DRAWS, MOST_DRAWS = 50, 125  # random vectors for errors
+DRAWS, MOST_DRAWS = 50, 150  # random vectors for errors
 VECTORS = 3_000_000  # numbers in more than DRAWS of them
 
 
 def draws_of(datafit: Datafit) -> int:
     """Return how many random vectors errors are estimated from: standard errors are within 10 % of
-    those of the matrix with 50, within 6 % with 125, where a prior counts within half of it."""
+    those of the matrix with 50, within 6 % with 150, where a prior counts within half of it."""
     free = max(1, int(np.count_nonzero(datafit.free)))
     return int(np.clip(VECTORS / free, DRAWS, MOST_DRAWS))
 
