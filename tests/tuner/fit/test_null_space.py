@@ -166,9 +166,8 @@ def test_chess_material_tables_and_tempo_lack_the_rank_that_numpy_says(chess, un
     problem = make_problem(data, parameters, options, games, parameters.scale)
     # few games: at the optimum some positions would be certain, without information
     weights, _ = learn(problem, iterations=2)
-    null_space = find_null_space(
-        problem, problem.datafit.curvature(problem.start), engine.layout.places
-    )
+    curvature = problem.datafit.curvature(problem.start)
+    null_space = find_null_space(problem, problem.start, curvature, engine.layout.places)
 
     low, high = ranges_of(data, games)[0]
     rows = np.repeat(np.arange(low, high), np.diff(data.row[low : high + 1]))
